@@ -1,0 +1,100 @@
+// Finding: a rule that matched a place in the source, an observation in the
+// trace, or both; what it costs, and what to do.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyze/summary.h"
+
+namespace stallscope {
+
+enum class Severity : uint8_t { info, low, medium, high, critical };
+enum class Language : uint8_t { python, cpp, cuda };
+
+/// What is known about a finding from the run.
+enum class FindingStatus : uint8_t {
+  measured,      ///< seen in the trace
+  static_only,   ///< no trace was given
+  not_seen,      ///< the recording could not tell
+  not_executed,  ///< the line never ran (only with line evidence)
+};
+enum class Applicability : uint8_t { safe, suggestion, display };
+
+std::string_view to_string(Severity severity);
+std::string_view to_string(FindingStatus status);
+std::string_view to_string(Applicability applicability);
+std::optional<Severity> severity_of(std::string_view text);
+
+struct Evidence {
+  std::string name;
+  double value = 0;
+  std::string unit;                 ///< "ns", "bytes", "per step", ""
+  std::optional<double> threshold;  ///< what the rule compares it with
+};
+
+/// What fixing would save per step. Unknown is nullopt, never 0.
+struct Gain {
+  struct Range {
+    Ns low = 0, mid = 0, high = 0;
+  };
+  std::optional<Range> step_time;
+  std::optional<Ns> one_time;      ///< saved once, before the first steady step
+  std::optional<double> fraction;  ///< step_time.mid over the step time
+  std::string method;              ///< "device idle charged to it", "replay: remove-sync", ...
+  std::string confidence;          ///< "high", "medium", "low"
+};
+
+struct Fix {
+  Applicability applicability = Applicability::display;
+  std::string before, after;
+};
+
+/// Lines around a finding's place, as they were when the run was recorded.
+struct Snippet {
+  uint32_t first_line = 0;
+  std::vector<std::string> lines;
+};
+
+struct Finding {
+  std::string rule_id;
+  std::string title;
+  Severity severity = Severity::info;
+  FindingStatus status = FindingStatus::static_only;
+  std::vector<Place> locations;  ///< primary first, then related
+  std::vector<Evidence> evidence;
+  std::vector<Place> stack;
+  std::string subject, cause;
+  std::string message;               ///< one sentence for this instance
+  std::vector<std::string> related;  ///< other rule ids that matched the same host block
+  std::vector<int32_t> ranks;        ///< on which ranks it was measured
+  std::optional<Gain> gain;
+  Fix fix;
+  Snippet snippet;
+  std::vector<Timeline> exemplars;
+  std::string confidence;                  ///< of a static match: "proven", "likely", "unknown"
+  std::vector<std::string> context_chain;  ///< "called from train() line 212", ...
+  bool advice = false;                     ///< never in an exit code
+  std::string fingerprint;                 ///< stable under moved lines; see fingerprint()
+};
+
+/// What happened to each rule.
+enum class RuleOutcome : uint8_t { fired, passed, not_applicable, could_not_run };
+
+struct RuleMeta {
+  std::string id, title, why;
+  Severity severity = Severity::info;
+  bool advice = false;
+  RuleOutcome outcome = RuleOutcome::passed;
+  std::string reason;  ///< why it did not apply or could not run
+};
+
+/// Hash of rule id, qualified function, normalised source line and its ordinal
+/// among equal lines of the function (or of the subject when there is no source
+/// line). Never a line number or a time.
+std::string fingerprint(std::string_view rule_id, std::string_view function,
+                        std::string_view source_line, unsigned ordinal, std::string_view subject);
+
+}  // namespace stallscope

@@ -1,0 +1,32 @@
+// SourceFact: what static analysis says about one place, in the shape of an
+// Observation, so that one rule engine filters both.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace stallscope {
+
+/// How sure an inference is.
+enum class Certainty : uint8_t { unknown, likely, proven };
+
+/// A rule's source condition that matched a node of a file.
+struct SourceFact {
+  std::string rule_id;
+  std::string file;
+  std::string content_hash;  ///< of the file, to join with runs recorded elsewhere
+  uint32_t first_line = 0, last_line = 0, column = 0;  ///< the node's span, 1-based
+  std::string function;                                ///< qualified: "module.Class.method"
+  std::string language;                                ///< "python", "cpp", "cuda"
+  std::string context;  ///< "step", "forward", "loop", "init", "eval", "jit", "library"
+  std::vector<std::string> context_chain;  ///< what proves the context, outermost first
+  std::vector<std::string> guards;         ///< guards that were seen and only downgrade
+  Certainty certainty = Certainty::unknown;
+  std::string line_text;  ///< the first line, trimmed
+  unsigned ordinal = 0;   ///< among equal lines of the function
+  std::map<std::string, std::string> metavariables;
+};
+
+}  // namespace stallscope

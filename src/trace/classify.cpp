@@ -1,0 +1,133 @@
+// Names of runtime functions, kernels and collectives, mapped to what they are.
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string>
+#include <utility>
+
+#include "trace/trace.h"
+
+namespace stallscope {
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::ranges::transform(result, result.begin(), [](unsigned char c) { return std::tolower(c); });
+  return result;
+}
+
+// "cudaMemcpyAsync_ptsz_v7000" -> "memcpyasync"
+std::string bare_function(std::string_view function) {
+  std::string name = lower(function);
+  for (std::string_view prefix : {"cuda", "hip", "cu"}) {
+    if (name.starts_with(prefix)) {
+      name.erase(0, prefix.size());
+      break;
+    }
+  }
+  if (const size_t suffix = name.find('_'); suffix != std::string::npos) name.erase(suffix);
+  return name;
+}
+
+using Entry = std::pair<std::string_view, ApiCall>;
+
+// Whole names first, then prefixes, so that "memcpyasync" is not taken for "memcpy".
+constexpr Entry kExact[] = {
+    {"launchkernel", ApiCall::launch},
+    {"launchkernelex", ApiCall::launch},
+    {"launchkernelexc", ApiCall::launch},
+    {"launchcooperativekernel", ApiCall::launch},
+    {"extlaunchkernel", ApiCall::launch},
+    {"modulelaunchkernel", ApiCall::launch},
+    {"extmodulelaunchkernel", ApiCall::launch},
+    {"launch", ApiCall::launch},
+    {"graphlaunch", ApiCall::graph_launch},
+    {"streamsynchronize", ApiCall::stream_sync},
+    {"devicesynchronize", ApiCall::device_sync},
+    {"threadsynchronize", ApiCall::device_sync},
+    {"ctxsynchronize", ApiCall::device_sync},
+    {"eventsynchronize", ApiCall::event_sync},
+    {"eventrecord", ApiCall::event_record},
+    {"eventrecordwithflags", ApiCall::event_record},
+    {"streamwaitevent", ApiCall::stream_wait},
+    {"streamquery", ApiCall::query},
+    {"eventquery", ApiCall::query},
+    {"hostalloc", ApiCall::host_alloc},
+    {"hostmalloc", ApiCall::host_alloc},
+    {"mallochost", ApiCall::host_alloc},
+    {"memhostalloc", ApiCall::host_alloc},
+    {"memallochost", ApiCall::host_alloc},
+    {"hostregister", ApiCall::host_alloc},
+    {"memhostregister", ApiCall::host_alloc},
+    {"malloc", ApiCall::alloc},
+    {"mallocpitch", ApiCall::alloc},
+    {"mallocarray", ApiCall::alloc},
+    {"malloc3d", ApiCall::alloc},
+    {"mallocmanaged", ApiCall::alloc},
+    {"mallocasync", ApiCall::alloc},
+    {"memalloc", ApiCall::alloc},
+    {"memallocpitch", ApiCall::alloc},
+    {"memallocmanaged", ApiCall::alloc},
+    {"memallocasync", ApiCall::alloc},
+    {"memcreate", ApiCall::alloc},
+    {"free", ApiCall::free},
+    {"freearray", ApiCall::free},
+    {"freehost", ApiCall::free},
+    {"freeasync", ApiCall::free},
+    {"memfree", ApiCall::free},
+    {"memfreehost", ApiCall::free},
+    {"memfreeasync", ApiCall::free},
+    {"moduleload", ApiCall::module_load},
+    {"moduleloaddata", ApiCall::module_load},
+    {"moduleloaddataex", ApiCall::module_load},
+    {"moduleloadfatbinary", ApiCall::module_load},
+    {"libraryloaddata", ApiCall::module_load},
+};
+
+constexpr std::pair<std::string_view, CollectiveOp> kCollectives[] = {
+    {"reducescatter", CollectiveOp::reduce_scatter},
+    {"reduce_scatter", CollectiveOp::reduce_scatter},
+    {"allreduce", CollectiveOp::all_reduce},
+    {"all_reduce", CollectiveOp::all_reduce},
+    {"allgather", CollectiveOp::all_gather},
+    {"all_gather", CollectiveOp::all_gather},
+    {"alltoall", CollectiveOp::all_to_all},
+    {"all_to_all", CollectiveOp::all_to_all},
+    {"broadcast", CollectiveOp::broadcast},
+    {"bcast", CollectiveOp::broadcast},
+    {"sendrecv", CollectiveOp::send_receive},
+    {"barrier", CollectiveOp::barrier},
+    {"reduce", CollectiveOp::reduce},
+    {"gather", CollectiveOp::gather},
+    {"scatter", CollectiveOp::scatter},
+    {"recv", CollectiveOp::receive},
+    {"send", CollectiveOp::send},
+    {"wait", CollectiveOp::wait},
+};
+
+}  // namespace
+
+ApiCall classify_api(std::string_view function) {
+  const std::string name = bare_function(function);
+  for (const auto& [known, call] : kExact)
+    if (name == known) return call;
+  if (name.starts_with("memcpy")) {
+    return name.find("async") != std::string::npos ? ApiCall::copy : ApiCall::copy_blocking;
+  }
+  if (name.starts_with("memset")) return ApiCall::memset;
+  return ApiCall::other;
+}
+
+CollectiveOp classify_collective(std::string_view name) {
+  const std::string text = lower(name);
+  for (const auto& [known, op] : kCollectives)
+    if (text.find(known) != std::string::npos) return op;
+  return CollectiveOp::unknown;
+}
+
+bool is_collective_kernel(std::string_view kernel_name) {
+  const std::string name = lower(kernel_name);
+  return name.find("nccl") != std::string::npos || name.find("rccl") != std::string::npos;
+}
+
+}  // namespace stallscope

@@ -1,0 +1,72 @@
+"""Fails on an include that runs against the arrows of the architecture.
+
+Each folder of src may include itself, what it names here, and what those name.
+"""
+import pathlib
+import re
+import sys
+
+DIRECT = {
+    "base": [],
+    "trace": ["base"],
+    "collect": ["trace"],
+    "record": ["trace"],
+    "import": ["trace"],
+    "analyze": ["trace"],
+    "replay": ["analyze"],
+    "source": ["base"],
+    "rule": ["analyze", "replay", "source"],
+    "report": ["rule"],
+    "comm": ["base"],
+    "trainer": ["comm"],
+    "cli": ["base", "trace", "record", "import", "analyze", "replay", "source", "rule", "report"],
+}
+# The trainer announces its work through the collector's public header, and only that.
+EXTRA_FILES = {("trainer", "collect/annotate.h"), ("comm", "collect/annotate.h")}
+# The collector lives in other people's processes: it sees the segment format, not the Trace.
+COLLECT_MAY_SEE = re.compile(r"^(trace/segment\w*\.h|trace/event\.h|collect/.*)$")
+
+
+def reachable(folder):
+    seen, stack = {folder}, [folder]
+    while stack:
+        for target in DIRECT[stack.pop()]:
+            if target not in seen:
+                seen.add(target)
+                stack.append(target)
+    return seen
+
+
+def main():
+    root = pathlib.Path(sys.argv[1]) / "src"
+    wrong, checked = [], 0
+    for path in sorted(root.rglob("*")):
+        if path.suffix not in {".h", ".hpp", ".cpp", ".cc", ".c", ".cu", ".inc"}:
+            continue
+        folder = path.relative_to(root).parts[0]
+        if folder not in DIRECT:
+            wrong.append(f"{path}: folder src/{folder} is not part of the architecture")
+            continue
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+            match = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
+            if not match:
+                continue
+            checked += 1
+            target = match.group(1)
+            head = target.split("/")[0]
+            if "/" not in target or head not in DIRECT:
+                continue
+            if (folder, target) in EXTRA_FILES:
+                continue
+            if folder == "collect" and not COLLECT_MAY_SEE.match(target):
+                wrong.append(f"{path}:{number}: the collector may not include {target}")
+            elif head not in reachable(folder):
+                wrong.append(f"{path}:{number}: src/{folder} may not include {target}")
+    if checked == 0:
+        wrong.append("no includes were checked: is the source folder right?")
+    print("\n".join(wrong) or f"{checked} includes follow the arrows")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
