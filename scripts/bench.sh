@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Every performance claim of the README, measured now on this machine, as
+# ratios against a named peer or a physical limit in the same run.
+#   scripts/bench.sh            all tables
+#   scripts/bench.sh NAME...    only these (file names of scripts/bench/*.sh without the ending)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+scripts/setup.sh --test
+cmake --preset release >/dev/null
+cmake --build --preset release >/dev/null
+names=("$@")
+if [ "${#names[@]}" -eq 0 ]; then
+  mapfile -t names < <(find scripts/bench -name '*.sh' -printf '%f\n' | sed 's/\.sh$//' | sort)
+fi
+echo "machine: $(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2- | xargs), $(nproc) cores, $(uname -r)"
+for name in "${names[@]}"; do
+  script="scripts/bench/$name.sh"
+  if [ ! -x "$script" ]; then
+    echo "bench.sh: no benchmark '$name'; there are: $(find scripts/bench -name '*.sh' -printf '%f ' | sed 's/\.sh//g')" >&2
+    exit 2
+  fi
+  echo
+  echo "== $name"
+  "$script"
+done

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# One command to a first report: installs what is missing, builds, records the
+# bundled trainer with a planted stall and leaves demo/report.html.
+#   scripts/demo.sh [SAMPLE]      a folder name under samples/ (default item-in-step)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+case "${1:-}" in
+  -h|--help) sed -n '2,4p' "$0" | sed 's/^# \{0,1\}//'; exit 0 ;;
+esac
+sample=${1:-item-in-step}
+if [ ! -d "samples/$sample" ]; then
+  echo "demo.sh: there is no sample '$sample'; choose one of:" >&2
+  find samples -mindepth 2 -name 'stalled.*' -printf '  %h\n' | sed 's#samples/##' | sort >&2
+  exit 2
+fi
+scripts/setup.sh
+cmake --preset release -DBUILD_TESTING=OFF >/dev/null
+cmake --build --preset release --target all
+build/release/stallscope run --force -o demo -- "build/release/samples/$sample-stalled"
