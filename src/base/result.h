@@ -17,6 +17,8 @@ struct Error {
   uint64_t column = 0;  ///< 1-based; 0 = unknown
   uint64_t offset = 0;  ///< byte offset for binary files; 0 = unknown
   std::string remedy;   ///< what to do, as an imperative sentence; may be empty
+  /// A stable name for scripts ("rank-missing"); empty reads as "error".
+  std::string code = {};
 
   /// "file:line:column: message (remedy)", leaving out what is unknown.
   std::string to_string() const;
