@@ -1,0 +1,1 @@
+target_compile_definitions(stallscope_base PRIVATE STALLSCOPE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
