@@ -113,6 +113,9 @@ struct Observation {
   std::map<std::string, double> numbers;     ///< further fields: "bytes", "duration_ns", ...
   std::map<std::string, std::string> texts;  ///< "call", "copy", "operator", "group", ...
   std::vector<Timeline> exemplars;           ///< at most kMaxExemplars, worst first
+  /// All its events (the blocking calls, the kernels, the collectives, ...) in the trace that was
+  /// analysed, in time order: what replay changes. Not serialised; empty once the trace is gone.
+  std::vector<uint32_t> events;
   Ns one_time_ns = 0;  ///< before the first steady step; 0 for step observations
 };
 inline constexpr size_t kMaxExemplars = 8;
