@@ -11,12 +11,12 @@ namespace stallscope {
 
 /// What went wrong, where, and what the user can do about it.
 struct Error {
-  std::string message;  ///< one sentence, no trailing newline
-  std::string file;     ///< the file concerned, empty if none
-  uint64_t line = 0;    ///< 1-based; 0 = unknown
-  uint64_t column = 0;  ///< 1-based; 0 = unknown
-  uint64_t offset = 0;  ///< byte offset for binary files; 0 = unknown
-  std::string remedy;   ///< what to do, as an imperative sentence; may be empty
+  std::string message = {};  ///< one sentence, no trailing newline
+  std::string file = {};     ///< the file concerned, empty if none
+  uint64_t line = 0;         ///< 1-based; 0 = unknown
+  uint64_t column = 0;       ///< 1-based; 0 = unknown
+  uint64_t offset = 0;       ///< byte offset for binary files; 0 = unknown
+  std::string remedy = {};   ///< what to do, as an imperative sentence; may be empty
   /// A stable name for scripts ("rank-missing"); empty reads as "error".
   std::string code = {};
 
