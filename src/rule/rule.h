@@ -1,0 +1,76 @@
+// Rule: what a file under rules/ says about one stall. Rules are data; what
+// they can say about traces is Condition's grammar, about source
+// SourceCondition's.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rule/condition.h"
+#include "rule/finding.h"
+
+namespace stallscope {
+
+struct SourceCondition;  // rule/source_condition.h
+
+/// One way to see a rule's stall in a run: an observation of `kind` for which `where` holds.
+struct TraceCondition {
+  std::string kind;
+  Condition where;
+};
+
+/// How the price of a finding is found: by replaying the step without the
+/// stall, or, without replay, by the time that is charged to the observation.
+enum class GainModel : uint8_t {
+  none,
+  remove_sync,
+  remove_kernels,
+  shrink_host,
+  batch_calls,
+  overlap_collective,
+  coalesce_collectives,
+  prefetch_input,
+};
+/// "remove-sync" and so on; "none".
+std::string_view to_string(GainModel model);
+std::optional<GainModel> gain_model_of(std::string_view text);
+
+std::string_view to_string(Language language);
+std::optional<Language> language_of(std::string_view text);
+
+/// A file that shows the rule at work: source (.py, .cpp, .cu) or trace (.jsonl).
+struct RuleCase {
+  std::string path;  ///< as it can be opened
+  bool fires = true;
+  bool is_trace() const { return path.ends_with(".jsonl"); }
+};
+
+struct Rule {
+  std::string id;
+  std::string title;
+  std::string why;
+  Severity severity = Severity::info;  ///< the worst it may be
+  std::vector<Language> languages;
+  bool advice = false;        ///< shown, but never in an exit code
+  bool fallback = false;      ///< speaks only where no other rule matched the observation
+  bool startup = false;       ///< also fires on work before the first steady step
+  std::string after_finding;  ///< what to say after the observed facts; may be empty
+  std::string source_text;    ///< the `source:` block as written; empty = none
+  uint32_t source_line = 0;   ///< where that block begins in `file`
+  std::shared_ptr<const SourceCondition> source;
+  std::vector<TraceCondition> trace;  ///< any of them
+  GainModel gain = GainModel::none;
+  double gain_share = 1;  ///< the part of what is charged that the fix can save
+  Fix fix;
+  std::vector<RuleCase> cases;
+  std::vector<std::string> references;
+  std::string file;  ///< where it was read from
+
+  bool has_source() const { return !source_text.empty(); }
+};
+
+}  // namespace stallscope
