@@ -1,0 +1,18 @@
+# The tree-sitter runtime and the grammars of Python and CUDA (a superset of
+# C++), from the sources scripts/setup.sh fetched. Generated C: built without
+# warnings and always optimised, so that a debug or sanitizer build stays usable.
+foreach(file tree-sitter/src/lib.c tree-sitter-python/scanner.c tree-sitter-cuda/scanner.c)
+  if(NOT EXISTS "${STALLSCOPE_DEPS_DIR}/${file}")
+    message(FATAL_ERROR "${file} is missing from deps/: run scripts/setup.sh first")
+  endif()
+endforeach()
+add_library(stallscope_tree_sitter STATIC
+  "${STALLSCOPE_DEPS_DIR}/tree-sitter/src/lib.c"
+  "${STALLSCOPE_DEPS_DIR}/tree-sitter-python/parser.c"
+  "${STALLSCOPE_DEPS_DIR}/tree-sitter-python/scanner.c"
+  "${STALLSCOPE_DEPS_DIR}/tree-sitter-cuda/parser.c"
+  "${STALLSCOPE_DEPS_DIR}/tree-sitter-cuda/scanner.c")
+target_include_directories(stallscope_tree_sitter SYSTEM PUBLIC
+  "${STALLSCOPE_DEPS_DIR}/tree-sitter/include")
+target_include_directories(stallscope_tree_sitter PRIVATE "${STALLSCOPE_DEPS_DIR}/tree-sitter/src")
+target_compile_options(stallscope_tree_sitter PRIVATE -w -O2 -g0 -fno-sanitize=all)

@@ -1,0 +1,1 @@
+target_link_libraries(stallscope_source PRIVATE stallscope_tree_sitter)

@@ -1,0 +1,74 @@
+// The words a rule's source condition may use. One table each, so that reading
+// rules, matching them and listing them cannot disagree.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace stallscope {
+
+/// What silences or lowers a match: one bit each (G1 to G7 of the catalogue and kin).
+enum Guard : uint32_t {
+  kGuardInterval = 1u << 0,     ///< G1: under `step % n`, a log interval, a sampled timer
+  kGuardEvaluation = 1u << 1,   ///< G2: reached only from evaluation
+  kGuardHostValue = 1u << 2,    ///< G3: the value is provably on the host
+  kGuardCached = 1u << 3,       ///< G4: computed once and kept
+  kGuardOutsideStep = 1u << 4,  ///< G5: not in the step
+  kGuardJit = 1u << 5,          ///< G6: inside jit or compile
+  kGuardTest = 1u << 6,         ///< G7: tests and benchmarks
+  kGuardRankZero = 1u << 7,     ///< only one rank does it
+  kGuardErrorPath = 1u << 8,    ///< on the way to raise or exit
+  kGuardDebug = 1u << 9,        ///< under a debug or verbose flag
+  kGuardCheckpoint = 1u << 10,  ///< reached only from saving or loading
+  kGuardCpuBranch = 1u << 11,   ///< under `if device == "cpu"` or `if not cuda.is_available()`
+};
+
+struct GuardWord {
+  std::string_view name;
+  Guard guard;
+  std::string_view meaning;
+};
+const std::vector<GuardWord>& guard_words();
+
+/// What kind of value an expression has.
+enum class Kind : uint8_t {
+  unknown,
+  device_tensor,  ///< a tensor whose device is the accelerator or not known
+  mask,           ///< a boolean device tensor
+  host_tensor,
+  numpy,
+  number,  ///< Python number or bool
+  text,
+  none,
+  other,  ///< any other host object
+  list,   ///< a container of host objects
+  tensor_list,
+  parameter,
+  parameters,  ///< an iterable of parameters
+  module,
+  optimizer,
+  loader,
+  batch,  ///< what a loader yields: host tensors
+  shape,
+  device,
+  stream,
+  jax_array,
+};
+
+struct KindWord {
+  std::string_view name;
+  std::vector<Kind> kinds;
+};
+/// "tensor", "device-tensor", "numpy", ...
+const std::vector<KindWord>& kind_words();
+/// The kinds `word` stands for; null when it is not a kind.
+const std::vector<Kind>* kinds_of(std::string_view word);
+
+/// Contexts a rule may ask for.
+enum class Context : uint8_t { step, forward, loop, init, eval, jit, library, any };
+std::optional<Context> context_of(std::string_view word);
+std::string_view to_string(Context context);
+
+}  // namespace stallscope
