@@ -1,0 +1,182 @@
+#include "report/build.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace stallscope {
+namespace {
+
+Ns gain_mid(const Finding& finding) {
+  return finding.gain && finding.gain->step_time ? finding.gain->step_time->mid : -1;
+}
+
+Ns one_time_gain(const Finding& finding) {
+  return finding.gain && finding.gain->one_time ? *finding.gain->one_time : -1;
+}
+
+const Place& primary(const Finding& finding) {
+  static const Place kNowhere;
+  return finding.locations.empty() ? kNowhere : finding.locations.front();
+}
+
+/// Facts of each rank under the run's own; where ranks differ the first is kept and told.
+void merge_environment(Report& report) {
+  std::set<std::string> differing;
+  for (const RankSummary& rank : report.summary.ranks)
+    for (const auto& [key, value] : rank.environment)
+      if (const auto [at, added] = report.environment.try_emplace(key, value);
+          !added && at->second != value)
+        differing.insert(key);
+  for (const std::string& key : differing)
+    report.warnings.push_back(
+        fmt::format("Ranks differ in {}; the report shows the first one's", key));
+}
+
+void gather_warnings(Report& report) {
+  std::set<std::string> seen(report.warnings.begin(), report.warnings.end());
+  for (const RankSummary& rank : report.summary.ranks)
+    for (const std::string& warning : rank.health.warnings)
+      if (seen.insert(warning).second) report.warnings.push_back(warning);
+}
+
+/// "rank 3", or the process where there are no ranks.
+std::string rank_name(const RankSummary& rank) {
+  return rank.rank >= 0 ? fmt::format("rank {}", rank.rank) : fmt::format("process {}", rank.pid);
+}
+
+}  // namespace
+
+void rank_findings(std::vector<Finding>& findings) {
+  std::ranges::stable_sort(findings, [](const Finding& a, const Finding& b) {
+    const auto key = [](const Finding& f) {
+      return std::tuple(-gain_mid(f), -one_time_gain(f), f.advice, -static_cast<int>(f.severity));
+    };
+    const auto tie = [](const Finding& f) {
+      return std::tie(f.rule_id, primary(f), f.fingerprint);
+    };
+    const auto ka = key(a), kb = key(b);
+    return ka != kb ? ka < kb : tie(a) < tie(b);
+  });
+}
+
+const RankSummary* slowest_rank(const RunSummary& summary) {
+  const RankSummary* slowest = nullptr;
+  for (const RankSummary& rank : summary.ranks) {
+    if (!rank.abstentions.empty() || rank.step_median <= 0) continue;
+    if (slowest == nullptr || rank.step_median > slowest->step_median) slowest = &rank;
+  }
+  return slowest;
+}
+
+std::optional<Gain::Range> recoverable_range(const std::vector<Finding>& findings,
+                                             const RankSummary& rank) {
+  const Ns mean = rank.mean_breakdown.total();
+  if (mean <= 0 || rank.step_median <= 0) return std::nullopt;
+  Gain::Range best, sum;
+  bool priced = false, unpriced = false;
+  for (const Finding& finding : findings) {
+    if (finding.status != FindingStatus::measured) continue;
+    if (!finding.gain || !finding.gain->step_time) {
+      unpriced = true;
+      continue;
+    }
+    priced = true;
+    const Gain::Range& gain = *finding.gain->step_time;
+    best = {std::max(best.low, gain.low), std::max(best.mid, gain.mid),
+            std::max(best.high, gain.high)};
+    sum = {sum.low + gain.low, sum.mid + gain.mid, sum.high + gain.high};
+  }
+  if (unpriced && !priced) return std::nullopt;
+  const double compute_share =
+      static_cast<double>(rank.mean_breakdown[StepClass::compute]) / static_cast<double>(mean);
+  const Ns step = rank.step_median;
+  const Ns not_compute = step - static_cast<Ns>(static_cast<double>(step) * compute_share);
+  const auto capped = [&](Ns total, Ns single) {
+    return std::min(std::max(std::min(total, not_compute), single), step);
+  };
+  return Gain::Range{std::min(best.low, step), capped(sum.mid, best.mid),
+                     capped(sum.high, best.high)};
+}
+
+std::vector<std::string> abstentions(const RunSummary& summary) {
+  if (slowest_rank(summary) != nullptr) return {};
+  if (summary.ranks.empty()) return {"No process left any events that can be analysed"};
+  std::vector<std::string> reasons;
+  std::set<std::string> seen;
+  for (const RankSummary& rank : summary.ranks) {
+    for (const std::string& reason : rank.abstentions)
+      if (seen.insert(reason).second)
+        reasons.push_back(
+            summary.ranks.size() == 1 ? reason : fmt::format("{}: {}", rank_name(rank), reason));
+    if (rank.abstentions.empty() && seen.insert("").second)
+      reasons.push_back(fmt::format("{}: no step could be used", rank_name(rank)));
+  }
+  return reasons;
+}
+
+StepCounts count_steps(const RankSummary& rank) {
+  StepCounts counts;
+  for (const Step& step : rank.steps) {
+    switch (step.use) {
+      case StepUse::used:
+        ++counts.used;
+        break;
+      case StepUse::first:
+        ++counts.first;
+        break;
+      case StepUse::last:
+        ++counts.last;
+        break;
+      case StepUse::warm_up:
+        ++counts.warm_up;
+        break;
+      case StepUse::launched_before_capture:
+        ++counts.launched_before_capture;
+        break;
+      case StepUse::hole:
+        ++counts.hole;
+        break;
+    }
+  }
+  return counts;
+}
+
+Report build_report(ReportInput input) {
+  Report report;
+  report.run = std::move(input.run);
+  report.inputs = std::move(input.inputs);
+  report.environment = std::move(input.environment);
+  report.summary = std::move(input.summary);
+  report.overhead = input.overhead;
+  report.replay_error = input.replay_error;
+  report.findings = std::move(input.findings);
+  report.rules = std::move(input.rules);
+  report.sources = std::move(input.sources);
+  report.warnings = std::move(input.warnings);
+  report.errors = std::move(input.errors);
+  merge_environment(report);
+  gather_warnings(report);
+  rank_findings(report.findings);
+  std::ranges::sort(report.rules, {}, &RuleMeta::id);
+
+  if (const RankSummary* slowest = slowest_rank(report.summary)) {
+    report.step_time = StepTime{slowest->step_median, slowest->step_low, slowest->step_high};
+    const StepCounts counts = count_steps(*slowest);
+    report.steps_used = counts.used;
+    report.steps_discarded = counts.discarded();
+    report.recoverable = recoverable_range(report.findings, *slowest);
+    for (const RankSummary& rank : report.summary.ranks)
+      for (const std::string& reason : rank.abstentions)
+        report.warnings.push_back(
+            fmt::format("{} takes no part in the verdict: {}", rank_name(rank), reason));
+  } else {
+    for (const RankSummary& rank : report.summary.ranks)
+      report.steps_discarded += count_steps(rank).discarded();
+  }
+  return report;
+}
+
+}  // namespace stallscope

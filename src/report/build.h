@@ -1,0 +1,60 @@
+// From the parts of an analysis to one Report: the only place where a report's
+// headline figures are computed. Formats below only write them down.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/report.h"
+
+namespace stallscope {
+
+/// What a Report is made of. Findings may come in any order; they are ranked here.
+struct ReportInput {
+  RunInfo run;
+  std::vector<std::string> inputs;  ///< traces or folders that were read
+  RunSummary summary;
+  std::vector<Finding> findings;
+  std::vector<RuleMeta> rules;
+  OverheadInfo overhead;
+  std::optional<double> replay_error;  ///< relative, of the unchanged trace
+  std::map<std::string, std::string> environment;
+  std::map<std::string, std::vector<std::string>> sources;
+  std::vector<std::string> warnings;
+  std::vector<Error> errors;
+};
+
+/// Ranks the findings and computes the headline: the slowest rank's step time,
+/// how many of its steps carry it, and what is recoverable in all. With no rank
+/// that can carry a verdict the step time and the recoverable range stay unknown.
+Report build_report(ReportInput input);
+
+/// Orders by predicted gain on step time, then one-time gain, then severity;
+/// advice last among equals. Ties are broken by rule, place and fingerprint, so
+/// the order never depends on that of the input.
+void rank_findings(std::vector<Finding>& findings);
+
+/// The rank that the headline speaks of: the one with the longest median step
+/// among those that did not abstain (ties: the first); nullptr when there is none.
+const RankSummary* slowest_rank(const RunSummary& summary);
+
+/// What fixing everything would save per step. Gains overlap, so the lower end
+/// is the best single finding's; middle and upper end are sums, capped by the
+/// step time minus the compute that remains (but never below the best single one).
+/// All zero when nothing was found; unknown when no measured finding has a price.
+std::optional<Gain::Range> recoverable_range(const std::vector<Finding>& findings,
+                                             const RankSummary& rank);
+
+/// Why no verdict can be given, for the run as a whole; empty when one can.
+std::vector<std::string> abstentions(const RunSummary& summary);
+
+/// Steps of a rank by what became of them.
+struct StepCounts {
+  uint32_t used = 0, first = 0, last = 0, warm_up = 0, launched_before_capture = 0, hole = 0;
+  uint32_t discarded() const { return first + last + warm_up + launched_before_capture + hole; }
+};
+StepCounts count_steps(const RankSummary& rank);
+
+}  // namespace stallscope

@@ -1,0 +1,172 @@
+// report.json: the document of reports/report.schema.json.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "report/build.h"
+#include "report/json_parts.h"
+#include "report/skew.h"
+#include "report/tool_info.h"
+
+namespace stallscope {
+namespace {
+
+constexpr const char* kSchemaVersion = "1.0";
+constexpr const char* kSchemaId = "urn:stallscope:report:1.0";
+
+Json tool_json() {
+  const ToolInfo& tool = tool_info();
+  return {{"name", tool.name}, {"version", tool.version}, {"commit", text_or_null(tool.commit)}};
+}
+
+Json run_json(const Report& report) {
+  const RunInfo& run = report.run;
+  return {{"id", text_or_null(run.id)},
+          {"startedAt", text_or_null(run.started_at)},
+          {"command", run.command.empty() ? Json() : Json(run.command)},
+          {"exitCode", run.exit_code ? Json(*run.exit_code) : Json()},
+          {"interrupted", run.interrupted},
+          {"inputs", report.inputs}};
+}
+
+Json summary_json(const Report& report, const RankSummary* slowest) {
+  Json step, fraction, nanoseconds;
+  if (report.step_time) {
+    const StepTime& time = *report.step_time;
+    step = {{"median", time.median}, {"low", time.low}, {"high", time.high}};
+    if (report.recoverable && time.median > 0) {
+      const Gain::Range& range = *report.recoverable;
+      const auto share = [&](Ns ns) {
+        return static_cast<double>(ns) / static_cast<double>(time.median);
+      };
+      fraction = {
+          {"low", share(range.low)}, {"mid", share(range.mid)}, {"high", share(range.high)}};
+      nanoseconds = {{"low", range.low}, {"mid", range.mid}, {"high", range.high}};
+    }
+  }
+  return {{"stepTimeNs", step},
+          {"stepsUsed", report.steps_used},
+          {"stepsDiscarded", report.steps_discarded},
+          {"recoverableFraction", fraction},
+          {"recoverableNs", nanoseconds},
+          {"slowestRank", slowest && slowest->rank >= 0 ? Json(slowest->rank) : Json()},
+          {"findings", report.findings.size()}};
+}
+
+/// The start-up of the rank that took longest to its first steady step.
+Json startup_json(const Report& report) {
+  const RankSummary* longest = longest_startup(report.summary);
+  Json out = Json::array();
+  if (longest != nullptr)
+    for (const StartupPhase& phase : longest->startup)
+      out.push_back({{"phase", phase.name}, {"durationNs", phase.duration}});
+  return out;
+}
+
+Json step_series_json(const RankSummary& rank) {
+  static constexpr const char* kUses[] = {
+      "used", "first", "last", "warm-up", "launched-before-capture", "hole"};
+  Json index = Json::array(), duration = index, use = index;
+  for (const Step& step : rank.steps) {
+    index.push_back(step.index);
+    duration.push_back(step.window_end - step.window_start);
+    use.push_back(kUses[static_cast<size_t>(step.use)]);
+  }
+  return {{"index", index}, {"durationNs", duration}, {"use", use}};
+}
+
+Json kernels_json(const RankSummary& rank) {
+  Json out = Json::array();
+  for (const KernelRow& row : rank.kernels)
+    out.push_back({{"name", row.name},
+                   {"operator", text_or_null(row.op)},
+                   {"file", text_or_null(row.place.file)},
+                   {"line", row.place.line == 0 ? Json() : Json(row.place.line)},
+                   {"count", row.count},
+                   {"totalNs", row.total},
+                   {"medianNs", row.median}});
+  return out;
+}
+
+/// ranks[] in order; what is large goes to the slowest ranks first, up to the limits.
+Json ranks_json(const Report& report, const JsonLimits& limits) {
+  const std::vector<RankSummary>& ranks = report.summary.ranks;
+  std::vector<size_t> slowest_first(ranks.size());
+  for (size_t i = 0; i < ranks.size(); ++i) slowest_first[i] = i;
+  std::ranges::stable_sort(slowest_first, std::greater{},
+                           [&](size_t i) { return ranks[i].step_median; });
+  std::vector<Json> rows(ranks.size());
+  size_t steps_left = limits.steps_in_all, slices_left = limits.slices_in_all,
+         kernels_left = limits.kernel_ranks;
+  for (const size_t i : slowest_first) {
+    const RankSummary& rank = ranks[i];
+    Json& row = rows[i] = rank_json(rank);
+    row["steps"] = rank.steps.size() <= steps_left ? step_series_json(rank) : Json();
+    steps_left -= std::min(steps_left, rank.steps.size());
+    const size_t slices = std::min(rank.representative.slices.size(), limits.slices_per_timeline);
+    const bool has_timeline = slices > 0 && slices <= slices_left;
+    row["timeline"] =
+        has_timeline ? timeline_json(rank.representative, limits.slices_per_timeline) : Json();
+    if (has_timeline) slices_left -= slices;
+    row["kernels"] = kernels_left > 0 ? kernels_json(rank) : Json();
+    kernels_left -= kernels_left > 0 ? 1 : 0;
+  }
+  Json out = Json::array();
+  for (Json& row : rows) out.push_back(std::move(row));
+  return out;
+}
+
+Json skew_json(const RunSummary& summary) {
+  Json out = Json::array();
+  for (const CollectiveSkew& skew : collective_skew(summary))
+    out.push_back({{"name", skew.name},
+                   {"group", text_or_null(skew.group)},
+                   {"count", skew.count},
+                   {"lateRank", skew.late_rank < 0 ? Json() : Json(skew.late_rank)},
+                   {"lateCount", skew.late_count},
+                   {"waitNs", skew.wait}});
+  return out;
+}
+
+Json errors_json(const std::vector<Error>& errors) {
+  Json out = Json::array();
+  for (const Error& error : errors)
+    out.push_back({{"code", error.code.empty() ? "error" : error.code},
+                   {"message", error.message},
+                   {"file", text_or_null(error.file)},
+                   {"remedy", text_or_null(error.remedy)}});
+  return out;
+}
+
+}  // namespace
+
+Json report_json(const Report& report, const JsonLimits& limits) {
+  const RankSummary* slowest = slowest_rank(report.summary);
+  return {{"$schema", kSchemaId},
+          {"schemaVersion", kSchemaVersion},
+          {"tool", tool_json()},
+          {"run", run_json(report)},
+          {"environment", report.environment.empty() ? Json::object() : Json(report.environment)},
+          {"trust", trust_json(report)},
+          {"summary", summary_json(report, slowest)},
+          {"breakdown", slowest ? breakdown_json(slowest->mean_breakdown) : Json::array()},
+          {"startup", startup_json(report)},
+          {"ranks", ranks_json(report, limits)},
+          {"collectives", skew_json(report.summary)},
+          {"rules", rules_json(report.rules)},
+          {"findings", findings_json(report.findings)},
+          {"reference", nullptr},
+          {"baseline", nullptr},
+          {"warnings", report.warnings},
+          {"errors", errors_json(report.errors)}};
+}
+
+namespace {
+
+const RegisterFormat kJson({"json", "report.json",
+                            "everything, for programs (reports/report.schema.json)",
+                            [](const Report& report) -> Result<std::string> {
+                              return dump(report_json(report), 1) + "\n";
+                            }});
+
+}  // namespace
+}  // namespace stallscope
