@@ -25,7 +25,7 @@ while read -r name kind requirement hash inside target; do
   work=$(mktemp -d)
   case "$kind" in
     wheel)
-      pip_fetch "$requirement" "$hash" "$work" --only-binary=:all: --platform manylinux2014_x86_64 --platform manylinux1_x86_64 --platform any
+      pip_fetch "$requirement" "$hash" "$work" --only-binary=:all: --platform manylinux_2_28_x86_64 --platform manylinux_2_25_x86_64 --platform manylinux2014_x86_64 --platform manylinux1_x86_64 --platform any
       mkdir "$work/out" && (cd "$work/out" && python3 -m zipfile -e ../*.whl .)
       ;;
     sdist)

@@ -1,0 +1,34 @@
+/* The control side of the mock CUPTI: a program under test loads the mock as
+ * libcupti.so.13 and plays a script through it. */
+#pragma once
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Plays `script`, one command a line; `#` starts a comment. Times are
+/// nanoseconds after the start of play. Returns 0, or the number of the first
+/// line that is wrong.
+///
+///   call runtime|driver NAME CBID CORR NS    ENTER callback, sleep NS, EXIT callback, API record
+///   kernel CORR DEVICE STREAM START NS NAME [GRAPH NODE]
+///   memcpy CORR DEVICE STREAM KIND SRC DST BYTES START NS      (CUPTI's numbers for the kinds)
+///   memset CORR DEVICE STREAM BYTES START NS
+///   sync CORR TYPE STREAM EVENT START NS
+///   event CORR STREAM EVENT
+///   overhead KIND START NS
+///   graph CORR DEVICE STREAM GRAPH START NS
+///   memory CORR OPERATION KIND ADDRESS BYTES AT
+///   deliver           hand the filled buffer to the collector now
+///   hold              keep records back until the collector flushes with force
+///   drop N            report N dropped records at the next delivery
+///   steal             another client takes over the buffer callbacks
+///   sleep NS
+///
+/// MOCK_CUPTI_VERSION (default 130001) chooses the API version and with it the
+/// size of every record; MOCK_CUPTI_SUBSCRIBE_RESULT a failing subscription.
+int mock_cupti_play(const char* script);
+
+#ifdef __cplusplus
+}
+#endif
