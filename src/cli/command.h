@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,12 +19,26 @@ struct Command {
   std::string_view examples;  ///< shown at the end of --help
   /// Adds options to `app` and returns what to run when it is chosen; the result is the exit code.
   std::function<int()> (*setup)(CLI::App& app) = nullptr;
+  bool hidden = false;  ///< works, but is left out of the list of commands
 };
 
 struct RegisterCommand {
   explicit RegisterCommand(const Command& command);
 };
 
+/// All registered commands, by name.
 std::vector<Command> commands();
+
+/// The whole command line, built from the table of commands. Help, the man
+/// page and the shell completions are all made from this one object.
+struct CommandLine {
+  std::unique_ptr<CLI::App> app;
+  std::function<int()> chosen;  ///< what the parsed command does
+};
+/// Fills `line` in place, because the callbacks keep pointing into it.
+void build_command_line(CommandLine& line);
+
+/// The visible options of a command, in the order they were added.
+std::vector<const CLI::Option*> visible_options(const CLI::App& app);
 
 }  // namespace stallscope

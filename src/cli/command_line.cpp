@@ -1,0 +1,60 @@
+#include <algorithm>
+
+#include "base/terminal.h"
+#include "cli/command.h"
+
+namespace stallscope {
+namespace {
+
+std::vector<Command>& registry() {
+  static std::vector<Command> commands;
+  return commands;
+}
+
+constexpr const char* kFooter =
+    "Examples:\n"
+    "  stallscope run -- python train.py        record a program, write stallscope-report/\n"
+    "  stallscope report trace.json.gz          analyse a trace recorded by another tool\n"
+    "  stallscope lint src/                     look for stalls without running anything\n"
+    "\n"
+    "`stallscope COMMAND --help` explains a command.";
+
+}  // namespace
+
+RegisterCommand::RegisterCommand(const Command& command) {
+  registry().push_back(command);
+}
+
+std::vector<Command> commands() {
+  std::vector<Command> sorted = registry();
+  std::ranges::sort(sorted, {}, &Command::name);
+  return sorted;
+}
+
+void build_command_line(CommandLine& line) {
+  line.app = std::make_unique<CLI::App>(
+      "Find what stalls a GPU training job, down to the source line.", "stallscope");
+  CLI::App& app = *line.app;
+  app.set_version_flag("--version", "stallscope " STALLSCOPE_VERSION, "Print the version");
+  app.set_help_flag("-h,--help", "Print this help");
+  app.add_flag_callback("--no-color", disable_color, "No colour (also: NO_COLOR, TERM=dumb)");
+  app.footer(kFooter);
+  app.require_subcommand(1);
+  for (const Command& command : commands()) {
+    CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
+    if (!command.examples.empty()) sub->footer(std::string(command.examples));
+    if (command.hidden) sub->group("");
+    sub->fallthrough();
+    const std::function<int()> run = command.setup(*sub);
+    sub->callback([&line, run] { line.chosen = run; });
+  }
+}
+
+std::vector<const CLI::Option*> visible_options(const CLI::App& app) {
+  std::vector<const CLI::Option*> visible;
+  for (const CLI::Option* option : app.get_options())
+    if (!option->get_group().empty()) visible.push_back(option);
+  return visible;
+}
+
+}  // namespace stallscope
