@@ -118,6 +118,18 @@ ApiCall classify_api(std::string_view function) {
   return ApiCall::other;
 }
 
+CopyKind classify_copy(std::string_view text) {
+  const std::string name = lower(text);
+  const auto has = [&name](std::string_view part) { return name.find(part) != std::string::npos; };
+  if (has("htod") || has("hosttodevice") || has("host-to-device")) return CopyKind::host_to_device;
+  if (has("dtoh") || has("devicetohost") || has("device-to-host")) return CopyKind::device_to_host;
+  if (has("dtod") || has("devicetodevice") || has("device-to-device"))
+    return CopyKind::device_to_device;
+  if (has("ptop") || has("peer")) return CopyKind::peer;
+  if (has("htoh") || has("hosttohost")) return CopyKind::host_to_host;
+  return CopyKind::unknown;
+}
+
 CollectiveOp classify_collective(std::string_view name) {
   const std::string text = lower(name);
   for (const auto& [known, op] : kCollectives)

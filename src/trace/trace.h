@@ -168,6 +168,9 @@ class Trace {
 /// runtimes (cudaX, cuX, hipX; version suffixes such as _v3020 and _ptsz ignored).
 ApiCall classify_api(std::string_view function);
 
+/// The copy kind that a runtime's name for a copy states, e.g. "Memcpy DtoH (Device -> Pinned)".
+CopyKind classify_copy(std::string_view name);
+
 /// The collective a kernel, NVTX range or function name stands for, e.g.
 /// "ncclDevKernel_AllReduce_Sum_f32_RING_LL" or "MPI_Iallreduce".
 CollectiveOp classify_collective(std::string_view name);

@@ -1,0 +1,193 @@
+// The kinds of Observation and their fields: the vocabulary of a rule's trace condition.
+
+#include "analyze/summary.h"
+
+namespace stallscope {
+namespace {
+
+using Fields = std::vector<std::pair<std::string_view, std::string_view>>;
+
+// What every kind has, from the members of Observation.
+const Fields kCommon = {
+    {"subject", "text: kernel, collective, operator, call or function concerned"},
+    {"cause", "text: the event waited for, or the late rank; may be empty"},
+    {"file", "text: innermost file of the user's own code; may be empty"},
+    {"function", "text: innermost function of the user's own code; may be empty"},
+    {"language", "text: python, cpp, or empty when unknown"},
+    {"rank", "number: rank of the process, -1 outside a distributed run"},
+    {"device", "number: device, -1 for a process without device work"},
+    {"per_step", "number: occurrences per used step, mean"},
+    {"median_per_step", "number: occurrences per used step, median"},
+    {"steps_affected", "number: used steps in which it occurs"},
+    {"step_fraction", "number: share of the used steps in which it occurs, 0 to 1"},
+    {"blocked_ns", "ns: host time spent in it per used step, mean"},
+    {"idle_ns", "ns: device idle time charged to it per used step, mean"},
+    {"blocked_fraction", "number: blocked_ns over the step time, 0 to 1"},
+    {"idle_fraction", "number: idle_ns over the step time, 0 to 1"},
+    {"one_time_ns", "ns: spent before the first steady step, in all"},
+};
+
+ObservationKind kind(std::string_view name, std::string_view meaning, Fields own) {
+  Fields fields = kCommon;
+  fields.insert(fields.end(), own.begin(), own.end());
+  return {name, meaning, std::move(fields)};
+}
+
+const std::pair<std::string_view, std::string_view> kOperator = {
+    "operator", "text: innermost framework operator around it, e.g. aten::_local_scalar_dense"};
+const std::pair<std::string_view, std::string_view> kOperators = {
+    "operators",
+    "text: all framework operators around it, innermost first, joined by ' < ': match aten::item "
+    "or aten::nonzero here"};
+
+std::vector<ObservationKind> all_kinds() {
+  return {
+      kind("host-sync",
+           "a call made the host wait for the device: a synchronisation, a blocking copy, or a "
+           "copy with the synchronisation that follows it",
+           {{"call", "text: stream-sync, device-sync, event-sync, copy-blocking, copy, free"},
+            {"copy",
+             "text: direction of the copy that belongs to it: device-to-host, ...; empty "
+             "without a copy"},
+            {"bytes", "bytes: of that copy, median; absent without a copy"},
+            {"host_memory", "text: pageable, pinned or empty (unknown): the copy's host side"},
+            kOperator,
+            kOperators,
+            {"waited_ns", "ns: from the call until the work it waited for ended, mean"},
+            {"cause_ns", "ns: duration of the kernel or copy it waited for, mean"},
+            {"device_busy_ns", "ns: device busy time while the host waited, per used step"}}),
+      kind("pageable-copy", "a copy from or to pageable host memory, which the driver stages",
+           {{"copy", "text: host-to-device or device-to-host"},
+            {"bytes", "bytes: per copy, median"},
+            {"bytes_per_step", "bytes: per used step, mean"},
+            {"duration_ns", "ns: on the device, per used step"},
+            {"exposed_ns", "ns: of it, not hidden behind kernels, per used step"},
+            {"async_call", "number: 1 when an asynchronous call was used (non_blocking in vain)"},
+            kOperator,
+            kOperators}),
+      kind("copy", "host-device copies from or to pinned memory, by place",
+           {{"copy", "text: host-to-device, device-to-host, device-to-device, peer"},
+            {"bytes", "bytes: per copy, median"},
+            {"bytes_per_step", "bytes: per used step, mean"},
+            {"duration_ns", "ns: on the device, per used step"},
+            {"exposed_ns", "ns: of it, not hidden behind kernels, per used step"},
+            kOperator,
+            kOperators}),
+      kind("kernel", "a kernel that takes a noticeable part of the step, or runs very often",
+           {{"duration_ns", "ns: on the device, per used step"},
+            {"mean_ns", "ns: per launch"},
+            {"fraction", "number: duration_ns over the step time"},
+            kOperator,
+            kOperators}),
+      kind("repeated-kernels",
+           "the same constant-building kernels (arange, fill, triu, eye, ...) in every step, from "
+           "one place",
+           {{"duration_ns", "ns: on the device, per used step"},
+            {"launch_ns", "ns: host time in their launches, per used step"},
+            {"distinct", "number: different kernels in the group"},
+            {"constant", "text: what is built, as far as names say: arange, triu, fill, mask, ..."},
+            kOperator,
+            kOperators}),
+      kind("memset", "memory cleared on the device, by place",
+           {{"bytes_per_step", "bytes: per used step, mean; absent when unknown"},
+            {"duration_ns", "ns: on the device, per used step"},
+            kOperator,
+            kOperators}),
+      kind("collective", "a collective or message, by operation, group and place",
+           {{"operation", "text: all-reduce, all-gather, broadcast, send, ..."},
+            {"group", "text: communicator or process group; may be empty"},
+            {"duration_ns", "ns: per used step"},
+            {"exposed_ns", "ns: of it, with no kernel running beside it, per used step"},
+            {"hidden_ns", "ns: duration_ns - exposed_ns"},
+            {"exposed_fraction", "number: exposed_ns over duration_ns, 0 to 1"},
+            {"bytes", "bytes: per call, median; absent when unknown"},
+            {"bus_gb_per_s", "number: bus bandwidth, 1e9 bytes per second; absent when unknown"},
+            {"algorithm_gb_per_s", "number: algorithm bandwidth; absent when unknown"},
+            {"world_size", "number: ranks in the group; absent when unknown"},
+            {"async", "number: 1 when the host did not wait for it, 0 when it did"},
+            {"waited_at_once",
+             "number: share of the calls whose result the next work waits for "
+             "with nothing between, 0 to 1"},
+            kOperator,
+            kOperators}),
+      kind("collective-burst",
+           "runs of at least four small collectives of one group, close together",
+           {{"operation", "text: all-reduce, ..."},
+            {"group", "text: communicator or process group; may be empty"},
+            {"run_length", "number: collectives in a run, mean"},
+            {"bytes", "bytes: per collective, median; absent when unknown"},
+            {"run_bytes", "bytes: per run, mean; absent when unknown"},
+            {"duration_ns", "ns: from the first to the end of the last, per used step"},
+            {"coalesced_ns", "ns: the same bytes as one collective, estimated, per used step"},
+            {"saving_ns", "ns: duration_ns - coalesced_ns"}}),
+      kind("collective-wait",
+           "ranks waiting in collectives for one that came late; needs several ranks",
+           {{"operation", "text: all-reduce, ..."},
+            {"group", "text: communicator or process group; may be empty"},
+            {"late_rank", "number: the rank that arrives last most often"},
+            {"late_share", "number: share of the collectives it is last in, 0 to 1"},
+            {"wait_ns", "ns: waited by the other ranks, mean over them, per used step"},
+            {"max_wait_ns", "ns: longest single wait"}}),
+      kind("straggler", "a rank whose steps take longer than those of the others",
+           {{"excess_ns", "ns: its median step without waits minus the median over ranks"},
+            {"excess_fraction", "number: excess_ns over the median step"},
+            {"dominant_class", "text: class with the largest difference"}}),
+      kind("host-gap",
+           "the device was idle because a host function other than the device runtime ran",
+           {{"host_function", "text: function, operator or range that filled the gap"},
+            {"longest_ns", "ns: longest single gap"},
+            {"at_step_start", "number: share of it before the step's first launch, 0 to 1"},
+            kOperator,
+            kOperators}),
+      kind("input-wait", "the step thread waited for its next batch",
+           {{"range", "text: name of the range that waits"},
+            {"fraction", "number: of the step time"},
+            {"workers",
+             "number: 1 when another thread or process prepares batches, 0 when the "
+             "step thread does; absent when unknown"}}),
+      kind("allocation", "device or pinned host memory taken or given back in steady state",
+           {{"call", "text: alloc, free, host-alloc"},
+            {"bytes", "bytes: per call, median; absent when unknown"},
+            kOperator,
+            kOperators}),
+      kind("launch-bound",
+           "the device waited for launches: its kernels are shorter than the "
+           "host's launch cadence",
+           {{"kernels_per_step", "number: kernels per used step"},
+            {"mean_kernel_ns", "ns: mean kernel duration"},
+            {"mean_launch_ns", "ns: mean time of a launch call"},
+            {"short_fraction",
+             "number: share of the kernels shorter than the time between "
+             "launches, 0 to 1"},
+            {"graph_fraction", "number: share of the device work launched by graphs, 0 to 1"},
+            kOperator,
+            kOperators}),
+      kind("compile", "modules loaded or code compiled in steady state",
+           {{"call", "text: module-load, or compile for a range that says so"},
+            kOperator,
+            kOperators}),
+      kind("python-hot-function", "a Python function that stack samples show on the step thread",
+           {{"self_ns", "ns: with this function innermost, per used step"},
+            {"inclusive_ns", "ns: with this function anywhere in the stack, per used step"},
+            {"samples", "number: samples in used steps or, for one-time rows, before them"},
+            {"fraction", "number: inclusive_ns over the step time"},
+            {"phase", "text: step or startup"}}),
+      kind("host-work", "host view only: a named range or call of the step thread",
+           {{"self_ns", "ns: not covered by ranges inside it, per used step"},
+            {"fraction", "number: self_ns over the step time"},
+            {"phase", "text: step or startup"}}),
+      kind("overhead", "time the profiler itself took in used steps",
+           {{"fraction", "number: of the step time"}}),
+      kind("garbage-collection", "Python's collector ran on the step thread",
+           {{"longest_ns", "ns: longest single run"}}),
+  };
+}
+
+}  // namespace
+
+const std::vector<ObservationKind>& observation_kinds() {
+  static const std::vector<ObservationKind> kinds = all_kinds();
+  return kinds;
+}
+
+}  // namespace stallscope

@@ -1,0 +1,49 @@
+// Importer "events": event lines, as `stallscope dump` prints and people write them.
+#include <fstream>
+#include <sstream>
+
+#include "import/importer.h"
+#include "trace/event_lines.h"
+
+namespace stallscope {
+namespace {
+
+// The first line that is not a comment is an object that names a kind or a repeat.
+int sniff(const ImportSource& source) {
+  if (source.is_directory) return 0;
+  std::string_view head = source.head;
+  while (!head.empty()) {
+    const size_t end = head.find('\n');
+    std::string_view line = head.substr(0, end);
+    head.remove_prefix(end == std::string_view::npos ? head.size() : end + 1);
+    const size_t first = line.find_first_not_of(" \t\r");
+    if (first == std::string_view::npos) continue;
+    line.remove_prefix(first);
+    if (line[0] == '#' || line.starts_with("//")) continue;
+    const bool whole_object = line[0] == '{' && line.find('}') != std::string_view::npos;
+    const bool ours = line.find("\"kind\"") != std::string_view::npos ||
+                      line.find("\"repeat\"") != std::string_view::npos ||
+                      line.find("\"startNs\"") != std::string_view::npos;
+    return whole_object && ours ? 80 : 0;
+  }
+  return 0;
+}
+
+Result<Trace> read(const ImportSource& source, const ImportOptions& options) {
+  std::ifstream file(source.path, std::ios::binary);
+  if (!file) return Error{.message = "the file cannot be read", .file = source.path};
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (text.view().size() > options.max_inflated_bytes)
+    return Error{.message = "the file is larger than the limit for inflated traces",
+                 .file = source.path};
+  return read_event_lines(text.view(), {.file = source.path});
+}
+
+const RegisterImporter kRegister({.name = "events",
+                                  .description = "event lines, as `stallscope dump` prints them",
+                                  .sniff = sniff,
+                                  .read = read});
+
+}  // namespace
+}  // namespace stallscope
