@@ -22,7 +22,12 @@ DIRECT = {
     "cli": ["base", "trace", "record", "import", "analyze", "replay", "source", "rule", "report"],
 }
 # The trainer announces its work through the collector's public header, and only that.
-EXTRA_FILES = {("trainer", "collect/annotate.h"), ("comm", "collect/annotate.h")}
+EXTRA_FILES = {
+    ("trainer", "collect/annotate.h"),
+    ("comm", "collect/annotate.h"),
+    # The parent tells the injected library what to do through these names.
+    ("record", "collect/settings.h"),
+}
 # The collector lives in other people's processes: it sees the segment format, not the Trace.
 COLLECT_MAY_SEE = re.compile(r"^(trace/segment\w*\.h|trace/event\.h|collect/.*)$")
 

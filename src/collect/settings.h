@@ -1,0 +1,35 @@
+// The environment variables by which `stallscope run` tells the injected
+// library what to do. Both sides include this file.
+#pragma once
+
+namespace stallscope::settings {
+
+/// Folder for segment files, absolute, existing. Without it the library stays out.
+inline constexpr char kOut[] = "STALLSCOPE_OUT";
+/// Largest size of one process's segment file in bytes; then the oldest chunks go. 0 = no limit.
+inline constexpr char kMaxBytes[] = "STALLSCOPE_MAX_BYTES";
+/// "0": no native stacks. Default 1.
+inline constexpr char kNativeStacks[] = "STALLSCOPE_NATIVE_STACKS";
+/// "0": no Python stacks. Default 1.
+inline constexpr char kPythonStacks[] = "STALLSCOPE_PYTHON_STACKS";
+/// "monotonic": do not use the time-stamp counter.
+inline constexpr char kClock[] = "STALLSCOPE_CLOCK";
+/// Milliseconds from the library's start during which nothing is recorded.
+inline constexpr char kDelayMs[] = "STALLSCOPE_DELAY_MS";
+/// Milliseconds, after the delay, for which is recorded; 0 = until the end.
+inline constexpr char kDurationMs[] = "STALLSCOPE_DURATION_MS";
+/// Name of a range: only what happens while one of that name is open is recorded.
+inline constexpr char kCaptureRange[] = "STALLSCOPE_CAPTURE_RANGE";
+/// For tests: pretend that room for this many bytes exists and no more.
+inline constexpr char kTestRoomBytes[] = "STALLSCOPE_TEST_ROOM_BYTES";
+
+// Set for the target, unless the user has set them already:
+/// NVTX loads the library named here.
+inline constexpr char kNvtxInjection[] = "NVTX_INJECTION64_PATH";
+
+/// Names of the injected libraries, in lib/stallscope of an installed tree and
+/// in the build folder's lib.
+inline constexpr char kCollectLibrary[] = "libstallscope-collect.so";
+inline constexpr char kMpiLibrary[] = "libstallscope-mpi.so";
+
+}  // namespace stallscope::settings
