@@ -196,6 +196,7 @@ struct RankSummary {
   Timeline representative;           ///< the median step, for the timeline view
   std::map<CollectiveKey, CollectiveShare> collectives;
   Bytes peak_memory = 0;                 ///< 0 = unknown
+  double replay_error = -1;              ///< of the unchanged replay, relative; -1 = not replayed
   std::vector<std::string> abstentions;  ///< why no verdict can be given; empty = fine
   TraceHealth health;
   std::map<std::string, std::string> environment;

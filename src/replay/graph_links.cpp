@@ -1,0 +1,154 @@
+// The edges of a step graph: what waits for what.
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "replay/graph_builder.h"
+
+namespace stallscope {
+namespace {
+
+// Device clocks are converted with an error of this order (facts of CUPTI's
+// clock conversion); an activity may seem to end this much after its waiter.
+constexpr Ns kClockTolerance = 5'000;
+
+// An asynchronous copy between kinds of memory nobody recorded is taken for a
+// blocking one beyond this: enqueueing takes a few microseconds.
+constexpr Ns kBlockingCopy = 20'000;
+
+// Gaps shorter than this are host work, not a hand-over between threads: a
+// futex wake-up takes longer.
+constexpr Ns kHandOverGap = 10'000;
+
+}  // namespace
+
+void GraphBuilder::link(uint32_t from, uint32_t to, EdgeKind kind, bool from_start) {
+  if (from >= to) return;  // the clocks disagree: better no edge than a wrong one
+  incoming_[to].push_back({from, kind, from_start, 0});
+}
+
+void GraphBuilder::link_threads() {
+  std::unordered_map<uint32_t, uint32_t> previous;  // lane -> last host node
+  std::optional<uint32_t> latest;                   // last host node to end, of any thread
+  for (uint32_t index = 0; index < graph_.nodes.size(); ++index) {
+    const GraphNode& node = graph_.nodes[index];
+    if (node.kind == NodeKind::device) continue;
+    const auto before = previous.find(node.lane);
+    if (before != previous.end()) link(before->second, index, EdgeKind::program_order);
+    // The thread stood still while another worked: it was woken by that one's last call.
+    const Ns idle_since = before != previous.end() ? graph_.nodes[before->second].end : from_;
+    if (latest && graph_.nodes[*latest].lane != node.lane &&
+        node.start - idle_since > kHandOverGap && graph_.nodes[*latest].end > idle_since)
+      link(*latest, index, EdgeKind::hand_over);
+    previous[node.lane] = index;
+    latest = index;
+  }
+}
+
+void GraphBuilder::link_streams() {
+  std::unordered_map<uint32_t, uint32_t> previous;  // stream -> last node
+  for (uint32_t index = 0; index < graph_.nodes.size(); ++index) {
+    const GraphNode& node = graph_.nodes[index];
+    if (node.kind != NodeKind::device) continue;
+    if (const auto call = graph_.node_of.find(launch_of_[node.event]);
+        call != graph_.node_of.end()) {
+      link(call->second, index, EdgeKind::launch, true);
+      graph_.launcher_of[index] = call->second;
+    }
+    if (const auto before = previous.find(node.lane); before != previous.end())
+      link(before->second, index, EdgeKind::stream_order);
+    previous[node.lane] = index;
+  }
+  link_event_waits();
+}
+
+// A stream that waits for an event waits for the work its recorder had issued
+// to the recording stream by then.
+void GraphBuilder::link_event_waits() {
+  std::map<std::pair<int64_t, int64_t>, uint32_t> recorded;  // (device, event) -> device node
+  std::unordered_map<int64_t, uint32_t> last_issued;  // stream -> last device node issued to it
+  std::unordered_map<int64_t, std::vector<uint32_t>> pending;
+  std::unordered_map<uint32_t, std::vector<uint32_t>> work_of;  // call node -> its device nodes
+  for (const auto& [work, call] : graph_.launcher_of) work_of[call].push_back(work);
+  for (uint32_t index = 0; index < graph_.nodes.size(); ++index) {
+    const GraphNode& node = graph_.nodes[index];
+    if (node.kind != NodeKind::call) continue;
+    const int64_t device = trace_.integer(node.event, kKeyDevice).value_or(0);
+    const auto stream = trace_.integer(node.event, kKeyStream);
+    const auto event = trace_.integer(node.event, kKeyEvent);
+    switch (static_cast<ApiCall>(trace_.details()[node.event])) {
+      case ApiCall::event_record:
+        if (stream && event && last_issued.contains(*stream))
+          recorded[{device, *event}] = last_issued[*stream];
+        break;
+      case ApiCall::stream_wait:
+        if (stream && event)
+          if (const auto work = recorded.find({device, *event}); work != recorded.end())
+            pending[*stream].push_back(work->second);
+        break;
+      default:
+        for (uint32_t work : work_of[index]) {
+          const int64_t on = trace_.tracks[graph_.nodes[work].lane].id;
+          for (uint32_t awaited : pending[on]) link(awaited, work, EdgeKind::event_wait);
+          pending[on].clear();
+          last_issued[on] = work;
+        }
+    }
+  }
+}
+
+void GraphBuilder::link_completions() {
+  for (const auto& [event, returned] : graph_.return_of) {
+    const uint32_t call = graph_.node_of[event];
+    const auto awaited = awaited_by(call);
+    if (!awaited || !returns_after(call, *awaited)) continue;
+    link(*awaited, returned, EdgeKind::completion);
+    GraphNode& node = graph_.nodes[call];
+    if (graph_.nodes[*awaited].end <= node.start) continue;  // it had nothing to wait for
+    node.own = std::min(node.own, shortest_of_[event]);
+    node.end = node.start + node.own;
+  }
+}
+
+// Whether the call comes back only when `work` is complete. An asynchronous
+// copy does so for pageable memory; where the memory is unknown, its length tells.
+bool GraphBuilder::returns_after(uint32_t call, uint32_t work) const {
+  const EventId event = graph_.nodes[call].event;
+  const Ns call_end = trace_.end(event);
+  if (graph_.nodes[work].end > call_end + kClockTolerance) return false;
+  if (static_cast<ApiCall>(trace_.details()[event]) != ApiCall::copy) return true;
+  const EventId copy = graph_.nodes[work].event;
+  const std::string_view source = trace_.text_field(copy, kKeySourceMemory);
+  const std::string_view target = trace_.text_field(copy, kKeyTargetMemory);
+  if (source == "pageable" || target == "pageable") return true;
+  const bool memory_known = !source.empty() && !target.empty();
+  return !memory_known && trace_.durations()[event] > kBlockingCopy;
+}
+
+// The last work, in issue order, of the stream (or of all streams) that the
+// call names; a copy waits for itself.
+std::optional<uint32_t> GraphBuilder::awaited_by(uint32_t call) const {
+  const EventId event = graph_.nodes[call].event;
+  const auto kind = static_cast<ApiCall>(trace_.details()[event]);
+  const bool own_work = kind == ApiCall::copy || kind == ApiCall::copy_blocking;
+  const auto stream = trace_.integer(event, kKeyStream);
+  const Ns issued_before = graph_.nodes[call].start;
+  std::optional<uint32_t> found;
+  for (uint32_t index = 0; index < graph_.nodes.size(); ++index) {
+    const GraphNode& node = graph_.nodes[index];
+    if (node.kind != NodeKind::device) continue;
+    if (node.start > trace_.end(event)) break;
+    const auto launcher = graph_.launcher_of.find(index);
+    if (launcher == graph_.launcher_of.end()) continue;
+    if (own_work) {
+      if (launcher->second == call) found = index;
+      continue;
+    }
+    if (graph_.nodes[launcher->second].start > issued_before) continue;
+    if (kind == ApiCall::stream_sync && stream && trace_.tracks[node.lane].id != *stream) continue;
+    if (!found || node.end > graph_.nodes[*found].end) found = index;
+  }
+  return found;
+}
+
+}  // namespace stallscope

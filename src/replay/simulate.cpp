@@ -1,0 +1,122 @@
+#include "replay/simulate.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_set>
+
+namespace stallscope {
+namespace {
+
+constexpr std::array<std::string_view, 8> kModelNames = {
+    "none",        "remove-sync",        "remove-kernels",       "remove-calls",
+    "shrink-host", "overlap-collective", "coalesce-collectives", "prefetch-input"};
+
+// What a what-if does to single nodes and edges.
+struct Change {
+  std::vector<Ns> own;               // per node
+  std::vector<bool> waits_for_none;  // per node: completion edges into it are gone
+  std::vector<bool> gap_shrunk;      // per node: program order into it has the usual gap only
+  std::vector<bool> lets_pass;       // per node: stream order out of it is gone
+  Ns gap = 0;
+};
+
+// The usual host gap between two calls, those that shrink left out: what remains of one that does.
+Ns usual_gap(const StepGraph& graph, const std::vector<bool>& shrunk) {
+  std::vector<Ns> gaps;
+  for (size_t index = 0; index < graph.nodes.size(); ++index)
+    for (uint32_t e = graph.nodes[index].first_edge; e < graph.nodes[index].last_edge; ++e)
+      if (graph.edges[e].kind == EdgeKind::program_order && !shrunk[index])
+        gaps.push_back(graph.edges[e].lag);
+  if (gaps.empty()) return 0;
+  const auto middle = gaps.begin() + static_cast<ptrdiff_t>(gaps.size() / 2);
+  std::nth_element(gaps.begin(), middle, gaps.end());
+  return std::max<Ns>(0, *middle);
+}
+
+void apply(const StepGraph& graph, ReplayModel model, std::span<const EventId> events,
+           Change& change) {
+  // The least collective of a burst shows what one costs without its bytes.
+  Ns least = -1;
+  for (const EventId event : events)
+    if (const auto node = graph.node_of.find(event); node != graph.node_of.end())
+      least = least < 0 ? change.own[node->second] : std::min(least, change.own[node->second]);
+
+  bool first = true;
+  for (const EventId event : events) {
+    const auto found = graph.node_of.find(event);
+    if (found == graph.node_of.end()) continue;
+    const uint32_t node = found->second;
+    const auto launcher = graph.launcher_of.find(node);
+    switch (model) {
+      case ReplayModel::remove_sync:
+        change.own[node] = 0;
+        if (const auto returned = graph.return_of.find(event); returned != graph.return_of.end())
+          change.waits_for_none[returned->second] = true;
+        break;
+      case ReplayModel::remove_kernels:
+      case ReplayModel::remove_calls:
+        change.own[node] = 0;
+        if (launcher != graph.launcher_of.end()) change.own[launcher->second] = 0;
+        break;
+      case ReplayModel::shrink_host:
+      case ReplayModel::prefetch_input:
+        change.gap_shrunk[launcher != graph.launcher_of.end() ? launcher->second : node] = true;
+        break;
+      case ReplayModel::overlap_collective:
+        change.lets_pass[node] = true;
+        break;
+      case ReplayModel::coalesce_collectives:
+        if (!first) {
+          change.own[node] -= least;
+          if (launcher != graph.launcher_of.end()) change.own[launcher->second] = 0;
+        }
+        break;
+      case ReplayModel::none:
+        break;
+    }
+    first = false;
+  }
+  change.gap = usual_gap(graph, change.gap_shrunk);
+}
+
+}  // namespace
+
+std::string_view to_string(ReplayModel model) {
+  return kModelNames[static_cast<size_t>(model)];
+}
+
+Ns replay(const StepGraph& graph, ReplayModel model, std::span<const EventId> events) {
+  const size_t count = graph.nodes.size();
+  if (graph.steps == 0) return 0;
+  Change change{{}, std::vector<bool>(count), std::vector<bool>(count), std::vector<bool>(count)};
+  change.own.reserve(count);
+  for (const GraphNode& node : graph.nodes) change.own.push_back(node.own);
+  apply(graph, model, events, change);
+
+  std::vector<Ns> start(count), end(count);
+  for (size_t index = 0; index < count; ++index) {
+    const GraphNode& node = graph.nodes[index];
+    // What nothing in the window decides keeps its measured time.
+    Ns begin = node.first_edge == node.last_edge ? node.start : graph.nodes.front().start;
+    for (uint32_t e = node.first_edge; e < node.last_edge; ++e) {
+      const GraphEdge& edge = graph.edges[e];
+      if (edge.kind == EdgeKind::completion && change.waits_for_none[index]) continue;
+      if (edge.kind == EdgeKind::stream_order && change.lets_pass[edge.from]) continue;
+      Ns lag = edge.lag;
+      if (edge.kind == EdgeKind::program_order && change.gap_shrunk[index])
+        lag = std::min(lag, change.gap);
+      begin = std::max(begin, (edge.from_start ? start[edge.from] : end[edge.from]) + lag);
+    }
+    start[index] = begin;
+    end[index] = begin + change.own[index];
+  }
+  return (start[graph.markers.back()] - start[graph.markers.front()]) / graph.steps;
+}
+
+Ns measured(const StepGraph& graph) {
+  if (graph.steps == 0) return 0;
+  return (graph.nodes[graph.markers.back()].start - graph.nodes[graph.markers.front()].start) /
+         graph.steps;
+}
+
+}  // namespace stallscope

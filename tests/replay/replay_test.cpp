@@ -1,0 +1,188 @@
+#include <doctest/doctest.h>
+
+#include <functional>
+
+#include "replay/price.h"
+
+using namespace stallscope;
+
+namespace {
+
+constexpr Ns kMs = 1'000'000;
+constexpr uint32_t kSteps = 10;
+
+// A run on one thread and one stream, built step by step. Calls take 10 us,
+// device work starts 5 us after its launch at the earliest.
+struct Run {
+  Trace trace;
+  RankSummary rank;
+  TrackId thread = 0, stream = 0;
+  Ns host = 0, device = 0;
+  uint32_t correlation = 0;
+  std::vector<EventId> marked;  // in order of addition; ids are found after finish()
+
+  Run() {
+    const uint32_t process = trace.add_process({.pid = 1});
+    thread = trace.track(process, TrackKind::thread, -1, 1);
+    stream = trace.track(process, TrackKind::stream, 0, 7);
+    rank.pid = 1;
+    rank.device = 0;
+  }
+
+  void launch(std::string_view kernel, Ns duration) {
+    ++correlation;
+    add(EventKind::api, static_cast<uint8_t>(ApiCall::launch), host, 10'000, thread,
+        "cudaLaunchKernel");
+    const Ns start = std::max(host + 5'000, device);
+    add(EventKind::kernel, 0, start, duration, stream, kernel);
+    device = start + duration;
+    host += 10'000;
+  }
+
+  void sync() {
+    ++correlation;
+    const Ns end = std::max(host + 2'000, device + 1'000);
+    add(EventKind::api, static_cast<uint8_t>(ApiCall::device_sync), host, end - host, thread,
+        "cudaDeviceSynchronize");
+    host = end;
+  }
+
+  void add(EventKind kind, uint8_t detail, Ns start, Ns duration, TrackId track,
+           std::string_view name) {
+    trace.add({.kind = kind,
+               .detail = detail,
+               .start = start,
+               .duration = duration,
+               .track = track,
+               .name = trace.strings.intern(name),
+               .correlation = correlation});
+  }
+
+  void steps(const std::function<void(Run&)>& body) {
+    for (uint32_t step = 0; step < kSteps; ++step) {
+      const Ns start = host;
+      body(*this);
+      rank.steps.push_back({.index = step, .host_start = start, .host_end = host});
+    }
+    trace.finish();
+  }
+
+  std::vector<EventId> events(std::string_view name) const {
+    std::vector<EventId> found;
+    for (EventId id = 0; id < trace.size(); ++id)
+      if (trace.name(id) == name) found.push_back(id);
+    return found;
+  }
+};
+
+StepGraph graph_of(const Run& run) {
+  return build_graph(run.trace, run.rank, 0, kSteps - 1);
+}
+
+}  // namespace
+
+TEST_CASE("an unchanged graph replays to the measured step") {
+  Run run;
+  run.steps([](Run& r) {
+    r.launch("a", kMs);
+    r.sync();
+    r.host += kMs / 2;
+    r.launch("b", kMs);
+  });
+  const StepGraph graph = graph_of(run);
+  REQUIRE(graph.steps == kSteps - 1);
+  CHECK(replay(graph, ReplayModel::none, {}) == measured(graph));
+}
+
+TEST_CASE("removing a sync lets the host run ahead until the device is the bound") {
+  Run run;
+  run.steps([](Run& r) {
+    r.launch("a", kMs);
+    r.sync();
+    r.host += kMs / 2;  // the device idles meanwhile
+    r.launch("b", kMs);
+  });
+  const StepGraph graph = graph_of(run);
+  CHECK(measured(graph) > 5 * kMs / 2 - kMs / 10);
+  const Ns without = replay(graph, ReplayModel::remove_sync, run.events("cudaDeviceSynchronize"));
+  CHECK(without == doctest::Approx(2 * kMs).epsilon(0.03));
+}
+
+TEST_CASE("removing a sync that another one follows gains next to nothing") {
+  Run run;
+  run.steps([](Run& r) {
+    r.launch("a", kMs);
+    r.sync();
+    r.sync();
+    r.host += kMs / 2;
+    r.launch("b", kMs);
+  });
+  const StepGraph graph = graph_of(run);
+  std::vector<EventId> first_of_each;
+  const auto syncs = run.events("cudaDeviceSynchronize");
+  for (size_t i = 0; i < syncs.size(); i += 2) first_of_each.push_back(syncs[i]);
+  const Ns saved = measured(graph) - replay(graph, ReplayModel::remove_sync, first_of_each);
+  CHECK(saved < kMs / 20);
+}
+
+TEST_CASE("removing kernels saves their time on a busy device and nothing on a waiting one") {
+  Run busy;
+  busy.steps([](Run& r) {
+    r.launch("mask", kMs);
+    r.launch("gemm", 2 * kMs);
+  });
+  const StepGraph graph = graph_of(busy);
+  CHECK(replay(graph, ReplayModel::remove_kernels, busy.events("mask")) ==
+        doctest::Approx(2 * kMs).epsilon(0.03));
+
+  Run waiting;
+  waiting.steps([](Run& r) {
+    r.launch("mask", kMs / 10);
+    r.host += 3 * kMs;
+    r.launch("gemm", kMs / 10);
+  });
+  const StepGraph host_bound = graph_of(waiting);
+  const Ns saved = measured(host_bound) -
+                   replay(host_bound, ReplayModel::remove_kernels, waiting.events("mask"));
+  CHECK(saved < kMs / 10);
+}
+
+TEST_CASE("shrinking the host's work is bounded by the device") {
+  Run run;
+  run.steps([](Run& r) {
+    r.host += 2 * kMs;
+    r.launch("after_gap", kMs);
+  });
+  const StepGraph graph = graph_of(run);
+  const Ns without = replay(graph, ReplayModel::shrink_host, run.events("after_gap"));
+  CHECK(without >= kMs);
+  CHECK(without < measured(graph));
+}
+
+TEST_CASE("observations are priced, and the replay's own error is stated") {
+  Run run;
+  run.steps([](Run& r) {
+    r.launch("a", kMs);
+    r.sync();
+    r.host += kMs / 2;
+    r.launch("b", kMs);
+  });
+  Observation sync{.kind = "host-sync"};
+  sync.events = run.events("cudaDeviceSynchronize");
+  run.rank.observations = {sync, {.kind = "host-sync"}, {.kind = "launch-bound"}};
+  price_by_replay(run.trace, run.rank);
+  CHECK(run.rank.replay_error == doctest::Approx(0));
+  CHECK(run.rank.observations[0].numbers.at("replay_saved_ns") ==
+        doctest::Approx(kMs / 2).epsilon(0.05));
+  CHECK_FALSE(run.rank.observations[1].numbers.contains("replay_saved_ns"));
+  CHECK_FALSE(run.rank.observations[2].numbers.contains("replay_saved_ns"));
+}
+
+TEST_CASE("a run without steps is left unpriced") {
+  Trace trace;
+  trace.add_process({.pid = 1});
+  trace.finish();
+  RankSummary rank;
+  price_by_replay(trace, rank);
+  CHECK(rank.replay_error < 0);
+}
