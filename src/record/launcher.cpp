@@ -1,0 +1,102 @@
+#include "record/launcher.h"
+
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+namespace stallscope {
+namespace {
+
+/// The variables of one launcher; nullptr where it has none.
+struct Launcher {
+  const char* name;
+  const char* rank;
+  const char* local_rank;
+  const char* world_size;
+  const char* job;
+};
+
+// Most specific first: torchrun under Slurm sets its own variables as well.
+constexpr Launcher kLaunchers[] = {
+    {"torchrun", "RANK", "LOCAL_RANK", "WORLD_SIZE", "TORCHELASTIC_RUN_ID"},
+    {"openmpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE",
+     "PMIX_NAMESPACE"},
+    {"mpich", "PMI_RANK", "MPI_LOCALRANKID", "PMI_SIZE", "PMI_JOBID"},
+    {"slurm", "SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS", "SLURM_JOB_ID"},
+};
+
+std::optional<int32_t> number(const Environment& environment, const char* name) {
+  const char* text = name == nullptr ? nullptr : environment(name);
+  if (text == nullptr) return std::nullopt;
+  int32_t value = 0;
+  const auto [end, error] = std::from_chars(text, text + std::strlen(text), value);
+  if (error != std::errc() || *end != '\0' || value < 0) return std::nullopt;
+  return value;
+}
+
+/// Equal for all processes that one process on this machine started: the
+/// parent's id and its start time, which together are never used twice.
+std::string parent_job() {
+  const std::string parent = std::to_string(::getppid());
+  std::ifstream file("/proc/" + parent + "/stat");
+  std::string stat{std::istreambuf_iterator<char>(file), {}};
+  // Fields are counted after the command's name, which may itself hold spaces and brackets.
+  const size_t after_name = stat.rfind(')');
+  std::string start_time;
+  if (after_name != std::string::npos) {
+    constexpr int kStartTime = 20;  // field 22 of proc(5), the 20th after the name
+    size_t at = after_name + 1;
+    for (int field = 1; field < kStartTime && at != std::string::npos; ++field)
+      at = stat.find(' ', at + 1);
+    if (at != std::string::npos) start_time = stat.substr(at + 1, stat.find(' ', at + 1) - at - 1);
+  }
+  return "p" + parent + "-" + start_time;
+}
+
+std::string job_of(const Launcher& launcher, const Environment& environment) {
+  std::string job;
+  const auto append = [&](const char* name) {
+    const char* value = name == nullptr ? nullptr : environment(name);
+    if (value != nullptr && *value != '\0') job += (job.empty() ? "" : "-") + std::string(value);
+  };
+  append(launcher.job);
+  if (std::strcmp(launcher.name, "slurm") == 0) append("SLURM_STEP_ID");
+  // torchrun's default run id is "none": it then names no launch.
+  if (job == "none") job.clear();
+  if (std::strcmp(launcher.name, "torchrun") == 0) {
+    append("MASTER_ADDR");
+    append("MASTER_PORT");
+    append("TORCHELASTIC_RESTART_COUNT");
+  }
+  return job.empty() ? parent_job() : job;
+}
+
+}  // namespace
+
+RankIdentity detect_rank(const Environment& environment) {
+  for (const Launcher& launcher : kLaunchers) {
+    const std::optional<int32_t> rank = number(environment, launcher.rank);
+    if (!rank) continue;
+    RankIdentity identity;
+    identity.rank = *rank;
+    identity.local_rank = number(environment, launcher.local_rank).value_or(-1);
+    identity.world_size = number(environment, launcher.world_size).value_or(0);
+    // A batch script that Slurm runs has SLURM_PROCID=0 and is nobody's rank.
+    if (std::strcmp(launcher.name, "slurm") == 0 && identity.world_size <= 1) continue;
+    identity.launcher = launcher.name;
+    identity.job = job_of(launcher, environment);
+    return identity;
+  }
+  return {};
+}
+
+RankIdentity detect_rank() {
+  return detect_rank([](const char* name) -> const char* { return std::getenv(name); });
+}
+
+}  // namespace stallscope

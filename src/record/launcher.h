@@ -1,0 +1,20 @@
+// Which rank of which launch a process is, from the variables that launchers set.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "trace/run_manifest.h"
+
+namespace stallscope {
+
+/// Looks up an environment variable; nullptr when unset.
+using Environment = std::function<const char*(const char* name)>;
+
+/// torchrun and everything that follows its variables (RANK, LOCAL_RANK,
+/// WORLD_SIZE), Open MPI, MPICH and its kin (PMI_RANK), Slurm; in this order.
+/// rank -1 when the process was not started as a rank.
+RankIdentity detect_rank(const Environment& environment);
+RankIdentity detect_rank();  ///< of this process
+
+}  // namespace stallscope
