@@ -16,11 +16,11 @@ namespace stallscope {
 
 struct ChildEnd {
   std::optional<int> exit_code;
-  std::optional<int> signal;   ///< the signal that ended it
+  std::optional<int> signal;  ///< the signal that ended it
   bool core_dumped = false;
-  bool interrupted = false;    ///< a signal reached us that asked the run to end
-  Ns duration = 0;             ///< wall time
-  Ns cpu_time = 0;             ///< user and system time of it and its waited-for children
+  bool interrupted = false;  ///< a signal reached us that asked the run to end
+  Ns duration = 0;           ///< wall time
+  Ns cpu_time = 0;           ///< user and system time of it and its waited-for children
   /// The exit code as a shell shows it.
   int shell_exit_code() const { return signal ? 128 + *signal : exit_code.value_or(0); }
 };

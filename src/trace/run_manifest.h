@@ -20,8 +20,6 @@ inline constexpr std::string_view kManifestFile = "run.json";
 inline constexpr std::string_view kSourcesFile = "sources.json";
 /// The file beside run.json with symbolised addresses, for machines without the binaries.
 inline constexpr std::string_view kSymbolsFile = "symbols.json";
-/// File name ending of a process's recorded events.
-inline constexpr std::string_view kSegmentSuffix = ".seg";
 
 /// A process's place in a distributed run. Unknown is -1, worldSize 0.
 struct RankIdentity {

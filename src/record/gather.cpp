@@ -1,0 +1,163 @@
+#include "record/gather.h"
+
+#include <fcntl.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "trace/segment_format.h"
+
+namespace stallscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Storage that several machines share: slow to map, and its pages may be lost with the link.
+bool is_network_storage(const std::string& folder) {
+  struct statfs info = {};
+  if (::statfs(folder.c_str(), &info) != 0) return false;
+  // Magic numbers of statfs(2): NFS, CIFS, SMB2, Lustre, GPFS, BeeGFS, Ceph, FUSE.
+  constexpr unsigned long kShared[] = {0x6969,     0xff534d42, 0xfe534d42, 0x0bd00bd0,
+                                       0x47504653, 0x19830326, 0x00c36400, 0x65735546};
+  const auto type = static_cast<unsigned long>(info.f_type) & 0xffffffffUL;
+  return std::ranges::find(kShared, type) != std::end(kShared);
+}
+
+Bytes free_bytes(const std::string& folder) {
+  struct statvfs info = {};
+  if (::statvfs(folder.c_str(), &info) != 0) return 0;
+  return static_cast<Bytes>(info.f_bavail) * info.f_frsize;
+}
+
+/// Copies `bytes` from one descriptor to another, leaving holes for zero blocks.
+bool copy_sparse(int from, int to, uint64_t bytes) {
+  constexpr size_t kBlock = segment::kChunkBytes;
+  static_assert(kBlock % 4096 == 0);
+  std::vector<char> block(kBlock);
+  for (uint64_t at = 0; at < bytes;) {
+    const size_t wanted = static_cast<size_t>(std::min<uint64_t>(kBlock, bytes - at));
+    const ssize_t got = ::pread(from, block.data(), wanted, static_cast<off_t>(at));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    const auto end = block.begin() + got;
+    const bool zero = std::find_if(block.begin(), end, [](char c) { return c != 0; }) == end;
+    for (ssize_t put = 0; !zero && put < got;) {
+      const ssize_t now = ::pwrite(to, block.data() + put, static_cast<size_t>(got - put),
+                                   static_cast<off_t>(at) + put);
+      if (now < 0 && errno == EINTR) continue;
+      if (now <= 0) return false;
+      put += now;
+    }
+    at += static_cast<uint64_t>(got);
+  }
+  return ::ftruncate(to, static_cast<off_t>(bytes)) == 0;
+}
+
+struct SegmentUse {
+  uint64_t bytes;      ///< how much of the file was ever used
+  bool being_written;  ///< its process is alive: the file must not be cut under its mapping
+};
+
+/// The whole size when the header cannot be believed.
+SegmentUse segment_use(int segment_file, uint64_t size) {
+  segment::FileHeader header = {};
+  if (::pread(segment_file, &header, sizeof header, 0) != static_cast<ssize_t>(sizeof header) ||
+      header.magic != segment::kMagic || header.chunk_bytes == 0)
+    return {size, false};
+  const uint64_t used =
+      header.header_bytes + static_cast<uint64_t>(header.chunks) * header.chunk_bytes;
+  std::error_code error;
+  const bool alive = header.state == segment::State::open &&
+                     fs::exists("/proc/" + std::to_string(header.pid), error);
+  return {std::min(used, size), alive};
+}
+
+/// A descriptor that closes itself.
+struct File {
+  int fd;
+  explicit File(int opened) : fd(opened) {}
+  ~File() {
+    if (fd >= 0) ::close(fd);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+};
+
+bool move_file(const fs::path& from, const fs::path& to, Bytes& bytes) {
+  const File source(::open(from.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  if (source.fd < 0) return false;
+  std::error_code error;
+  const uint64_t size = fs::file_size(from, error);
+  if (error) return false;
+  const SegmentUse use = from.extension() == segment::kFileSuffix ? segment_use(source.fd, size)
+                                                                  : SegmentUse{size, false};
+  bytes += use.bytes;
+  if (!use.being_written) {
+    fs::rename(from, to, error);
+    if (!error)
+      return use.bytes == size || ::ftruncate(source.fd, static_cast<off_t>(use.bytes)) == 0;
+  }
+  // Another file system, or still in use: copy what was used until now.
+  const File target(::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (target.fd < 0) return false;
+  if (!copy_sparse(source.fd, target.fd, use.bytes)) {
+    ::unlink(to.c_str());
+    return false;
+  }
+  fs::remove(from, error);
+  return true;
+}
+
+}  // namespace
+
+Result<std::string> make_recording_folder(const std::string& run_id) {
+  constexpr Bytes kRoom = 256ULL << 20;  // enough to begin with: the collector counts what is lost
+  const char* chosen = std::getenv("TMPDIR");
+  std::vector<std::string> candidates = {chosen != nullptr && *chosen == '/' ? chosen : "/tmp",
+                                         "/dev/shm"};
+  std::ranges::stable_partition(candidates, [](const std::string& folder) {
+    return !is_network_storage(folder) && free_bytes(folder) >= kRoom;
+  });
+  int code = 0;
+  for (const std::string& candidate : candidates) {
+    std::string path = candidate + "/stallscope-" + run_id + "-XXXXXX";
+    if (::mkdtemp(path.data()) != nullptr) return path;
+    code = errno;
+  }
+  return Error{
+      .message = "cannot create a folder to record into: " + std::string(std::strerror(code)),
+      .file = candidates[0],
+      .remedy = "set TMPDIR to a folder on this machine that can be written"};
+}
+
+Gathered gather(const std::string& recording_folder, const std::string& trace_folder) {
+  Gathered gathered;
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(recording_folder, error)) {
+    std::error_code ignored;
+    if (entry.is_symlink(ignored))
+      fs::remove(entry.path(), ignored);  // a link to a library
+    else if (entry.is_regular_file(ignored))
+      files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  for (const fs::path& file : files) {
+    if (move_file(file, fs::path(trace_folder) / file.filename(), gathered.bytes))
+      ++gathered.files;
+    else
+      gathered.warnings.push_back("a part of the recording could not be moved and stays in " +
+                                  file.string() + " (free room and copy it to " + trace_folder +
+                                  ")");
+  }
+  if (gathered.warnings.empty()) fs::remove(recording_folder, error);
+  return gathered;
+}
+
+}  // namespace stallscope

@@ -1,0 +1,133 @@
+#include "record/recorder.h"
+
+#include <unistd.h>
+
+#include <ctime>
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/terminal.h"
+#include "record/environment.h"
+#include "record/gather.h"
+#include "record/launcher.h"
+#include "record/machine.h"
+
+namespace stallscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  struct tm utc = {};
+  ::gmtime_r(&now, &utc);
+  char text[32];
+  const size_t length = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return std::string(text, length);
+}
+
+Status write_manifest(const Recording& recording) {
+  return write_file(recording.folder.trace + "/" + std::string(kManifestFile),
+                    manifest_to_json(recording.manifest));
+}
+
+RunManifest begin_manifest(const RecordOptions& options, const RunFolder& folder,
+                           const RankIdentity& identity) {
+  RunManifest manifest;
+  manifest.id = folder.run_id;
+  manifest.command = options.command;
+  std::error_code error;
+  manifest.working_directory = fs::current_path(error).string();
+  manifest.started_at = utc_now();
+  manifest.identity = identity;
+  manifest.environment = machine_facts(options.command);
+  return manifest;
+}
+
+/// A status line for --live: what has been recorded so far.
+ChildTick live_tick(const RecordOptions& options, const std::string& recording_folder,
+                    Progress& progress) {
+  if (!options.live) return {};
+  constexpr Ns kSecond = 1'000'000'000;
+  return {kSecond, [&recording_folder, &progress](pid_t, Ns since_start) {
+            Bytes bytes = 0;
+            size_t processes = 0;
+            std::error_code error;
+            for (const auto& entry : fs::directory_iterator(recording_folder, error)) {
+              std::error_code ignored;
+              const auto size = entry.file_size(ignored);
+              if (ignored) continue;
+              bytes += size;
+              ++processes;
+            }
+            progress.update(format_duration(static_cast<double>(since_start)) + ", " +
+                            std::to_string(processes) + " processes, room of " +
+                            format_bytes(static_cast<double>(bytes)));
+          }};
+}
+
+void remove_all(const Recording& recording) {
+  std::error_code error;
+  fs::remove_all(recording.manifest.recording_folder, error);
+  remove_run_folder(recording.folder);
+}
+
+void finish_manifest(Recording& recording, Gathered gathered) {
+  RunManifest& manifest = recording.manifest;
+  manifest.complete = true;
+  manifest.duration = recording.end.duration;
+  manifest.exit_code = recording.end.exit_code;
+  manifest.signal = recording.end.signal;
+  manifest.interrupted = recording.end.interrupted;
+  if (gathered.warnings.empty()) manifest.recording_folder.clear();
+  for (std::string& warning : gathered.warnings) manifest.warnings.push_back(std::move(warning));
+  manifest.environment["recorded.bytes"] = std::to_string(gathered.bytes);
+  manifest.environment["recorded.processes"] = std::to_string(gathered.files);
+}
+
+}  // namespace
+
+Result<Recording> record(const RecordOptions& options) {
+  // Before anything is made: a misspelt command leaves nothing behind.
+  if (find_program(options.command[0]).empty())
+    return Error{.message = "cannot start '" + options.command[0] +
+                            "': no such program on PATH, or it is not executable",
+                 .remedy = "check the name; everything after -- is the command to run"};
+  const RankIdentity identity = detect_rank();
+  Recording recording;
+  Result<RunFolder> folder = create_run_folder(options.folder, identity, options.force);
+  if (!folder) return folder.error();
+  recording.folder = std::move(*folder);
+  for (const std::string& note : recording.folder.notes) print_message(note);
+  recording.manifest = begin_manifest(options, recording.folder, identity);
+
+  Result<std::string> room = make_recording_folder(recording.folder.run_id);
+  if (room) recording.manifest.recording_folder = *room;
+  Result<TargetEnvironment> environment =
+      room ? target_environment(options, *room, current_environment())
+           : Result<TargetEnvironment>(room.error());
+  Status written = environment ? write_manifest(recording) : Status(environment.error());
+  if (!written) {
+    remove_all(recording);
+    return written.error();
+  }
+  for (const std::string& note : environment->notes) {
+    print_message(note);
+    recording.manifest.warnings.push_back(note);
+  }
+
+  Progress progress;
+  Result<ChildEnd> end =
+      run_child({options.command, environment->variables}, live_tick(options, *room, progress));
+  progress.clear();
+  if (!end) {
+    remove_all(recording);
+    return end.error();
+  }
+  recording.end = *end;
+  finish_manifest(recording, gather(*room, recording.folder.trace));
+  if (const Status saved = write_manifest(recording); !saved) print_error(saved.error());
+  return recording;
+}
+
+}  // namespace stallscope
