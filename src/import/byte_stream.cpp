@@ -216,7 +216,7 @@ Result<std::unique_ptr<ByteStream>> open_stream(const std::string& path,
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return cannot_open(path, std::strerror(errno));
   auto file = std::make_unique<FileStream>(descriptor, path);
-  struct stat status {};
+  struct stat status{};
   if (::fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode))
     return cannot_open(path, "it is a directory");
   unsigned char magic[4] = {};

@@ -24,7 +24,7 @@ std::optional<ExactTime> scaled(bool negative, std::string_view whole, std::stri
   const long wanted = whole_digits + exponent + 12;  // digits up to the unit 10^-18 s
   __int128 value = 0;
   for (long i = 0; i < wanted; ++i) {
-    const char digit = i >= digits         ? '0'
+    const char digit = i >= digits        ? '0'
                        : i < whole_digits ? whole[static_cast<size_t>(i)]
                                           : fraction[static_cast<size_t>(i - whole_digits)];
     value = value * 10 + (digit - '0');
@@ -117,7 +117,7 @@ std::optional<int64_t> parse_integer(std::string_view text) {
   if (*rest != '.') return std::nullopt;
   const std::string_view fraction(rest + 1, static_cast<size_t>(end - rest - 1));
   return fraction.find_first_not_of('0') == std::string_view::npos ? std::optional(value)
-                                                                    : std::nullopt;
+                                                                   : std::nullopt;
 }
 
 }  // namespace stallscope

@@ -27,12 +27,13 @@ constexpr std::string_view kCollectiveNames[] = {
     "send",    "receive",    "send-receive",   "wait"};
 
 constexpr std::string_view kKeyNames[] = {
-    "",           "args",       "domain",       "category",     "bytes",    "elements",
-    "dtype",      "device",     "stream",       "context",      "event",    "eventRecord",
-    "graph",      "graphNode",  "sourceMemory", "targetMemory", "group",    "sequence",
-    "worldSize",  "peer",       "async",        "algorithm",    "protocol", "channels",
-    "externalId", "sequenceNr", "address",      "totalBytes",   "value",    "result",
-    "wakerTid",   "shapes",     "grid",         "block",        "reason",   "modelled"};
+    "",           "args",        "domain",       "category",     "bytes",    "elements",
+    "dtype",      "device",      "stream",       "context",      "event",    "eventRecord",
+    "graph",      "graphNode",   "sourceMemory", "targetMemory", "group",    "sequence",
+    "worldSize",  "peer",        "async",        "algorithm",    "protocol", "channels",
+    "externalId", "sequenceNr",  "address",      "totalBytes",   "value",    "result",
+    "wakerTid",   "shapes",      "grid",         "block",        "reason",   "modelled",
+    "collective", "outElements", "waitStream",   "forwardThread"};
 static_assert(std::size(kKeyNames) == kKeyCount_);
 
 template <size_t N>

@@ -144,7 +144,11 @@ enum Key : uint32_t {
   kKeyGrid,
   kKeyBlock,
   kKeyReason,
-  kKeyModelled,  ///< 1 when the duration was modelled, not measured
+  kKeyModelled,       ///< 1 when the duration was modelled, not measured
+  kKeyCollective,     ///< what the collective is called where its kernel's name does not tell
+  kKeyOutElements,    ///< elements a collective gives; kKeyElements are those it takes
+  kKeyWaitStream,     ///< stream whose event a stream or the host waits for
+  kKeyForwardThread,  ///< thread number of the forward operator of a backward one
   kKeyCount_,
 };
 

@@ -133,6 +133,10 @@ void Trace::reserve(size_t events) {
   payload_.reserve(events);
 }
 
+void Trace::shift_times(Ns offset) {
+  for (Ns& start : start_) start += offset;
+}
+
 void Trace::finish() {
   // Counting sort by track keeps each track's arrival order, which is nearly
   // the order of time, so that the sort within a track finds little to do.

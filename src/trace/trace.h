@@ -102,7 +102,12 @@ class Trace {
   PayloadId add_payload(std::span<const Field> fields);
   void add(const Event& event);
   void reserve(size_t events);
+  /// Moves every event by `offset`, for producers that state their time base last.
+  void shift_times(Ns offset);
   void finish();
+  /// What is only known once all events are there and in order.
+  void set_stack(EventId id, StackId stack) { stack_[id] = stack; }
+  void set_payload(EventId id, PayloadId payload) { payload_[id] = payload; }
 
   // Reading.
   size_t size() const { return kind_.size(); }
