@@ -1,8 +1,9 @@
 #include "report/json_parts.h"
 
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+
+#include "report/lanes.h"
 
 namespace stallscope {
 namespace {
@@ -64,20 +65,6 @@ std::string_view outcome_name(RuleOutcome outcome) {
   return "could-not-run";
 }
 
-/// Rows of `slices` to keep: highlighted ones and the longest, in their order.
-std::vector<size_t> kept_slices(const std::vector<Slice>& slices, size_t max_slices) {
-  std::vector<size_t> rows(slices.size());
-  for (size_t i = 0; i < rows.size(); ++i) rows[i] = i;
-  if (rows.size() <= max_slices) return rows;
-  std::ranges::stable_sort(rows, [&](size_t a, size_t b) {
-    return std::pair(!slices[a].highlighted, -slices[a].duration) <
-           std::pair(!slices[b].highlighted, -slices[b].duration);
-  });
-  rows.resize(max_slices);
-  std::ranges::sort(rows);
-  return rows;
-}
-
 /// Numbers texts in order of first use.
 class Names {
  public:
@@ -115,7 +102,7 @@ Json breakdown_json(const ClassTimes& times) {
 }
 
 Json timeline_json(const Timeline& timeline, size_t max_slices) {
-  const std::vector<size_t> rows = kept_slices(timeline.slices, max_slices);
+  const std::vector<size_t> rows = longest_slices(timeline.slices, max_slices);
   Names names, kinds;
   Json start = Json::array(), duration = start, track = start, name = start, kind = start,
        highlighted = start;

@@ -1,0 +1,16 @@
+# Writes OUTPUT, a C++ header with one string constant and one SHA-256 per pair
+# (name, file) of ASSETS. Run as a script at build time.
+file(WRITE "${OUTPUT}.tmp" "// Generated from reports/ by cmake/EmbedAssets.cmake.\n#pragma once\n#include <string_view>\nnamespace stallscope::assets {\n")
+list(LENGTH ASSETS count)
+math(EXPR last "${count} - 1")
+foreach(i RANGE 0 ${last} 2)
+  math(EXPR j "${i} + 1")
+  list(GET ASSETS ${i} name)
+  list(GET ASSETS ${j} path)
+  file(READ "${path}" text)
+  file(SHA256 "${path}" hash)
+  file(APPEND "${OUTPUT}.tmp" "inline constexpr std::string_view k${name} = R\"~asset~(${text})~asset~\";\n")
+  file(APPEND "${OUTPUT}.tmp" "inline constexpr std::string_view k${name}Sha256 = \"${hash}\";\n")
+endforeach()
+file(APPEND "${OUTPUT}.tmp" "}  // namespace stallscope::assets\n")
+file(RENAME "${OUTPUT}.tmp" "${OUTPUT}")
