@@ -9,19 +9,6 @@
 namespace stallscope {
 namespace {
 
-Ns gain_mid(const Finding& finding) {
-  return finding.gain && finding.gain->step_time ? finding.gain->step_time->mid : -1;
-}
-
-Ns one_time_gain(const Finding& finding) {
-  return finding.gain && finding.gain->one_time ? *finding.gain->one_time : -1;
-}
-
-const Place& primary(const Finding& finding) {
-  static const Place kNowhere;
-  return finding.locations.empty() ? kNowhere : finding.locations.front();
-}
-
 /// Facts of each rank under the run's own; where ranks differ the first is kept and told.
 void merge_environment(Report& report) {
   std::set<std::string> differing;
@@ -48,28 +35,6 @@ std::string rank_name(const RankSummary& rank) {
 }
 
 }  // namespace
-
-void rank_findings(std::vector<Finding>& findings) {
-  std::ranges::stable_sort(findings, [](const Finding& a, const Finding& b) {
-    const auto key = [](const Finding& f) {
-      return std::tuple(-gain_mid(f), -one_time_gain(f), f.advice, -static_cast<int>(f.severity));
-    };
-    const auto tie = [](const Finding& f) {
-      return std::tie(f.rule_id, primary(f), f.fingerprint);
-    };
-    const auto ka = key(a), kb = key(b);
-    return ka != kb ? ka < kb : tie(a) < tie(b);
-  });
-}
-
-const RankSummary* slowest_rank(const RunSummary& summary) {
-  const RankSummary* slowest = nullptr;
-  for (const RankSummary& rank : summary.ranks) {
-    if (!rank.abstentions.empty() || rank.step_median <= 0) continue;
-    if (slowest == nullptr || rank.step_median > slowest->step_median) slowest = &rank;
-  }
-  return slowest;
-}
 
 std::optional<Gain::Range> recoverable_range(const std::vector<Finding>& findings,
                                              const RankSummary& rank) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "report/report.h"
+#include "rule/rank_findings.h"
 
 namespace stallscope {
 
@@ -30,15 +31,6 @@ struct ReportInput {
 /// how many of its steps carry it, and what is recoverable in all. With no rank
 /// that can carry a verdict the step time and the recoverable range stay unknown.
 Report build_report(ReportInput input);
-
-/// Orders by predicted gain on step time, then one-time gain, then severity;
-/// advice last among equals. Ties are broken by rule, place and fingerprint, so
-/// the order never depends on that of the input.
-void rank_findings(std::vector<Finding>& findings);
-
-/// The rank that the headline speaks of: the one with the longest median step
-/// among those that did not abstain (ties: the first); nullptr when there is none.
-const RankSummary* slowest_rank(const RunSummary& summary);
 
 /// What fixing everything would save per step. Gains overlap, so the lower end
 /// is the best single finding's; middle and upper end are sums, capped by the

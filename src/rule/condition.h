@@ -81,7 +81,8 @@ struct ObservationView {
   Ns step_ns = 0;  ///< median step of its rank; 0 = unknown
 };
 
-/// The value of `field` (a common field, a number or a text of the observation).
+/// The value of `field` as observation_kinds() describes it: a member of the
+/// observation, or one of its numbers and texts.
 FieldValue field_value(const ObservationView& view, std::string_view field);
 
 /// Three-valued: nullopt when unknown fields decide.
@@ -97,8 +98,5 @@ Specificity specificity(const Condition& condition);
 
 /// The comparisons of a condition on numeric fields, for showing thresholds as evidence.
 void collect_comparisons(const Condition& condition, std::vector<const Condition*>& out);
-
-/// Fields that every observation has, whatever its kind: name and meaning with unit.
-const std::vector<std::pair<std::string_view, std::string_view>>& common_fields();
 
 }  // namespace stallscope

@@ -1,8 +1,8 @@
 // The rule engine: rules x (run, source facts) -> findings.
 #pragma once
 
+#include <functional>
 #include <map>
-#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -29,6 +29,8 @@ struct EvaluateOptions {
   std::map<std::string, std::string> run_file_hashes;
   /// Lines known to have run, by the run's path.
   std::map<std::string, LineEvidence> line_evidence;
+  /// A line of the sources kept with the run, for fingerprints; "" = not kept. May be empty.
+  std::function<std::string(const std::string& file, uint32_t line)> line_text;
   std::map<std::string, Severity> severities;  ///< a project's own, by rule id
   std::vector<std::string> select;             ///< only these ids; empty = all
   std::vector<std::string> ignore;             ///< not these ids
@@ -36,10 +38,8 @@ struct EvaluateOptions {
 };
 
 struct RuleResults {
-  std::vector<Finding> findings;  ///< per step, by predicted gain, largest first
+  std::vector<Finding> findings;  ///< in the order of rank_findings()
   std::vector<RuleMeta> rules;    ///< one for each rule, by id
-  /// What all findings save together, capped; nullopt when nothing was measured.
-  std::optional<Gain::Range> recoverable;
 };
 
 /// Deterministic: the same whatever the order of observations, facts or rules.

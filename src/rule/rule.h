@@ -15,12 +15,18 @@
 
 namespace stallscope {
 
-struct SourceCondition;  // rule/source_condition.h
+struct SourceCondition;  // source/condition.h
 
 /// One way to see a rule's stall in a run: an observation of `kind` for which `where` holds.
 struct TraceCondition {
   std::string kind;
   Condition where;
+};
+
+/// A variable of the run's environment and what its value must be for the rule to fire.
+struct EnvironmentCondition {
+  std::string name;
+  Comparison value;
 };
 
 /// How the price of a finding is found: by replaying the step without the
@@ -60,9 +66,9 @@ struct Rule {
   bool startup = false;       ///< also fires on work before the first steady step
   std::string after_finding;  ///< what to say after the observed facts; may be empty
   std::string source_text;    ///< the `source:` block as written; empty = none
-  uint32_t source_line = 0;   ///< where that block begins in `file`
   std::shared_ptr<const SourceCondition> source;
-  std::vector<TraceCondition> trace;  ///< any of them
+  std::vector<TraceCondition> trace;              ///< any of them
+  std::vector<EnvironmentCondition> environment;  ///< any of them
   GainModel gain = GainModel::none;
   double gain_share = 1;  ///< the part of what is charged that the fix can save
   Fix fix;

@@ -1,0 +1,288 @@
+#include "rule/build_finding.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "rule/wording.h"
+
+namespace stallscope {
+namespace {
+
+// Units by the ends of field names, as observation_kinds() spells them.
+std::string unit_of(const std::string& field) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kUnits = {
+      {{"_ns", "ns"},
+       {"bytes_per_step", "bytes"},
+       {"bytes", "bytes"},
+       {"per_step", "per step"},
+       {"fraction", "fraction"},
+       {"share", "fraction"}}};
+  for (const auto& [ending, unit] : kUnits)
+    if (std::string_view(field).ends_with(ending)) return std::string(unit);
+  return {};
+}
+
+std::optional<double> threshold_of(const TraceCondition* condition, const std::string& field) {
+  if (condition == nullptr) return std::nullopt;
+  std::vector<const Condition*> comparisons;
+  collect_comparisons(condition->where, comparisons);
+  for (const Condition* c : comparisons)
+    if (c->field == field && c->comparison.op <= Comparison::Op::not_equal)
+      return c->comparison.low;
+  return std::nullopt;
+}
+
+/// The claims of one rank: what they cost together and which block is the worst.
+struct RankPart {
+  const RankSummary* rank = nullptr;
+  std::vector<const Claim*> claims;
+  std::vector<Price> prices;
+  std::optional<Price> total;
+  uint32_t worst = 0;  ///< index of the dearest observation
+  Ns one_time = 0;
+};
+
+double weight(const Observation& o) {
+  const auto duration = o.numbers.find("duration_ns");
+  return o.idle_ns.total + o.blocked_ns.total + static_cast<double>(o.one_time_ns) +
+         (duration == o.numbers.end() ? 0 : duration->second);
+}
+
+class Builder {
+ public:
+  Builder(const Rule& rule, std::span<const Seen> seen, std::span<const SourceFact> facts,
+          const RankSummary* slowest)
+      : rule_(rule), seen_(seen), facts_(facts), slowest_(slowest) {}
+
+  Finding build(std::span<const Claim* const> claims) {
+    const std::vector<RankPart> parts = by_rank(claims);
+    const RankPart& worst = *std::ranges::max_element(parts, {}, [](const RankPart& part) {
+      return std::pair(part.total ? part.total->range.mid : -1,
+                       part.total ? part.total->range.high : -1);
+    });
+    const Claim& claim = *worst.claims.front();
+    Finding f;
+    f.rule_id = rule_.id;
+    f.title = rule_.title;
+    f.advice = rule_.advice;
+    f.fix = rule_.fix;
+    f.status = FindingStatus::measured;
+    add_places(f, claims);
+    const Observation& o = *seen_[worst.worst].observation;
+    f.subject = o.subject;
+    f.cause = o.cause;
+    f.stack = o.stack;
+    f.message = describe(o, step_ns(worst));
+    add_evidence(f, worst, o, claim.condition);
+    for (const Claim* c : claims) {
+      for (const std::string& id : c->related)
+        if (std::ranges::find(f.related, id) == f.related.end()) f.related.push_back(id);
+    }
+    std::ranges::sort(f.related);
+    add_ranks(f, parts);
+    add_exemplars(f, worst);
+    add_gain(f, worst);
+    return f;
+  }
+
+ private:
+  static Ns step_ns(const RankPart& part) {
+    return part.rank == nullptr ? 0 : part.rank->step_median;
+  }
+
+  std::vector<RankPart> by_rank(std::span<const Claim* const> claims) const {
+    std::vector<RankPart> parts;
+    for (const Claim* claim : claims) {
+      const RankSummary* rank = seen_[claim->block.front()].rank;
+      auto part = std::ranges::find(parts, rank, &RankPart::rank);
+      if (part == parts.end()) {
+        part = parts.emplace(parts.end());
+        part->rank = rank;
+        part->worst = claim->block.front();
+      }
+      part->claims.push_back(claim);
+      std::optional<Price> block_price;
+      for (const uint32_t i : claim->block) {
+        if (weight(*seen_[i].observation) > weight(*seen_[part->worst].observation))
+          part->worst = i;
+        part->one_time += seen_[i].observation->one_time_ns;
+        // Observations of one host block describe the same time: the dearest counts.
+        const auto price = price_of(rule_.gain, rule_.gain_share, seen_[i]);
+        if (price && (!block_price || price->range.mid > block_price->range.mid))
+          block_price = price;
+      }
+      if (block_price) part->prices.push_back(*block_price);
+    }
+    for (RankPart& part : parts)
+      if (part.rank != nullptr && !part.prices.empty())
+        part.total = add_prices(part.prices, *part.rank);
+    return parts;
+  }
+
+  void add_places(Finding& f, std::span<const Claim* const> claims) const {
+    for (const Claim* claim : claims) {
+      const Place place = place_of(*claim, seen_, facts_);
+      const bool known = std::ranges::any_of(f.locations, [&](const Place& p) {
+        return p.file == place.file && p.line == place.line;
+      });
+      if (place.known() && !known) f.locations.push_back(place);
+      if (!claim->fact) continue;
+      const SourceFact& fact = facts_[*claim->fact];
+      f.confidence = fact.certainty == Certainty::proven   ? "proven"
+                     : fact.certainty == Certainty::likely ? "likely"
+                                                           : "unknown";
+      f.context_chain = fact.context_chain;
+    }
+  }
+
+  static void put(Finding& f, std::string name, double value, std::string unit,
+                  std::optional<double> threshold) {
+    const auto same = [&](const Evidence& e) { return e.name == name; };
+    if (std::ranges::any_of(f.evidence, same)) return;
+    f.evidence.push_back({std::move(name), value, std::move(unit), threshold});
+  }
+
+  // Totals over the rank's observations, then what the condition compared, then the rest.
+  void add_evidence(Finding& f, const RankPart& part, const Observation& o,
+                    const TraceCondition* condition) const {
+    double per_step = 0, blocked = 0, idle = 0;
+    for (const Claim* claim : part.claims) {
+      double block_count = 0, block_blocked = 0, block_idle = 0;
+      for (const uint32_t i : claim->block) {
+        const Observation& each = *seen_[i].observation;
+        block_count = std::max(block_count, each.count.per_step());
+        block_blocked = std::max(block_blocked, each.blocked_ns.per_step());
+        block_idle = std::max(block_idle, each.idle_ns.per_step());
+      }
+      per_step += block_count;
+      blocked += block_blocked;
+      idle += block_idle;
+    }
+    if (per_step > 0)
+      put(f, "occurrences", per_step, "per step", threshold_of(condition, "per_step"));
+    if (blocked > 0) put(f, "host blocked", blocked, "ns", threshold_of(condition, "blocked_ns"));
+    if (idle > 0) put(f, "device idle", idle, "ns", threshold_of(condition, "idle_ns"));
+    if (o.count.steps > 0 && o.count.steps_affected < o.count.steps)
+      put(f, "steps affected", o.count.steps_affected, "steps", std::nullopt);
+    if (part.one_time > 0)
+      put(f, "once, before the first steady step", static_cast<double>(part.one_time), "ns",
+          threshold_of(condition, "one_time_ns"));
+    add_compared(f, o, part, condition);
+    for (const auto& [name, value] : o.numbers)
+      if (name != "replay_gain_ns") put(f, name, value, unit_of(name), std::nullopt);
+  }
+
+  static void add_compared(Finding& f, const Observation& o, const RankPart& part,
+                           const TraceCondition* condition) {
+    if (condition == nullptr) return;
+    std::vector<const Condition*> comparisons;
+    collect_comparisons(condition->where, comparisons);
+    const ObservationView view{.observation = &o, .step_ns = step_ns(part)};
+    for (const Condition* c : comparisons) {
+      if (c->field == "per_step" || c->field == "blocked_ns" || c->field == "idle_ns" ||
+          c->field == "one_time_ns")
+        continue;
+      if (const auto value = field_value(view, c->field).number)
+        put(f, c->field, *value, unit_of(c->field), threshold_of(condition, c->field));
+    }
+  }
+
+  static void add_ranks(Finding& f, const std::vector<RankPart>& parts) {
+    std::set<int32_t> ranks;
+    for (const RankPart& part : parts)
+      if (part.rank != nullptr) ranks.insert(part.rank->rank);
+    f.ranks.assign(ranks.begin(), ranks.end());
+  }
+
+  void add_exemplars(Finding& f, const RankPart& part) const {
+    const auto take = [&](const Observation& o) {
+      for (const Timeline& timeline : o.exemplars)
+        if (f.exemplars.size() < kMaxExemplars) f.exemplars.push_back(timeline);
+    };
+    take(*seen_[part.worst].observation);
+    for (const Claim* claim : part.claims)
+      for (const uint32_t i : claim->block)
+        if (i != part.worst) take(*seen_[i].observation);
+  }
+
+  void add_gain(Finding& f, const RankPart& part) const {
+    const Ns step = slowest_ == nullptr ? 0 : slowest_->step_median;
+    const bool once = part.one_time > 0 && rule_.startup && rule_.gain != GainModel::none;
+    std::optional<double> fraction;
+    if (part.total || once) {
+      Gain gain;
+      if (part.total) {
+        gain.step_time = part.total->range;
+        gain.method = gain_method(rule_.gain, *part.total);
+        gain.confidence = part.total->replayed ? "medium" : "low";
+        if (step > 0)
+          gain.fraction = fraction =
+              static_cast<double>(part.total->range.mid) / static_cast<double>(step);
+      }
+      if (once) {
+        gain.one_time = static_cast<Ns>(static_cast<double>(part.one_time) * rule_.gain_share);
+        if (gain.method.empty()) {
+          gain.method = "time spent once before the first steady step";
+          gain.confidence = "medium";
+        }
+      }
+      f.gain = gain;
+    }
+    f.severity = measured_severity(rule_.severity, fraction,
+                                   f.gain ? f.gain->one_time : std::optional<Ns>());
+  }
+
+  const Rule& rule_;
+  std::span<const Seen> seen_;
+  std::span<const SourceFact> facts_;
+  const RankSummary* slowest_;
+};
+
+}  // namespace
+
+Place place_of(const SourceFact& fact) {
+  return {.file = fact.file,
+          .line = fact.first_line,
+          .column = fact.column,
+          .function = fact.function,
+          .language = fact.language};
+}
+
+Place place_of(const Claim& claim, std::span<const Seen> seen, std::span<const SourceFact> facts) {
+  if (claim.fact) return place_of(facts[*claim.fact]);
+  return seen[claim.block.front()].observation->place;
+}
+
+Finding measured_finding(const Rule& rule, std::span<const Claim* const> claims,
+                         std::span<const Seen> seen, std::span<const SourceFact> facts,
+                         const RankSummary* slowest) {
+  return Builder(rule, seen, facts, slowest).build(claims);
+}
+
+Finding unmeasured_finding(const Rule& rule, const SourceFact& fact) {
+  Finding f;
+  f.rule_id = rule.id;
+  f.title = rule.title;
+  f.severity = rule.severity;
+  f.advice = rule.advice;
+  f.fix = rule.fix;
+  f.locations = {place_of(fact)};
+  f.confidence = fact.certainty == Certainty::proven   ? "proven"
+                 : fact.certainty == Certainty::likely ? "likely"
+                                                       : "unknown";
+  f.context_chain = fact.context_chain;
+  const auto lower = [&] {
+    if (f.severity > Severity::info)
+      f.severity = static_cast<Severity>(static_cast<int>(f.severity) - 1);
+  };
+  if (!fact.guards.empty()) lower();
+  f.message = rule.title + ".";
+  if (fact.context != "library" && !fact.context.empty())
+    f.message = "In a " + fact.context + " context: " + f.message;
+  for (const std::string& guard : fact.guards) f.message += " Lowered because: " + guard + ".";
+  return f;
+}
+
+}  // namespace stallscope

@@ -1,0 +1,37 @@
+// Claims: who speaks for each block of observations. One host block is one
+// finding: the rule matched in source at its line, else the operator's rule,
+// else another rule's trace condition, else a fallback; the rest are related.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rule/evaluate.h"
+#include "rule/file_join.h"
+#include "rule/seen.h"
+
+namespace stallscope {
+
+struct Claim {
+  uint32_t rule = 0;
+  Block block;
+  std::optional<uint32_t> fact;               ///< the source match it met
+  const TraceCondition* condition = nullptr;  ///< that held; nullptr when only the line met
+  std::vector<std::string> related;           ///< other rules' ids, sorted
+};
+
+struct Claims {
+  std::vector<Claim> claims;
+  std::vector<bool> fact_used;       ///< by fact: part of a claim, as winner or related
+  std::vector<bool> fact_ran;        ///< by fact: some event of the run lies on its lines
+  std::vector<bool> rule_decided;    ///< by rule: its condition could be decided at least once
+  std::vector<bool> rule_undecided;  ///< by rule: fields were missing at least once
+};
+
+Claims make_claims(std::span<const Rule> rules, std::span<const Seen> seen,
+                   std::span<const SourceFact> facts, const FileJoin& files);
+
+}  // namespace stallscope

@@ -1,0 +1,214 @@
+#include "rule/evaluate.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "rule/build_finding.h"
+#include "rule/claims.h"
+#include "rule/outcome.h"
+#include "rule/rank_findings.h"
+
+namespace stallscope {
+namespace {
+
+class Engine {
+ public:
+  Engine(std::span<const Rule> rules, const RunSummary* run, std::span<const SourceFact> facts,
+         const EvaluateOptions& options)
+      : run_(run),
+        facts_(facts),
+        options_(options),
+        files_(facts, options.path_map, options.run_file_hashes) {
+    for (const Rule& rule : rules)
+      if (is_selected(rule, options)) rules_.push_back(rule);
+    std::ranges::sort(rules_, {}, &Rule::id);
+  }
+
+  RuleResults evaluate(std::span<const Rule> all_rules) {
+    if (run_ != nullptr) seen_ = seen_observations(*run_);
+    const RankSummary* slowest = run_ == nullptr ? nullptr : slowest_rank(*run_);
+    claims_ = make_claims(rules_, seen_, facts_, files_);
+    add_measured(slowest);
+    add_environment();
+    add_unmeasured();
+    for (Finding& finding : results_.findings) override_severity(finding);
+    name_all();
+    rank_findings(results_.findings);
+    add_outcomes(all_rules);
+    return std::move(results_);
+  }
+
+ private:
+  // Where a claim's finding is: its own line, or, without one, what it is about.
+  std::tuple<uint32_t, std::string, uint32_t, std::string> key_of(const Claim& claim) const {
+    const Place place = place_of(claim, seen_, facts_);
+    if (place.line > 0) return {claim.rule, place.file, place.line, ""};
+    const Observation& o = *seen_[claim.block.front()].observation;
+    return {claim.rule, place.file + "\x1f" + place.function, 0, o.kind + "\x1f" + o.subject};
+  }
+
+  void add_measured(const RankSummary* slowest) {
+    std::map<decltype(key_of(Claim())), std::vector<const Claim*>> groups;
+    for (const Claim& claim : claims_.claims) groups[key_of(claim)].push_back(&claim);
+    for (const auto& [key, claims] : groups) {
+      if (claims.front()->fact) fact_of_[results_.findings.size()] = *claims.front()->fact;
+      results_.findings.push_back(
+          measured_finding(rules_[claims.front()->rule], claims, seen_, facts_, slowest));
+    }
+  }
+
+  void add_environment() {
+    if (run_ == nullptr) return;
+    std::map<std::string, std::string> environment;
+    for (const RankSummary& rank : run_->ranks)
+      environment.insert(rank.environment.begin(), rank.environment.end());
+    for (const Rule& rule : rules_) {
+      for (const EnvironmentCondition& condition : rule.environment) {
+        auto it = environment.find("env." + condition.name);
+        if (it == environment.end()) it = environment.find(condition.name);
+        if (it == environment.end()) continue;
+        FieldValue value{.number = std::nullopt, .text = it->second};
+        if (condition.value.numeric())
+          if (const auto parsed = parse_comparison(it->second); parsed && parsed->numeric())
+            value.number = parsed->low;
+        if (!compare(condition.value, value).value_or(false)) continue;
+        Finding f;
+        f.rule_id = rule.id;
+        f.title = rule.title;
+        f.severity = rule.severity;
+        f.advice = rule.advice;
+        f.status = FindingStatus::measured;
+        f.subject = condition.name + "=" + it->second;
+        f.message = "The run's environment had " + f.subject + ".";
+        f.fix = rule.fix;
+        results_.findings.push_back(std::move(f));
+      }
+    }
+  }
+
+  void add_unmeasured() {
+    for (uint32_t i = 0; i < facts_.size(); ++i) {
+      if (claims_.fact_used[i]) continue;
+      const auto rule = std::ranges::lower_bound(rules_, facts_[i].rule_id, {}, &Rule::id);
+      if (rule == rules_.end() || rule->id != facts_[i].rule_id) continue;
+      Finding finding = unmeasured_finding(*rule, facts_[i]);
+      set_status(finding, i);
+      fact_of_[results_.findings.size()] = i;
+      results_.findings.push_back(std::move(finding));
+    }
+  }
+
+  // Whether the fact's lines ran, as far as line evidence tells.
+  std::optional<bool> line_ran(const SourceFact& fact) const {
+    for (const auto& [path, evidence] : options_.line_evidence) {
+      if (files_.source_file(path) != fact.file) continue;
+      const auto within = [&](const std::set<uint32_t>& lines) {
+        const auto it = lines.lower_bound(fact.first_line);
+        return it != lines.end() && *it <= std::max(fact.first_line, fact.last_line);
+      };
+      if (within(evidence.hit)) return true;
+      if (within(evidence.watched)) return false;
+    }
+    return std::nullopt;
+  }
+
+  void set_status(Finding& finding, uint32_t fact) const {
+    if (run_ == nullptr) return;
+    const auto lower_to = [&](Severity most) {
+      finding.severity = std::min(finding.severity, most);
+    };
+    const auto ran = line_ran(facts_[fact]);
+    if (claims_.fact_ran[fact] || ran.value_or(false)) {
+      finding.status = FindingStatus::measured;
+      finding.message += " The line ran, and no stall was measured at it.";
+      lower_to(Severity::info);
+    } else if (ran.has_value()) {
+      finding.status = FindingStatus::not_executed;
+      finding.message += " The line was watched and did not run.";
+      lower_to(Severity::info);
+    } else {
+      finding.status = FindingStatus::not_seen;
+      finding.message += " The recording cannot tell whether the line ran.";
+      lower_to(Severity::medium);
+    }
+  }
+
+  void override_severity(Finding& finding) const {
+    const auto it = options_.severities.find(finding.rule_id);
+    if (it != options_.severities.end()) finding.severity = it->second;
+  }
+
+  std::string line_text(size_t finding) const {
+    if (const auto it = fact_of_.find(finding); it != fact_of_.end())
+      return facts_[it->second].line_text;
+    const Finding& f = results_.findings[finding];
+    if (f.locations.empty() || f.locations.front().line == 0 || !options_.line_text) return {};
+    return options_.line_text(f.locations.front().file, f.locations.front().line);
+  }
+
+  // Equal lines of one function are told apart by their order in the file.
+  void name_all() {
+    auto& findings = results_.findings;
+    std::vector<size_t> order(findings.size());
+    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+    const auto place = [&](size_t i) {
+      return findings[i].locations.empty() ? Place() : findings[i].locations.front();
+    };
+    std::ranges::stable_sort(order, {}, [&](size_t i) {
+      return std::tuple(findings[i].rule_id, place(i), findings[i].subject);
+    });
+    std::map<std::tuple<std::string, std::string, std::string>, unsigned> seen_lines;
+    for (const size_t i : order) {
+      const std::string text = line_text(i);
+      const std::string& function = place(i).function;
+      unsigned ordinal = 0;
+      if (const auto it = fact_of_.find(i); it != fact_of_.end())
+        ordinal = facts_[it->second].ordinal;
+      else
+        ordinal = seen_lines[{findings[i].rule_id, function,
+                              text.empty() ? findings[i].subject : text}]++;
+      findings[i].fingerprint =
+          fingerprint(findings[i].rule_id, function, text, ordinal, findings[i].subject);
+    }
+  }
+
+  void add_outcomes(std::span<const Rule> all_rules) {
+    std::set<std::string> fired;
+    for (const Finding& finding : results_.findings) fired.insert(finding.rule_id);
+    results_.rules = rule_outcomes(rules_, fired, run_, claims_, options_);
+    for (const Rule& rule : all_rules) {
+      if (is_selected(rule, options_)) continue;
+      Claims none;
+      none.rule_decided.resize(1);
+      none.rule_undecided.resize(1);
+      auto meta = rule_outcomes(std::span(&rule, 1), {}, run_, none, options_);
+      results_.rules.push_back(std::move(meta.front()));
+    }
+    std::ranges::sort(results_.rules, {}, &RuleMeta::id);
+  }
+
+  const RunSummary* run_;
+  std::span<const SourceFact> facts_;
+  const EvaluateOptions& options_;
+  FileJoin files_;
+  std::vector<Rule> rules_;
+  std::vector<Seen> seen_;
+  Claims claims_;
+  std::map<size_t, uint32_t> fact_of_;  // finding -> source match
+  RuleResults results_;
+};
+
+}  // namespace
+
+RuleResults evaluate(std::span<const Rule> rules, const RunSummary* run,
+                     std::span<const SourceFact> facts, const EvaluateOptions& options) {
+  return Engine(rules, run, facts, options).evaluate(rules);
+}
+
+Ns run_step_ns(const RunSummary& run) {
+  const RankSummary* slowest = slowest_rank(run);
+  return slowest == nullptr ? 0 : slowest->step_median;
+}
+
+}  // namespace stallscope

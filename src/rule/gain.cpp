@@ -1,0 +1,150 @@
+#include "rule/gain.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace stallscope {
+namespace {
+
+double number(const Observation& o, const char* key) {
+  const auto it = o.numbers.find(key);
+  return it == o.numbers.end() || !std::isfinite(it->second) ? 0 : std::max(0.0, it->second);
+}
+
+/// What is charged to an observation: `mid` is the price, `beyond` what it may
+/// be more at best. All in ns per step.
+struct Charge {
+  double mid = 0, beyond = 0;
+  Budget budget = Budget::idle;
+};
+
+// A process without device work has no idle device: its own blocked time is the price.
+Charge host_charge(const Seen& seen) {
+  const Observation& o = *seen.observation;
+  const double idle = o.idle_ns.per_step(), blocked = o.blocked_ns.per_step();
+  const bool host_view = seen.rank != nullptr && seen.rank->view == RankView::host;
+  if (host_view && idle <= 0) return {std::max({blocked, number(o, "self_ns")}), 0, Budget::idle};
+  return {idle, blocked, Budget::idle};
+}
+
+Charge charge_of(GainModel model, const Seen& seen) {
+  const Observation& o = *seen.observation;
+  const double idle = o.idle_ns.per_step();
+  if (o.kind == "collective-burst")
+    return {number(o, "saving_ns"), number(o, "coalesced_ns"), Budget::communication};
+  if (o.kind == "collective") return {number(o, "exposed_ns"), 0, Budget::communication};
+  if (o.kind == "collective-wait") return {number(o, "wait_ns"), 0, Budget::communication};
+  if (o.kind == "straggler") return {number(o, "excess_ns"), 0, Budget::idle};
+  if (o.kind == "copy" || o.kind == "memset" || o.kind == "pageable-copy") {
+    const double exposed = o.kind == "memset" ? number(o, "duration_ns") : number(o, "exposed_ns");
+    return {exposed + idle, o.blocked_ns.per_step(), Budget::copy};
+  }
+  if (model == GainModel::remove_kernels && number(o, "duration_ns") > 0)
+    return {number(o, "duration_ns"), idle + number(o, "launch_ns"), Budget::compute};
+  if (o.kind == "python-hot-function") return {idle, number(o, "inclusive_ns"), Budget::idle};
+  return host_charge(seen);
+}
+
+Ns to_ns(double value) {
+  return static_cast<Ns>(std::llround(std::clamp(value, 0.0, 9e18)));
+}
+
+}  // namespace
+
+Ns budget_of(const RankSummary& rank, Budget budget) {
+  const ClassTimes& c = rank.mean_breakdown;
+  switch (budget) {
+    case Budget::communication:
+      return c[StepClass::exposed_communication];
+    case Budget::copy:
+      // A staged copy shows as copying and as the idle time around it.
+      return c[StepClass::exposed_copy] + c[StepClass::host_sync];
+    case Budget::compute:
+      return c[StepClass::compute];
+    case Budget::idle:
+      break;
+  }
+  return c.total() - c[StepClass::compute] - c[StepClass::exposed_communication] -
+         c[StepClass::exposed_copy];
+}
+
+std::optional<Price> price_of(GainModel model, double share, const Seen& seen) {
+  if (model == GainModel::none) return std::nullopt;
+  if (seen.startup_only()) return std::nullopt;
+  const Observation& o = *seen.observation;
+  const Charge charge = charge_of(model, seen);
+  Price price;
+  price.budget = charge.budget;
+  const auto replayed = o.numbers.find("replay_gain_ns");
+  if (replayed != o.numbers.end() && std::isfinite(replayed->second)) {
+    price.replayed = true;
+    price.range.mid = to_ns(replayed->second * share);
+    // Replay keeps every dependency it saw; what it cannot see may hold the step back.
+    price.range.low = price.range.mid / 2;
+    price.range.high = std::max(price.range.mid, to_ns((charge.mid + charge.beyond) * share));
+  } else {
+    price.range.mid = to_ns(charge.mid * share);
+    price.range.high = to_ns((charge.mid + charge.beyond) * share);
+  }
+  if (seen.rank != nullptr) {
+    const Ns most = budget_of(*seen.rank, charge.budget);
+    price.range.low = std::min(price.range.low, most);
+    price.range.mid = std::min(price.range.mid, most);
+    price.range.high = std::min(price.range.high, std::max(most, price.range.mid));
+  }
+  return price;
+}
+
+Price add_prices(std::span<const Price> prices, const RankSummary& rank) {
+  Price sum;
+  if (!prices.empty()) sum.budget = prices.front().budget;
+  for (const Price& price : prices) {
+    sum.range.low += price.range.low;
+    sum.range.mid += price.range.mid;
+    sum.range.high += price.range.high;
+    sum.replayed = sum.replayed || price.replayed;
+  }
+  const Ns most = budget_of(rank, sum.budget);
+  sum.range.low = std::min(sum.range.low, most);
+  sum.range.mid = std::min(sum.range.mid, most);
+  sum.range.high = std::min(sum.range.high, most);
+  return sum;
+}
+
+std::string gain_method(GainModel model, const Price& price) {
+  if (price.replayed) return "replay: " + std::string(to_string(model));
+  switch (price.budget) {
+    case Budget::communication:
+      return "exposed communication charged to it";
+    case Budget::copy:
+      return "exposed copying and device idle time charged to it";
+    case Budget::compute:
+      return "device time of the kernels that it removes";
+    case Budget::idle:
+      break;
+  }
+  return "device idle time charged to it";
+}
+
+Severity measured_severity(Severity worst, std::optional<double> fraction,
+                           std::optional<Ns> one_time_ns) {
+  // Shares of the step: a tenth is worth stopping work for, a thousandth is noise.
+  constexpr std::array<std::pair<double, Severity>, 4> kShares = {{{0.10, Severity::critical},
+                                                                   {0.03, Severity::high},
+                                                                   {0.01, Severity::medium},
+                                                                   {0.001, Severity::low}}};
+  // Once per run: what a person who waits for the first step notices.
+  constexpr std::array<std::pair<Ns, Severity>, 3> kOnce = {{{20'000'000'000, Severity::high},
+                                                             {2'000'000'000, Severity::medium},
+                                                             {200'000'000, Severity::low}}};
+  if (!fraction && !one_time_ns) return worst;
+  Severity deserved = Severity::info;
+  for (const auto& [share, severity] : kShares)
+    if (fraction && *fraction >= share) deserved = std::max(deserved, severity);
+  for (const auto& [time, severity] : kOnce)
+    if (one_time_ns && *one_time_ns >= time) deserved = std::max(deserved, severity);
+  return std::min(worst, deserved);
+}
+
+}  // namespace stallscope

@@ -1,0 +1,43 @@
+// What a finding would save: a price per observation, summed over a finding.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rule/rule.h"
+#include "rule/seen.h"
+
+namespace stallscope {
+
+/// Which part of the step a saving comes out of: no part can give more than it has.
+enum class Budget : uint8_t { idle, communication, copy, compute };
+
+/// A saving per step, in nanoseconds, and where it comes from.
+struct Price {
+  Gain::Range range;
+  Budget budget = Budget::idle;
+  bool replayed = false;
+};
+
+/// The price of one observation under the rule's model; nullopt when the model
+/// is `none` or the observation says nothing about time. `share` of it is taken.
+std::optional<Price> price_of(GainModel model, double share, const Seen& seen);
+
+/// Sum of prices of one rank's blocks, each budget capped by that rank's step.
+Price add_prices(std::span<const Price> prices, const RankSummary& rank);
+
+/// Nanoseconds of the rank's mean step that a budget holds.
+Ns budget_of(const RankSummary& rank, Budget budget);
+
+/// How the price was found, for the report: "replay: remove-sync" or
+/// "device idle time charged to it".
+std::string gain_method(GainModel model, const Price& price);
+
+/// The severity that a measured gain deserves, never above the rule's.
+Severity measured_severity(Severity worst, std::optional<double> fraction,
+                           std::optional<Ns> one_time_ns);
+
+}  // namespace stallscope

@@ -1,0 +1,73 @@
+#include "rule/load.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "base/file.h"
+#include "base/install_tree.h"
+
+namespace stallscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t kLargestFile = 1 << 20;
+
+// Rule files of a folder, in the order of their names.
+Result<std::vector<std::string>> rule_files(const std::string& folder) {
+  std::error_code error;
+  std::vector<std::string> files;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string ending = it->path().extension().string();
+    if (ending == ".yaml" || ending == ".yml") files.push_back(it->path().string());
+  }
+  if (error)
+    return Error{.message = "cannot read the rule folder: " + error.message(),
+                 .file = folder,
+                 .remedy = "Name a folder that holds rule files (*.yaml)."};
+  std::ranges::sort(files);
+  return files;
+}
+
+}  // namespace
+
+Result<std::vector<Rule>> load_rules(std::span<const std::string> folders) {
+  std::map<std::string, Rule> by_id;
+  for (const std::string& folder : folders) {
+    auto files = rule_files(folder);
+    if (!files) return files.error();
+    if (files->empty())
+      return Error{.message = "the rule folder holds no rule files (*.yaml)", .file = folder};
+    for (const std::string& file : *files) {
+      auto text = read_file(file, kLargestFile);
+      if (!text) return text.error();
+      auto rule = parse_rule(*text, file);
+      if (!rule) return rule.error();
+      const auto known = by_id.find(rule->id);
+      const bool same_folder = known != by_id.end() && fs::path(known->second.file).parent_path() ==
+                                                           fs::path(file).parent_path();
+      if (same_folder)
+        return Error{
+            .message = "rule '" + rule->id + "' is already defined in " + known->second.file,
+            .file = file,
+            .line = 1,
+            .column = 1};
+      by_id.insert_or_assign(rule->id, std::move(*rule));
+    }
+  }
+  std::vector<Rule> rules;
+  rules.reserve(by_id.size());
+  for (auto& [id, rule] : by_id) rules.push_back(std::move(rule));
+  return rules;
+}
+
+Result<std::vector<Rule>> load_bundled_rules(std::span<const std::string> extra) {
+  const auto bundled = data_path("rules");
+  if (!bundled) return bundled.error();
+  std::vector<std::string> folders = {*bundled};
+  folders.insert(folders.end(), extra.begin(), extra.end());
+  return load_rules(folders);
+}
+
+}  // namespace stallscope

@@ -1,0 +1,208 @@
+// One rule file: YAML in, Rule out.
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "base/suggest.h"
+#include "rule/load.h"
+#include "rule/parse_trace_condition.h"
+#include "rule/source_condition.h"
+#include "rule/yaml_reader.h"
+
+namespace stallscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<std::string_view, 15> kKeys = {
+    "id",   "title",       "severity", "languages", "tier",     "why",     "source",    "trace",
+    "gain", "environment", "fix",      "cases",     "fallback", "startup", "references"};
+constexpr std::array<std::string_view, 5> kSeverities = {"critical", "high", "medium", "low",
+                                                         "info"};
+constexpr std::array<std::string_view, 3> kLanguages = {"python", "cpp", "cuda"};
+constexpr std::array<std::string_view, 2> kTiers = {"defect", "advice"};
+constexpr std::array<std::string_view, 3> kGrades = {"safe", "suggestion", "display"};
+constexpr std::array<std::string_view, 8> kModels = {
+    "none",        "remove-sync",        "remove-kernels",       "shrink-host",
+    "batch-calls", "overlap-collective", "coalesce-collectives", "prefetch-input"};
+constexpr std::array<std::string_view, 4> kCaseEndings = {".py", ".cpp", ".cu", ".jsonl"};
+
+bool is_id(std::string_view id) {
+  return !id.empty() && id.front() >= 'a' && id.front() <= 'z' &&
+         std::ranges::all_of(id, [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+         });
+}
+
+/// Reads the keys of one file into one Rule.
+class RuleReader {
+ public:
+  RuleReader(std::string_view text, const std::string& file) : text_(text), file_(file) {}
+
+  Rule read() {
+    root_ = parse_yaml(text_, file_);
+    expect_keys(file_, root_, "a rule file", kKeys);
+    rule_.file = file_;
+    read_head();
+    read_conditions();
+    read_gain();
+    read_fix();
+    read_cases();
+    return std::move(rule_);
+  }
+
+ private:
+  YAML::Node required(const char* key) {
+    const YAML::Node node = root_[key];
+    if (!node) yaml_fail(file_, root_, "key '" + std::string(key) + "' is missing");
+    return node;
+  }
+
+  template <size_t N>
+  std::string one_of(const YAML::Node& node, std::string_view what,
+                     const std::array<std::string_view, N>& known) {
+    const std::string word = yaml_text(file_, node, what);
+    if (std::ranges::find(known, word) == known.end()) yaml_unknown(file_, node, what, word, known);
+    return word;
+  }
+
+  void read_head() {
+    const YAML::Node id = required("id");
+    rule_.id = yaml_text(file_, id, "id");
+    if (!is_id(rule_.id))
+      yaml_fail(file_, id, "id '" + rule_.id + "' must be lower-case words joined by '-'");
+    if (const std::string stem = fs::path(file_).stem().string(); stem != rule_.id)
+      yaml_fail(file_, id, "id '" + rule_.id + "' differs from the file's name '" + stem + "'",
+                "Name the file " + rule_.id + ".yaml.");
+    rule_.title = yaml_text(file_, required("title"), "title");
+    rule_.why = yaml_text(file_, required("why"), "why");
+    rule_.severity = *severity_of(one_of(required("severity"), "severity", kSeverities));
+    const YAML::Node languages = required("languages");
+    for (const std::string& word : yaml_texts(file_, languages, "languages")) {
+      if (std::ranges::find(kLanguages, word) == kLanguages.end())
+        yaml_unknown(file_, languages, "language", word, kLanguages);
+      rule_.languages.push_back(*language_of(word));
+    }
+    if (rule_.languages.empty()) yaml_fail(file_, languages, "languages is empty");
+    if (root_["tier"]) rule_.advice = one_of(root_["tier"], "tier", kTiers) == "advice";
+    if (root_["fallback"]) rule_.fallback = yaml_bool(file_, root_["fallback"], "fallback");
+    if (root_["startup"]) rule_.startup = yaml_bool(file_, root_["startup"], "startup");
+    if (root_["references"])
+      rule_.references = yaml_texts(file_, root_["references"], "references");
+  }
+
+  void read_conditions() {
+    if (const YAML::Node source = root_["source"]) {
+      YAML::Emitter emitter;
+      emitter << source;
+      rule_.source_text = emitter.c_str();
+      auto condition = parse_source_condition(source, file_);
+      if (!condition) throw YamlError{condition.error()};
+      rule_.source = *condition;
+    }
+    if (root_["trace"]) rule_.trace = parse_trace_conditions(root_["trace"], file_);
+    if (const YAML::Node environment = root_["environment"]) {
+      if (!environment.IsMap())
+        yaml_fail(file_, environment, "environment must be a map of variables to values");
+      for (const auto& entry : environment)
+        rule_.environment.push_back(
+            {entry.first.Scalar(), parse_comparison_node(entry.second, file_)});
+    }
+    if (!rule_.has_source() && rule_.trace.empty() && rule_.environment.empty())
+      yaml_fail(file_, root_,
+                "the rule can never fire: it has neither source, trace nor environment",
+                "Add a `source:` or a `trace:` block.");
+    if (rule_.fallback && rule_.trace.empty())
+      yaml_fail(file_, root_["fallback"], "a fallback rule needs a `trace:` block");
+  }
+
+  void read_gain() {
+    const YAML::Node gain = root_["gain"];
+    if (!gain) return;
+    if (gain.IsScalar()) {
+      rule_.gain = *gain_model_of(one_of(gain, "gain model", kModels));
+      return;
+    }
+    static constexpr std::array<std::string_view, 2> kGainKeys = {"model", "share"};
+    expect_keys(file_, gain, "gain", kGainKeys);
+    if (!gain["model"]) yaml_fail(file_, gain, "key 'model' is missing");
+    rule_.gain = *gain_model_of(one_of(gain["model"], "gain model", kModels));
+    if (!gain["share"]) return;
+    rule_.gain_share = yaml_number(file_, gain["share"], "share");
+    if (!(rule_.gain_share > 0 && rule_.gain_share <= 1))
+      yaml_fail(file_, gain["share"], "share must be above 0 and at most 1");
+  }
+
+  void read_fix() {
+    const YAML::Node fix = root_["fix"];
+    if (!fix) return;
+    static constexpr std::array<std::string_view, 3> kFixKeys = {"applicability", "before",
+                                                                 "after"};
+    expect_keys(file_, fix, "fix", kFixKeys);
+    if (const YAML::Node grade = fix["applicability"]) {
+      const std::string word = one_of(grade, "applicability", kGrades);
+      rule_.fix.applicability = word == "safe"         ? Applicability::safe
+                                : word == "suggestion" ? Applicability::suggestion
+                                                       : Applicability::display;
+    }
+    for (const char* side : {"before", "after"})
+      if (!fix[side]) yaml_fail(file_, fix, "key '" + std::string(side) + "' is missing");
+    rule_.fix.before = yaml_text(file_, fix["before"], "before");
+    rule_.fix.after = yaml_text(file_, fix["after"], "after");
+  }
+
+  void read_cases() {
+    const YAML::Node cases = root_["cases"];
+    if (!cases) return;
+    static constexpr std::array<std::string_view, 2> kCaseKeys = {"fires", "silent"};
+    expect_keys(file_, cases, "cases", kCaseKeys);
+    const fs::path folder = fs::path(file_).parent_path();
+    for (const bool fires : {true, false}) {
+      const YAML::Node list = cases[fires ? "fires" : "silent"];
+      if (!list) continue;
+      for (const std::string& path : yaml_texts(file_, list, fires ? "fires" : "silent")) {
+        const auto known = [&](std::string_view ending) { return path.ends_with(ending); };
+        if (std::ranges::none_of(kCaseEndings, known))
+          yaml_fail(file_, list, "case '" + path + "' is of no known kind",
+                    "Cases end in .py, .cpp, .cu or .jsonl.");
+        rule_.cases.push_back({(folder / path).string(), fires});
+      }
+    }
+  }
+
+  std::string_view text_;
+  const std::string& file_;
+  YAML::Node root_;
+  Rule rule_;
+};
+
+}  // namespace
+
+std::string_view to_string(GainModel model) {
+  return kModels[static_cast<size_t>(model)];
+}
+
+std::optional<GainModel> gain_model_of(std::string_view text) {
+  for (size_t i = 0; i < kModels.size(); ++i)
+    if (kModels[i] == text) return static_cast<GainModel>(i);
+  return std::nullopt;
+}
+
+std::string_view to_string(Language language) {
+  return kLanguages[static_cast<size_t>(language)];
+}
+
+std::optional<Language> language_of(std::string_view text) {
+  for (size_t i = 0; i < kLanguages.size(); ++i)
+    if (kLanguages[i] == text) return static_cast<Language>(i);
+  return std::nullopt;
+}
+
+Result<Rule> parse_rule(std::string_view text, const std::string& file) {
+  Rule rule;
+  const Status status = catch_yaml(file, [&] { rule = RuleReader(text, file).read(); });
+  if (!status) return status.error();
+  return rule;
+}
+
+}  // namespace stallscope

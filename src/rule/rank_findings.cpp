@@ -1,0 +1,40 @@
+#include "rule/rank_findings.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace stallscope {
+namespace {
+
+const Place& primary(const Finding& finding) {
+  static const Place kNowhere;
+  return finding.locations.empty() ? kNowhere : finding.locations.front();
+}
+
+}  // namespace
+
+void rank_findings(std::vector<Finding>& findings) {
+  std::ranges::stable_sort(findings, [](const Finding& a, const Finding& b) {
+    const auto key = [](const Finding& f) {
+      const Gain::Range range = f.gain && f.gain->step_time ? *f.gain->step_time : Gain::Range();
+      const Ns once = f.gain ? f.gain->one_time.value_or(0) : 0;
+      return std::tuple(-range.mid, -once, f.advice, -static_cast<int>(f.severity), -range.high);
+    };
+    const auto tie = [](const Finding& f) {
+      return std::tie(f.rule_id, primary(f), f.subject, f.fingerprint);
+    };
+    const auto ka = key(a), kb = key(b);
+    return ka != kb ? ka < kb : tie(a) < tie(b);
+  });
+}
+
+const RankSummary* slowest_rank(const RunSummary& summary) {
+  const RankSummary* slowest = nullptr;
+  for (const RankSummary& rank : summary.ranks) {
+    if (!rank.abstentions.empty() || rank.step_median <= 0) continue;
+    if (slowest == nullptr || rank.step_median > slowest->step_median) slowest = &rank;
+  }
+  return slowest;
+}
+
+}  // namespace stallscope

@@ -1,0 +1,20 @@
+// The order of findings, and the rank they are measured against.
+#pragma once
+
+#include <vector>
+
+#include "analyze/summary.h"
+#include "rule/finding.h"
+
+namespace stallscope {
+
+/// Orders by predicted gain on step time, then one-time gain, then severity;
+/// advice last among equals. Ties are broken by rule, place and fingerprint, so
+/// the order never depends on that of the input.
+void rank_findings(std::vector<Finding>& findings);
+
+/// The rank that the headline speaks of: the one with the longest median step
+/// among those that did not abstain (ties: the first); nullptr when there is none.
+const RankSummary* slowest_rank(const RunSummary& summary);
+
+}  // namespace stallscope

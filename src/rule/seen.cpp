@@ -1,0 +1,99 @@
+#include "rule/seen.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "rule/rank_findings.h"
+
+namespace stallscope {
+namespace {
+
+std::string text_of(const Observation& o, const char* key) {
+  const auto it = o.texts.find(key);
+  return it == o.texts.end() ? std::string() : it->second;
+}
+
+bool better(std::span<const Rule> rules, const TraceMatch& a, const TraceMatch& b) {
+  const Rule& ra = rules[a.rule];
+  const Rule& rb = rules[b.rule];
+  const auto rank = [](const Rule& rule, const TraceMatch& match) {
+    return std::tuple(rule.fallback, rule.advice, !match.specificity.names_operator,
+                      -static_cast<int64_t>(match.specificity.comparisons),
+                      -static_cast<int>(rule.severity));
+  };
+  const auto ka = rank(ra, a);
+  const auto kb = rank(rb, b);
+  return ka != kb ? ka < kb : ra.id < rb.id;
+}
+
+}  // namespace
+
+ObservationView Seen::view() const {
+  return {.observation = observation, .step_ns = rank == nullptr ? 0 : rank->step_median};
+}
+
+bool Seen::startup_only() const {
+  return observation->one_time_ns > 0 && observation->count.total <= 0;
+}
+
+std::vector<Seen> seen_observations(const RunSummary& run) {
+  std::vector<Seen> seen;
+  for (const RankSummary& rank : run.ranks)
+    for (const Observation& o : rank.observations) seen.push_back({&o, &rank});
+  const RankSummary* slowest = slowest_rank(run);
+  for (const Observation& o : run.cross_rank) seen.push_back({&o, slowest});
+  return seen;
+}
+
+TraceVerdict judge(std::span<const Rule> rules, const Seen& seen) {
+  TraceVerdict verdict;
+  const ObservationView view = seen.view();
+  for (uint32_t i = 0; i < rules.size(); ++i) {
+    if (seen.startup_only() && !rules[i].startup) continue;
+    bool undecided = false;
+    const TraceMatch* kept = nullptr;
+    for (const TraceCondition& condition : rules[i].trace) {
+      if (condition.kind != seen.observation->kind) continue;
+      const auto held = holds(condition.where, view);
+      undecided = undecided || !held;
+      if (!held.value_or(false)) continue;
+      const TraceMatch match{i, &condition, specificity(condition.where)};
+      if (kept == nullptr) {
+        kept = &verdict.matches.emplace_back(match);
+      } else if (better(rules, match, *kept)) {
+        verdict.matches.back() = match;
+      }
+    }
+    if (kept == nullptr && undecided) verdict.undecided.push_back(i);
+  }
+  std::ranges::sort(verdict.matches,
+                    [&](const TraceMatch& a, const TraceMatch& b) { return better(rules, a, b); });
+  return verdict;
+}
+
+bool is_host_block_kind(std::string_view kind) {
+  return kind == "host-sync" || kind == "pageable-copy" || kind == "copy";
+}
+
+std::vector<Block> host_blocks(std::span<const Seen> seen) {
+  using Key = std::tuple<const RankSummary*, std::string, uint32_t, std::string, std::string>;
+  std::map<Key, size_t> open;
+  std::vector<Block> blocks;
+  for (uint32_t i = 0; i < seen.size(); ++i) {
+    const Observation& o = *seen[i].observation;
+    if (is_host_block_kind(o.kind) && o.place.line > 0) {
+      const Key key{seen[i].rank, o.place.file, o.place.line, text_of(o, "operators"),
+                    text_of(o, "copy")};
+      const auto [it, added] = open.emplace(key, blocks.size());
+      if (!added) {
+        blocks[it->second].push_back(i);
+        continue;
+      }
+    }
+    blocks.push_back({i});
+  }
+  return blocks;
+}
+
+}  // namespace stallscope

@@ -1,0 +1,80 @@
+#include "rule/wording.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+
+namespace stallscope {
+namespace {
+
+constexpr size_t kLongestName = 60;  // kernel names of templates run to kilobytes
+
+std::string shortened(const std::string& name) {
+  return name.size() <= kLongestName ? name : name.substr(0, kLongestName - 3) + "...";
+}
+
+std::string count_text(const Distribution& count) {
+  if (count.steps == 0) return {};
+  const double per_step = count.per_step();
+  if (count.steps_affected < count.steps)
+    return fmt::format("{:.0f} times in {} of {} steps", count.total, count.steps_affected,
+                       count.steps);
+  if (std::abs(per_step - 1) < 0.005) return "once per step";
+  const bool whole = std::abs(per_step - std::round(per_step)) < 0.005;
+  return fmt::format(fmt::runtime(whole ? "{:.0f} times per step" : "{:.1f} times per step"),
+                     per_step);
+}
+
+// What the observation's kind is about, as the beginning of a sentence.
+const std::map<std::string, std::string, std::less<>>& openings() {
+  static const std::map<std::string, std::string, std::less<>> kOpenings = {
+      {"host-sync", "The host waits for the device in"},
+      {"pageable-copy", "Pageable memory is copied by"},
+      {"copy", "Memory is copied by"},
+      {"kernel", "The device runs"},
+      {"repeated-kernels", "The same constant is built again by"},
+      {"memset", "Device memory is cleared by"},
+      {"collective", "The ranks communicate in"},
+      {"collective-burst", "Small collectives follow one another:"},
+      {"collective-wait", "Ranks wait for a late one in"},
+      {"straggler", "This rank is slower than the others:"},
+      {"host-gap", "The device idles while the host runs"},
+      {"input-wait", "The step waits for its batch in"},
+      {"allocation", "Memory is taken or given back in"},
+      {"launch-bound", "The device waits for launches:"},
+      {"compile", "Code is compiled or loaded in"},
+      {"python-hot-function", "Python time goes to"},
+      {"host-work", "Host time goes to"},
+      {"overhead", "The profiler itself takes time:"},
+      {"garbage-collection", "Python's garbage collector runs in"},
+  };
+  return kOpenings;
+}
+
+std::string share(double ns, Ns step_ns) {
+  return step_ns > 0 ? " (" + format_fraction(ns / static_cast<double>(step_ns)) + " of it)" : "";
+}
+
+}  // namespace
+
+std::string describe(const Observation& o, Ns step_ns) {
+  const auto opening = openings().find(o.kind);
+  std::string text = opening == openings().end() ? "Seen in the run:" : opening->second;
+  text += " " + (o.subject.empty() ? o.kind : shortened(o.subject));
+  if (o.one_time_ns > 0 && o.count.total <= 0)
+    return text + ", " + format_duration(static_cast<double>(o.one_time_ns)) +
+           " once, before the first steady step.";
+  if (const std::string count = count_text(o.count); !count.empty()) text += ", " + count;
+  if (!o.cause.empty()) text += ", waiting for " + shortened(o.cause);
+  const double blocked = o.blocked_ns.per_step(), idle = o.idle_ns.per_step();
+  if (blocked > 0) text += "; the host is blocked " + format_duration(blocked) + " per step";
+  if (idle > 0)
+    text += "; the device idles " + format_duration(idle) + " per step" + share(idle, step_ns);
+  if (const auto it = o.numbers.find("exposed_ns"); it != o.numbers.end() && it->second > 0)
+    text += "; " + format_duration(it->second) + " per step is not hidden behind other work" +
+            share(it->second, step_ns);
+  return text + ".";
+}
+
+}  // namespace stallscope
