@@ -104,7 +104,7 @@ enum class RecordKind : uint8_t {
   none,
   // Definitions: give a meaning to the numbers in later records.
   string,       ///< name = id; text
-  thread,       ///< records that follow in this chunk are of thread `name`; start = ticks
+  thread,       ///< records that follow in this chunk are of thread `extra` (tid); start = ticks
   domain,       ///< name = string id; extra = domain number
   category,     ///< name = string id; extra = category; tail = domain number
   schema,       ///< name = string id; see SchemaEntry; tail = schema number
@@ -119,8 +119,8 @@ enum class RecordKind : uint8_t {
   // Ranges and instants in the words of NVTX.
   range = 32,  ///< complete
   mark,
-  range_start,  ///< may end on another thread; start, text and payload as in a range
-  range_end,    ///< joins by `start` = the range's number; duration_end = ticks
+  range_start,  ///< as a range, but `duration` is its number; may end on another thread
+  range_end,    ///< start = ticks of the end; duration = the range's number
   // Events in the trace's own terms: event + EventKind.
   event = 64,
 };
@@ -131,7 +131,6 @@ enum RecordFlag : uint8_t {
   kTruncated = 4,     ///< text or payload did not fit
   kManyPayloads = 8,  ///< the payload is a sequence of PayloadPart
   kRealtime = 16,     ///< start and duration are nanoseconds of CLOCK_REALTIME, not ticks
-  kOtherThread = 32,  ///< range_end: the range was started by another thread
 };
 
 /// The fixed part that begins every record.
