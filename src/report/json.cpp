@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/build.h"
+#include "report/findings_format.h"
 #include "report/json_parts.h"
 #include "report/skew.h"
 #include "report/tool_info.h"
@@ -162,11 +163,24 @@ Json report_json(const Report& report, const JsonLimits& limits) {
 
 namespace {
 
-const RegisterFormat kJson({"json", "report.json",
-                            "everything, for programs (reports/report.schema.json)",
-                            [](const Report& report) -> Result<std::string> {
-                              return dump(report_json(report), 1) + "\n";
-                            }});
+Result<std::string> render_json(const Report& report) {
+  return dump(report_json(report), 1) + "\n";
+}
+
+Result<std::string> render_findings_json(std::span<const Finding> findings,
+                                         std::span<const RuleMeta> rules) {
+  const Json document = {{"$schema", kSchemaId},
+                         {"schemaVersion", kSchemaVersion},
+                         {"tool", tool_json()},
+                         {"rules", rules_json(rules)},
+                         {"findings", findings_json(findings)}};
+  return dump(document, 1) + "\n";
+}
+
+constexpr FindingsFormat kFormat{"json", "report.json", "everything, for programs",
+                                 render_findings_json};
+const RegisterFindingsFormat kFindings(kFormat);
+const RegisterFormat kReport({kFormat.name, kFormat.file_name, kFormat.description, render_json});
 
 }  // namespace
 }  // namespace stallscope

@@ -1,0 +1,89 @@
+#include "report/findings_format.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/present.h"
+#include "report/text_safety.h"
+
+namespace stallscope {
+namespace {
+
+std::vector<FindingsFormat>& registry() {
+  static std::vector<FindingsFormat> formats;
+  return formats;
+}
+
+}  // namespace
+
+RegisterFindingsFormat::RegisterFindingsFormat(const FindingsFormat& format) {
+  registry().push_back(format);
+}
+
+std::vector<FindingsFormat> findings_formats() {
+  std::vector<FindingsFormat> sorted = registry();
+  std::ranges::sort(sorted, {}, &FindingsFormat::name);
+  return sorted;
+}
+
+Result<std::string> render_findings(std::string_view format, std::span<const Finding> findings,
+                                    std::span<const RuleMeta> rules) {
+  std::string known;
+  for (const FindingsFormat& candidate : findings_formats()) {
+    if (candidate.name == format) return candidate.render(findings, rules);
+    known += (known.empty() ? "" : ", ") + std::string(candidate.name);
+  }
+  Error error;
+  error.message = fmt::format("there is no findings format '{}'", one_line(format));
+  error.remedy = "choose one of " + known;
+  error.code = "unknown-format";
+  return error;
+}
+
+std::string_view finding_level(const Finding& finding) {
+  if (finding.advice) return "note";
+  switch (finding.severity) {
+    case Severity::critical:
+    case Severity::high:
+      return "error";
+    case Severity::medium:
+      return "warning";
+    case Severity::low:
+    case Severity::info:
+      return "note";
+  }
+  return "note";
+}
+
+std::string file_uri(std::string_view path) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/!$&'()*+,=@";
+  while (path.starts_with("./")) path.remove_prefix(2);
+  std::string out = path.starts_with("/") ? "file://" : "";
+  for (const char c : path) {
+    if (c == '\\')
+      out += '/';
+    else if (kPlain.find(c) != std::string_view::npos)
+      out += c;
+    else
+      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return out;
+}
+
+std::string finding_paragraph(const Finding& finding) {
+  std::string text = one_line(finding.title) + ".";
+  if (!finding.message.empty()) text += " " + one_line(finding.message);
+  if (finding.gain && (finding.gain->step_time || finding.gain->one_time)) {
+    text += fmt::format(" Fixing it {}", gain_text(finding));
+    if (const std::string range = gain_range_text(finding); !range.empty())
+      text += fmt::format(", {}", range);
+    text += ".";
+  } else {
+    text += fmt::format(" ({})", status_text(finding.status));
+  }
+  return text;
+}
+
+}  // namespace stallscope

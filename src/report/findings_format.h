@@ -1,0 +1,46 @@
+// Formats that need findings and rules only: shared by `report`, `run` and `lint`.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/report.h"
+
+namespace stallscope {
+
+/// One format of a list of findings. Registers itself; nothing else names it.
+struct FindingsFormat {
+  std::string_view name;  ///< "sarif", "junit", "github", "gitlab", ...
+  std::string_view file_name;
+  std::string_view description;
+  Result<std::string> (*render)(std::span<const Finding> findings,
+                                std::span<const RuleMeta> rules) = nullptr;
+};
+struct RegisterFindingsFormat {
+  explicit RegisterFindingsFormat(const FindingsFormat& format);
+};
+
+/// Findings are written in the order given: rank_findings() first.
+/// An unknown format is an error that names the known ones.
+Result<std::string> render_findings(std::string_view format, std::span<const Finding> findings,
+                                    std::span<const RuleMeta> rules);
+std::vector<FindingsFormat> findings_formats();
+
+/// A findings format as a report's: what a report adds is left out.
+template <auto Render>
+Result<std::string> render_findings_of(const Report& report) {
+  return Render(report.findings, report.rules);
+}
+
+/// The SARIF and annotation level: "error", "warning" or "note"; advice is always a note.
+std::string_view finding_level(const Finding& finding);
+
+/// A file's path as a relative URI reference with forward slashes, or a file: URI when absolute.
+std::string file_uri(std::string_view path);
+
+/// Title, message and gain as one plain paragraph.
+std::string finding_paragraph(const Finding& finding);
+
+}  // namespace stallscope

@@ -1,0 +1,51 @@
+// GitLab code quality report: a subset of the Code Climate format.
+#include <nlohmann/json.hpp>
+
+#include "report/findings_format.h"
+#include "report/json_parts.h"
+#include "report/present.h"
+
+namespace stallscope {
+namespace {
+
+std::string_view gitlab_severity(const Finding& finding) {
+  if (finding.advice) return "info";
+  switch (finding.severity) {
+    case Severity::critical:
+      return "critical";
+    case Severity::high:
+      return "major";
+    case Severity::medium:
+      return "minor";
+    case Severity::low:
+    case Severity::info:
+      return "info";
+  }
+  return "info";
+}
+
+Result<std::string> render_gitlab(std::span<const Finding> findings, std::span<const RuleMeta>) {
+  Json out = Json::array();
+  for (const Finding& finding : findings) {
+    const Place& place = primary_place(finding);
+    // The format demands a place; a finding without one is put on the project as a whole.
+    std::string path = place.file.empty() ? "." : place.file;
+    if (path.starts_with("./")) path.erase(0, 2);
+    out.push_back(
+        {{"description", finding_paragraph(finding)},
+         {"check_name", finding.rule_id},
+         {"fingerprint", finding.fingerprint},
+         {"severity", gitlab_severity(finding)},
+         {"location", {{"path", path}, {"lines", {{"begin", place.line == 0 ? 1 : place.line}}}}}});
+  }
+  return dump(out, 1) + "\n";
+}
+
+constexpr FindingsFormat kFormat{"gitlab", "gl-code-quality-report.json",
+                                 "GitLab code quality report", render_gitlab};
+const RegisterFindingsFormat kFindings(kFormat);
+const RegisterFormat kReport({kFormat.name, kFormat.file_name, kFormat.description,
+                              render_findings_of<render_gitlab>});
+
+}  // namespace
+}  // namespace stallscope

@@ -1,0 +1,67 @@
+// JUnit XML, as CI systems read it: each finding is a failed test, each rule
+// that passed a passed one.
+#include <fmt/format.h>
+
+#include "report/findings_format.h"
+#include "report/present.h"
+#include "report/text_safety.h"
+
+namespace stallscope {
+namespace {
+
+std::string attribute(std::string_view text) {
+  return escape_markup(one_line(text));
+}
+
+std::string finding_case(const Finding& finding) {
+  const Place& place = primary_place(finding);
+  std::string out =
+      fmt::format("    <testcase classname=\"{}\" name=\"{}\"", attribute(finding.rule_id),
+                  attribute(place.known() ? place_text(place) : finding.subject));
+  if (!place.file.empty()) out += fmt::format(" file=\"{}\"", attribute(place.file));
+  if (place.line > 0) out += fmt::format(" line=\"{}\"", place.line);
+  const std::string text = escape_markup(finding_paragraph(finding));
+  // Advice must not fail a build.
+  return out +
+         (finding.advice
+              ? fmt::format("><skipped message=\"{}\"/></testcase>\n", attribute(finding.title))
+              : fmt::format("><failure type=\"{}\" message=\"{}\">{}</failure></testcase>\n",
+                            to_string(finding.severity), attribute(finding.title), text));
+}
+
+Result<std::string> render_junit(std::span<const Finding> findings,
+                                 std::span<const RuleMeta> rules) {
+  std::string cases;
+  size_t tests = 0, failures = 0, skipped = 0;
+  for (const Finding& finding : findings) {
+    ++tests;
+    ++(finding.advice ? skipped : failures);
+    cases += finding_case(finding);
+  }
+  for (const RuleMeta& rule : rules) {
+    if (rule.outcome == RuleOutcome::fired) continue;
+    ++tests;
+    cases += fmt::format("    <testcase classname=\"{0}\" name=\"{0}\"", attribute(rule.id));
+    if (rule.outcome == RuleOutcome::passed) {
+      cases += "/>\n";
+    } else {
+      ++skipped;
+      cases += fmt::format("><skipped message=\"{}\"/></testcase>\n",
+                           attribute(rule.reason.empty() ? "did not apply" : rule.reason));
+    }
+  }
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"stallscope\" tests=\"{0}\" "
+      "failures=\"{1}\">\n  <testsuite name=\"stallscope\" tests=\"{0}\" failures=\"{1}\" "
+      "errors=\"0\" skipped=\"{2}\">\n{3}  </testsuite>\n</testsuites>\n",
+      tests, failures, skipped, cases);
+}
+
+constexpr FindingsFormat kFormat{"junit", "report.junit.xml", "JUnit XML, for test reports",
+                                 render_junit};
+const RegisterFindingsFormat kFindings(kFormat);
+const RegisterFormat kReport({kFormat.name, kFormat.file_name, kFormat.description,
+                              render_findings_of<render_junit>});
+
+}  // namespace
+}  // namespace stallscope

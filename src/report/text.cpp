@@ -1,0 +1,189 @@
+#include "report/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/build.h"
+#include "report/findings_format.h"
+#include "report/present.h"
+#include "report/text_safety.h"
+
+namespace stallscope {
+namespace {
+
+constexpr size_t kMaxFindings = 5;  // the page has all of them
+
+std::string painted(std::string_view text, std::string_view code, const TextStyle& style) {
+  return style.colour ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
+}
+
+std::string bold(std::string_view text, const TextStyle& style) {
+  return painted(text, "1", style);
+}
+
+std::string faint(std::string_view text, const TextStyle& style) {
+  return painted(text, "2", style);
+}
+
+std::string_view severity_code(Severity severity) {
+  switch (severity) {
+    case Severity::critical:
+      return "1;31";
+    case Severity::high:
+      return "31";
+    case Severity::medium:
+      return "33";
+    case Severity::low:
+      return "36";
+    case Severity::info:
+      return "2";
+  }
+  return "0";
+}
+
+/// Letters that stand for the classes where there is no colour.
+char class_letter(StepClass step_class) {
+  return "CXYSLHIPO"[static_cast<size_t>(step_class)];
+}
+
+/// One line of `width` cells; each class gets its share, rounded so that they sum to the width.
+std::string bar(const ClassTimes& times, const TextStyle& style) {
+  const double total = static_cast<double>(times.total());
+  std::string out;
+  double sum = 0;
+  size_t drawn = 0;
+  for (const StepClass c : step_classes()) {
+    sum += static_cast<double>(times[c]) / total;
+    const auto end = static_cast<size_t>(std::lround(sum * static_cast<double>(style.width)));
+    const size_t cells = end - std::min(end, drawn);
+    drawn += cells;
+    if (cells == 0) continue;
+    out += style.colour
+               ? fmt::format("\x1b[48;5;{}m{}\x1b[0m", terminal_colour(c), std::string(cells, ' '))
+               : std::string(cells, class_letter(c));
+  }
+  return out;
+}
+
+std::string breakdown(const RankSummary& rank, const TextStyle& style) {
+  const ClassTimes& times = rank.mean_breakdown;
+  const double total = static_cast<double>(times.total());
+  if (total <= 0) return {};
+  std::string out = bar(times, style) + "\n";
+  for (const StepClass c : step_classes()) {
+    if (times[c] == 0) continue;
+    const std::string key = style.colour ? fmt::format("\x1b[48;5;{}m  \x1b[0m", terminal_colour(c))
+                                         : fmt::format("{} ", class_letter(c));
+    out += fmt::format("  {} {:<24}{:>7}  {:>8}\n", key, class_label(c),
+                       percent_text(static_cast<double>(times[c]) / total),
+                       duration_text(static_cast<double>(times[c])));
+  }
+  return out;
+}
+
+std::string headline(const Report& report, const TextStyle& style) {
+  if (!report.step_time) {
+    std::string out = bold("No verdict: the data cannot carry one.", style) + "\n";
+    for (const std::string& reason : abstentions(report.summary))
+      out += fmt::format("  - {}\n", one_line(reason));
+    return out;
+  }
+  const StepTime& time = *report.step_time;
+  std::string out = bold(duration_text(static_cast<double>(time.median)) + " per step", style);
+  out += fmt::format(
+      " ({} to {}; {} steps used, {} discarded)", duration_text(static_cast<double>(time.low)),
+      duration_text(static_cast<double>(time.high)), report.steps_used, report.steps_discarded);
+  if (report.recoverable && report.recoverable->high > 0) {
+    const double median = static_cast<double>(time.median);
+    out += fmt::format(
+        "\nabout {} recoverable ({} to {})",
+        bold(percent_text(static_cast<double>(report.recoverable->mid) / median), style),
+        percent_text(static_cast<double>(report.recoverable->low) / median),
+        percent_text(static_cast<double>(report.recoverable->high) / median));
+  }
+  const RankSummary* slowest = slowest_rank(report.summary);
+  if (slowest != nullptr && report.summary.ranks.size() > 1)
+    out += faint(fmt::format("\nof {} ranks these are the figures of the slowest, {}",
+                             report.summary.ranks.size(), rank_label(*slowest)),
+                 style);
+  return out + "\n";
+}
+
+std::string finding_lines(const Finding& finding, size_t position, const TextStyle& style) {
+  const Place& place = primary_place(finding);
+  std::string out =
+      fmt::format("{:>3}. {}  {}\n", position,
+                  painted(to_string(finding.severity), severity_code(finding.severity), style),
+                  bold(one_line(finding.title), style));
+  out += fmt::format("     {}  {}",
+                     place.known() ? one_line(place_text(place)) : "(no line of your own code)",
+                     gain_text(finding));
+  if (const std::string range = gain_range_text(finding); !range.empty())
+    out += fmt::format(", {}", range);
+  return out + faint(fmt::format("  [{}]", one_line(finding.rule_id)), style) + "\n";
+}
+
+std::string source_frame(const Finding& finding, const TextStyle& style) {
+  const Snippet& snippet = finding.snippet;
+  const uint32_t line = primary_place(finding).line;
+  if (line < snippet.first_line || line - snippet.first_line >= snippet.lines.size()) return {};
+  const std::string number = std::to_string(line);
+  return faint(fmt::format("  {} | ", number), style) +
+         one_line(snippet.lines[line - snippet.first_line]) + "\n";
+}
+
+Result<std::string> render_text(const Report& report) {
+  return text_summary(report, {});
+}
+
+Result<std::string> render_findings_text(std::span<const Finding> findings,
+                                         std::span<const RuleMeta>) {
+  return text_findings(findings, {});
+}
+
+constexpr FindingsFormat kFormat{"text", "", "for the terminal", render_findings_text};
+const RegisterFindingsFormat kFindings(kFormat);
+const RegisterFormat kReport({kFormat.name, kFormat.file_name, kFormat.description, render_text});
+
+}  // namespace
+
+std::string text_summary(const Report& report, const TextStyle& style) {
+  std::string out = headline(report, style);
+  if (const RankSummary* slowest = slowest_rank(report.summary))
+    out += "\n" + breakdown(*slowest, style);
+  out += "\n";
+  if (report.findings.empty()) out += "No findings.\n";
+  for (size_t i = 0; i < report.findings.size() && i < kMaxFindings; ++i)
+    out += finding_lines(report.findings[i], i + 1, style);
+  if (report.findings.size() > kMaxFindings)
+    out += fmt::format("     and {} more in the report\n", report.findings.size() - kMaxFindings);
+  if (report.findings.size() > 1) out += faint("     Gains overlap, do not add.\n", style);
+  for (const Error& error : report.errors)
+    out += fmt::format("{} {}\n", painted("error:", "31", style), one_line(error.to_string()));
+  for (const std::string& warning : report.warnings)
+    out += fmt::format("{} {}\n", painted("note:", "33", style), one_line(warning));
+  return out;
+}
+
+std::string text_findings(std::span<const Finding> findings, const TextStyle& style) {
+  std::string out;
+  for (const Finding& finding : findings) {
+    const Place& place = primary_place(finding);
+    std::string where =
+        place.known() ? one_line(place_text(place)) : std::string("(no source line)");
+    if (place.line > 0 && place.column > 0) where += fmt::format(":{}", place.column);
+    out += fmt::format("{}: {} {} {}\n", bold(where, style),
+                       painted(to_string(finding.severity), severity_code(finding.severity), style),
+                       one_line(finding.rule_id), one_line(finding.title));
+    out += source_frame(finding, style);
+    for (const std::string& link : finding.context_chain)
+      out += faint(fmt::format("  {}\n", one_line(link)), style);
+    if (finding.gain && (finding.gain->step_time || finding.gain->one_time))
+      out += fmt::format("  {}\n", gain_text(finding));
+  }
+  return out;
+}
+
+}  // namespace stallscope
