@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,6 +44,12 @@ struct RegisterImporter {
 
 /// All registered importers, by name.
 std::vector<Importer> importers();
+
+/// What `path` is, with the head that importers look at.
+Result<ImportSource> open_source(const std::string& path);
+
+/// The importer that is surest of a source; none when no importer knows it.
+std::optional<Importer> best_importer(const ImportSource& source);
 
 /// Opens `path` with the importer that is surest of it. An unknown format is an
 /// error that names what is understood.

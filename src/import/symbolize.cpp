@@ -63,6 +63,7 @@ const std::vector<SymbolFrame>& RunSymbols::frames(const NativeAddress& place) {
   const std::string object = object_key(place);
   const std::string key = object + "+" + hexadecimal(code_address(place));
   if (const auto it = known_.find(key); it != known_.end()) return it->second;
+  if (const auto it = unnamed_.find(key); it != unnamed_.end()) return it->second;
   auto symbols = objects_.find(object);
   if (symbols == objects_.end())
     symbols =
@@ -71,7 +72,7 @@ const std::vector<SymbolFrame>& RunSymbols::frames(const NativeAddress& place) {
             .first;
   std::vector<SymbolFrame> found;
   if (symbols->second) found = symbols->second->lookup(code_address(place));
-  if (found.empty()) found.push_back(unnamed(place));
+  if (found.empty()) return unnamed_.emplace(key, std::vector{unnamed(place)}).first->second;
   changed_ = true;
   return known_.emplace(key, std::move(found)).first->second;
 }

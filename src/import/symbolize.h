@@ -54,6 +54,8 @@ class RunSymbols {
 
  private:
   std::map<std::string, std::vector<SymbolFrame>, std::less<>> known_;
+  /// Not kept with the run: another machine may have the symbols.
+  std::map<std::string, std::vector<SymbolFrame>, std::less<>> unnamed_;
   std::map<std::string, std::unique_ptr<ObjectSymbols>, std::less<>> objects_;
   bool changed_ = false;
 };

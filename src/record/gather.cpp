@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "trace/run_manifest.h"
 #include "trace/segment_format.h"
 
 namespace stallscope {
@@ -59,23 +60,25 @@ bool copy_sparse(int from, int to, uint64_t bytes) {
   return ::ftruncate(to, static_cast<off_t>(bytes)) == 0;
 }
 
+/// What gathering needs to know of a file.
 struct SegmentUse {
-  uint64_t bytes;      ///< how much of the file was ever used
-  bool being_written;  ///< its process is alive: the file must not be cut under its mapping
+  uint64_t bytes = 0;          ///< how much of the file was ever used
+  bool being_written = false;  ///< its process is alive: it must not be cut under the mapping
+  int32_t rank = -1;
 };
 
-/// The whole size when the header cannot be believed.
-SegmentUse segment_use(int segment_file, uint64_t size) {
+/// The whole size for a file that is no segment, or whose header cannot be believed.
+SegmentUse segment_use(int file, uint64_t size) {
   segment::FileHeader header = {};
-  if (::pread(segment_file, &header, sizeof header, 0) != static_cast<ssize_t>(sizeof header) ||
+  if (::pread(file, &header, sizeof header, 0) != static_cast<ssize_t>(sizeof header) ||
       header.magic != segment::kMagic || header.chunk_bytes == 0)
-    return {size, false};
+    return {.bytes = size};
   const uint64_t used =
       header.header_bytes + static_cast<uint64_t>(header.chunks) * header.chunk_bytes;
   std::error_code error;
   const bool alive = header.state == segment::State::open &&
                      fs::exists("/proc/" + std::to_string(header.pid), error);
-  return {std::min(used, size), alive};
+  return {.bytes = std::min(used, size), .being_written = alive, .rank = header.rank};
 }
 
 /// A descriptor that closes itself.
@@ -89,14 +92,19 @@ struct File {
   File& operator=(const File&) = delete;
 };
 
-bool move_file(const fs::path& from, const fs::path& to, Bytes& bytes) {
+bool move_file(const fs::path& from, const fs::path& folder, bool by_rank, Bytes& bytes) {
   const File source(::open(from.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
   if (source.fd < 0) return false;
   std::error_code error;
   const uint64_t size = fs::file_size(from, error);
   if (error) return false;
-  const SegmentUse use = from.extension() == segment::kFileSuffix ? segment_use(source.fd, size)
-                                                                  : SegmentUse{size, false};
+  const SegmentUse use = segment_use(source.fd, size);
+  fs::path to = folder;
+  if (by_rank)
+    to /= use.rank < 0 ? std::string(kLocalFolder)
+                       : std::string(kRankFolderPrefix) + std::to_string(use.rank);
+  fs::create_directories(to, error);
+  to /= from.filename();
   bytes += use.bytes;
   if (!use.being_written) {
     fs::rename(from, to, error);
@@ -136,7 +144,8 @@ Result<std::string> make_recording_folder(const std::string& run_id) {
       .remedy = "set TMPDIR to a folder on this machine that can be written"};
 }
 
-Gathered gather(const std::string& recording_folder, const std::string& trace_folder) {
+Gathered gather(const std::string& recording_folder, const std::string& trace_folder,
+                bool by_rank) {
   Gathered gathered;
   std::vector<fs::path> files;
   std::error_code error;
@@ -149,7 +158,7 @@ Gathered gather(const std::string& recording_folder, const std::string& trace_fo
   }
   std::ranges::sort(files);
   for (const fs::path& file : files) {
-    if (move_file(file, fs::path(trace_folder) / file.filename(), gathered.bytes))
+    if (move_file(file, trace_folder, by_rank, gathered.bytes))
       ++gathered.files;
     else
       gathered.warnings.push_back("a part of the recording could not be moved and stays in " +

@@ -20,8 +20,10 @@ struct Gathered {
 };
 
 /// Moves every file of `recording_folder` into `trace_folder`, segments without
-/// the room that was made ahead and never used, and removes the folder. What
-/// cannot be moved stays where it is, with a warning that says so.
-Gathered gather(const std::string& recording_folder, const std::string& trace_folder);
+/// the room that was made ahead and never used, and removes the folder. With
+/// `by_rank` segments go to trace_folder/rank-N of the rank that their process
+/// had, or to trace_folder/local. What cannot be moved stays where it is, with
+/// a warning that says so.
+Gathered gather(const std::string& recording_folder, const std::string& trace_folder, bool by_rank);
 
 }  // namespace stallscope

@@ -125,7 +125,7 @@ Result<Recording> record(const RecordOptions& options) {
     return end.error();
   }
   recording.end = *end;
-  finish_manifest(recording, gather(*room, recording.folder.trace));
+  finish_manifest(recording, gather(*room, recording.folder.trace, !recording.folder.one_of_many));
   if (const Status saved = write_manifest(recording); !saved) print_error(saved.error());
   return recording;
 }

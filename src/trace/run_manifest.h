@@ -21,6 +21,11 @@ inline constexpr std::string_view kSourcesFile = "sources.json";
 /// The file beside run.json with symbolised addresses, for machines without the binaries.
 inline constexpr std::string_view kSymbolsFile = "symbols.json";
 
+/// Sub-folders of a run with the segments of one rank begin with this, then its number.
+inline constexpr std::string_view kRankFolderPrefix = "rank-";
+/// Sub-folder with the segments of processes that are no rank of anything.
+inline constexpr std::string_view kLocalFolder = "local";
+
 /// A process's place in a distributed run. Unknown is -1, worldSize 0.
 struct RankIdentity {
   int32_t rank = -1;

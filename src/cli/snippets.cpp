@@ -1,0 +1,143 @@
+#include "cli/snippets.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "import/run_folder.h"
+
+namespace stallscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint32_t kContext = 4;                 // lines before and after a cited one
+constexpr uint64_t kLargestSource = 4ULL << 20;  // nobody writes more by hand
+constexpr size_t kMostFiles = 2000;
+
+std::vector<std::string> split_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  for (size_t begin = 0; begin < text.size();) {
+    size_t end = text.find('\n', begin);
+    if (end == std::string::npos) end = text.size();
+    size_t stop = end;
+    if (stop > begin && text[stop - 1] == '\r') --stop;
+    lines.push_back(text.substr(begin, stop - begin));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+bool is_run_folder(const std::string& path) {
+  std::error_code error;
+  return fs::exists(fs::path(path) / kManifestFile, error) ||
+         fs::exists(fs::path(path).parent_path() / kManifestFile, error);
+}
+
+}  // namespace
+
+void SourceStore::load(const std::string& path) {
+  if (!is_run_folder(path)) return;
+  if (const Result<RunManifest> manifest = manifest_of(path);
+      manifest && !manifest->working_directory.empty())
+    folders_.push_back(manifest->working_directory);
+  const Result<std::string> text = read_file(path + "/" + std::string(kSourcesFile));
+  if (!text) return;
+  const nlohmann::json json = nlohmann::json::parse(*text, nullptr, false);
+  if (!json.is_object() || !json.contains("files") || !json["files"].is_object()) return;
+  for (const auto& [name, entry] : json["files"].items()) {
+    if (!entry.is_object() || !entry.contains("lines") || !entry["lines"].is_object()) continue;
+    File file;
+    file.hash = entry.contains("hash") && entry["hash"].is_string() ? entry["hash"] : "";
+    for (const auto& [number, line] : entry["lines"].items()) {
+      uint32_t value = 0;
+      std::from_chars(number.data(), number.data() + number.size(), value);
+      if (value > 0 && line.is_string()) file.lines[value] = line;
+    }
+    files_.emplace(name, std::move(file));
+  }
+}
+
+SourceStore::File* SourceStore::file_at(const std::string& path) {
+  const auto known = files_.find(path);
+  File* const kept = known == files_.end() ? nullptr : &known->second;
+  const bool tried = contents_.contains(path) || absent_.contains(path);
+  // "<string>" and "<frozen ...>" are Python's names for code that lies in no file.
+  if (tried || path.empty() || path[0] == '<' || files_.size() > kMostFiles) return kept;
+  std::vector<fs::path> candidates = {path};
+  if (fs::path(path).is_relative())
+    for (const std::string& folder : folders_) candidates.push_back(fs::path(folder) / path);
+  for (const fs::path& candidate : candidates) {
+    std::error_code error;
+    if (!fs::is_regular_file(candidate, error)) continue;
+    const Result<std::string> text = read_file(candidate.string(), kLargestSource);
+    if (!text) continue;
+    const std::string hash = content_hash(*text);
+    // Changed since it was recorded: its lines would be put beside the wrong code.
+    if (kept != nullptr && kept->hash != hash) break;
+    contents_[path] = split_lines(*text);
+    File& file = files_[path];
+    file.hash = hash;
+    return &file;
+  }
+  absent_.insert(path);
+  return kept;
+}
+
+void SourceStore::cite(const Place& place) {
+  if (place.line == 0) return;
+  File* file = file_at(place.file);
+  const auto content = contents_.find(place.file);
+  if (file == nullptr || content == contents_.end()) return;
+  const auto count = static_cast<uint32_t>(content->second.size());
+  const uint32_t first = place.line > kContext ? place.line - kContext : 1;
+  for (uint32_t line = first; line <= std::min(count, place.line + kContext); ++line)
+    if (file->lines.emplace(line, content->second[line - 1]).second) changed_ = true;
+}
+
+void SourceStore::cite(const RankSummary& rank) {
+  for (const Observation& observation : rank.observations) {
+    cite(observation.place);
+    for (const Place& place : observation.stack) cite(place);
+  }
+}
+
+void SourceStore::save(const std::string& path) {
+  if (!changed_ || !is_run_folder(path)) return;
+  nlohmann::ordered_json files = nlohmann::ordered_json::object();
+  for (const auto& [name, file] : files_) {
+    nlohmann::ordered_json lines = nlohmann::ordered_json::object();
+    for (const auto& [number, text] : file.lines) lines[std::to_string(number)] = text;
+    files[name] = {{"hash", file.hash}, {"lines", std::move(lines)}};
+  }
+  const nlohmann::ordered_json json = {{"schemaVersion", "1.0"}, {"files", std::move(files)}};
+  // A run folder that cannot be written is read all the same.
+  (void)write_file(path + "/" + std::string(kSourcesFile),
+                   json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  changed_ = false;
+}
+
+void SourceStore::add_snippet(Finding& finding) {
+  if (finding.locations.empty() || !finding.snippet.lines.empty()) return;
+  const Place& place = finding.locations.front();
+  cite(place);
+  const auto file = files_.find(place.file);
+  if (file == files_.end() || place.line == 0 || !file->second.lines.contains(place.line)) return;
+  uint32_t first = place.line, last = place.line;
+  const std::map<uint32_t, std::string>& lines = file->second.lines;
+  while (first > 1 && place.line - first < kContext && lines.contains(first - 1)) --first;
+  while (last - place.line < kContext && lines.contains(last + 1)) ++last;
+  finding.snippet.first_line = first;
+  for (uint32_t line = first; line <= last; ++line) finding.snippet.lines.push_back(lines.at(line));
+}
+
+std::map<std::string, std::string> SourceStore::hashes() const {
+  std::map<std::string, std::string> hashes;
+  for (const auto& [name, file] : files_)
+    if (!file.hash.empty()) hashes[name] = file.hash;
+  return hashes;
+}
+
+}  // namespace stallscope
