@@ -1,0 +1,104 @@
+// Names and work of every kind of op, as one table.
+#include <array>
+#include <set>
+
+#include "trainer/ops/ops.h"
+
+namespace stallscope::trainer {
+namespace {
+
+struct Row {
+  OpKind kind;
+  const char* kernel;
+  /// FLOP as a function of the op's sizes; bytes are those of the tensors it touches.
+  double (*flops)(const Op& op);
+};
+
+double elements(const Op& op) {
+  return static_cast<double>(op.n[0]) * static_cast<double>(op.n[1] > 0 ? op.n[1] : 1);
+}
+
+constexpr std::array<Row, kOpKinds> kRows{{
+    {OpKind::gemm, "gemm",
+     [](const Op& o) {
+       return 2.0 * static_cast<double>(o.n[0]) * static_cast<double>(o.n[1]) *
+              static_cast<double>(o.n[2]);
+     }},
+    {OpKind::gelu_forward, "gelu_forward_kernel",
+     [](const Op& o) { return 20.0 * static_cast<double>(o.n[0]); }},
+    {OpKind::gelu_backward, "gelu_backward_kernel",
+     [](const Op& o) { return 30.0 * static_cast<double>(o.n[0]); }},
+    {OpKind::bias_add, "bias_residual_add_kernel", [](const Op& o) { return 2 * elements(o); }},
+    {OpKind::column_sum, "column_sum_kernel", [](const Op& o) { return elements(o); }},
+    {OpKind::add, "add_kernel", [](const Op& o) { return static_cast<double>(o.n[0]); }},
+    {OpKind::layer_norm_forward, "layer_norm_forward_kernel",
+     [](const Op& o) { return 8 * elements(o); }},
+    {OpKind::layer_norm_backward, "layer_norm_backward_kernel",
+     [](const Op& o) { return 16 * elements(o); }},
+    // Two products of [sequence, head_size] x [head_size, sequence] per head; half when causal.
+    {OpKind::attention_forward, "attention_forward_kernel",
+     [](const Op& o) {
+       return (o.n[4] != 0 ? 2.0 : 4.0) * static_cast<double>(o.n[0]) *
+              static_cast<double>(o.n[1]) * static_cast<double>(o.n[1]) *
+              static_cast<double>(o.n[2]) * static_cast<double>(o.n[3]);
+     }},
+    {OpKind::attention_backward, "attention_backward_kernel",
+     [](const Op& o) {
+       return (o.n[4] != 0 ? 4.0 : 8.0) * static_cast<double>(o.n[0]) *
+              static_cast<double>(o.n[1]) * static_cast<double>(o.n[1]) *
+              static_cast<double>(o.n[2]) * static_cast<double>(o.n[3]);
+     }},
+    {OpKind::embedding_forward, "embedding_forward_kernel", [](const Op&) { return 0.0; }},
+    {OpKind::embedding_backward, "embedding_backward_kernel",
+     [](const Op& o) { return elements(o); }},
+    {OpKind::row_max, "row_max_kernel", [](const Op& o) { return elements(o); }},
+    {OpKind::softmax_partial, "softmax_partial_kernel",
+     [](const Op& o) { return 10 * elements(o); }},
+    {OpKind::cross_entropy, "cross_entropy_kernel", [](const Op& o) { return 2 * elements(o); }},
+    {OpKind::sum, "reduce_sum_kernel", [](const Op& o) { return static_cast<double>(o.n[0]); }},
+    {OpKind::mean_squared_error, "mse_loss_kernel", [](const Op& o) { return 4 * elements(o); }},
+    {OpKind::top_k_select, "top_k_select_kernel", [](const Op& o) { return 6 * elements(o); }},
+    {OpKind::mask_multiply, "mask_multiply_kernel", [](const Op& o) { return elements(o); }},
+    {OpKind::all_reduce, "all_reduce", [](const Op&) { return 0.0; }},
+    {OpKind::adamw, "fused_adamw_kernel", [](const Op&) { return 0.0; }},
+}};
+
+const Row& row(OpKind kind) {
+  return kRows[static_cast<size_t>(kind)];
+}
+
+constexpr bool in_order() {
+  for (size_t i = 0; i < kRows.size(); ++i)
+    if (static_cast<size_t>(kRows[i].kind) != i) return false;
+  return true;
+}
+static_assert(in_order(), "one row per kind, in the order of OpKind");
+
+}  // namespace
+
+const char* kernel_name(OpKind kind) {
+  return row(kind).kernel;
+}
+
+Work work_of(const Program& program, const Op& op, size_t element_bytes) {
+  Work work{.flops = row(op.kind).flops(op), .bytes = 0};
+  auto touch = [&](TensorId id) {
+    if (id == kNoTensor) return;
+    const TensorInfo& it = program.tensor(id);
+    const size_t bytes = it.element == Element::index ? sizeof(int32_t) : element_bytes;
+    work.bytes += static_cast<double>(it.size() * bytes);
+  };
+  if (op.kind == OpKind::adamw) {
+    for (const TensorId id : program.parameters()) {
+      const auto count = static_cast<double>(program.tensor(id).size());
+      work.flops += 15 * count;  // two moments, two corrections, root, division, decay
+      work.bytes += 7 * count * static_cast<double>(element_bytes);  // reads p, g, m, v; writes 3
+    }
+    return work;
+  }
+  for (const TensorId id : op.in) touch(id);
+  for (const TensorId id : op.out) touch(id);
+  return work;
+}
+
+}  // namespace stallscope::trainer

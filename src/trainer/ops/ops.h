@@ -1,0 +1,34 @@
+// What each kind of op does: its kernel's name, its work, and its run on the CPU.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trainer/device/timing.h"
+#include "trainer/kernels/table.h"
+#include "trainer/program/program.h"
+
+namespace stallscope::trainer {
+
+/// What running an op needs: where each tensor lies, and how many threads to use.
+template <typename T>
+struct Bindings {
+  std::vector<T*> real;         ///< by TensorId; null for index tensors
+  std::vector<int32_t*> index;  ///< by TensorId; null for real tensors
+  int team = 1;
+
+  T* at(TensorId id) const { return id == kNoTensor ? nullptr : real[id]; }
+  int32_t* index_at(TensorId id) const { return id == kNoTensor ? nullptr : index[id]; }
+};
+
+/// The name of the op's kernel in recordings.
+const char* kernel_name(OpKind kind);
+
+/// FLOP and bytes moved, for an element of `element_bytes`.
+Work work_of(const Program& program, const Op& op, size_t element_bytes);
+
+/// Runs an op other than the collectives and the optimiser, which the session runs itself.
+template <typename T>
+void run_op(const Op& op, const Bindings<T>& bindings);
+
+}  // namespace stallscope::trainer

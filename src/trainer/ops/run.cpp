@@ -1,0 +1,197 @@
+// Each op as calls of the numeric kernels, split over the thread team.
+#include "trainer/ops/ops.h"
+#include "trainer/ops/team.h"
+
+namespace stallscope::trainer {
+namespace {
+
+// Rows of a register tile of the product kernel.
+constexpr size_t kGemmGrain = 6;
+// Elements below which a second thread costs more than it does.
+constexpr size_t kElementGrain = 4096;
+// Columns per piece of column sums: whole cache lines.
+constexpr size_t kColumnGrain = 16;
+
+size_t row_grain(size_t columns) {
+  return std::max<size_t>(kElementGrain / std::max<size_t>(columns, 1), 1);
+}
+
+template <typename T>
+class Runner {
+ public:
+  Runner(const Op& op, const Bindings<T>& bindings) : op_(op), bindings_(bindings) {}
+
+  void gemm() const {
+    const size_t m = n(0), columns = n(1), k = n(2);
+    const bool transpose_a = op_.n[3] != 0, transpose_b = op_.n[4] != 0;
+    const Gemm<T> g{.m = m,
+                    .n = columns,
+                    .k = k,
+                    .a = in(0),
+                    .lda = transpose_a ? m : k,
+                    .transpose_a = transpose_a,
+                    .b = in(1),
+                    .ldb = transpose_b ? k : columns,
+                    .transpose_b = transpose_b,
+                    .base = in(2),
+                    .c = out(0),
+                    .ldc = columns};
+    over(m, kGemmGrain, [&](size_t b, size_t e) { table_.gemm(g, b, e); });
+  }
+  void gelu_forward() const {
+    over(n(0), kElementGrain,
+         [&](size_t b, size_t e) { table_.gelu_forward(out(0), in(0), b, e, op_.n[1] != 0); });
+  }
+  void gelu_backward() const {
+    over(n(0), kElementGrain, [&](size_t b, size_t e) {
+      table_.gelu_backward(out(0), in(0), in(1), b, e, op_.n[1] != 0);
+    });
+  }
+  void bias_add() const {
+    over(n(0), row_grain(n(1)),
+         [&](size_t b, size_t e) { table_.bias_add(out(0), in(0), in(1), in(2), n(1), b, e); });
+  }
+  void column_sum() const {
+    over(n(1), kColumnGrain,
+         [&](size_t b, size_t e) { table_.column_sum(out(0), in(1), in(0), n(0), n(1), b, e); });
+  }
+  void add() const {
+    over(n(0), kElementGrain,
+         [&](size_t b, size_t e) { table_.bias_add(out(0), in(0), nullptr, in(1), 1, b, e); });
+  }
+  void layer_norm_forward() const {
+    over(n(0), row_grain(n(1)), [&](size_t b, size_t e) {
+      table_.layer_norm_forward(out(0), out(1), out(2), in(0), in(1), in(2), n(1),
+                                static_cast<T>(op_.f[0]), b, e);
+    });
+  }
+  void layer_norm_backward() const {
+    over(n(1), kColumnGrain, [&](size_t b, size_t e) {
+      table_.layer_norm_parameters(out(1), out(2), in(6), in(7), in(0), in(1), in(3), in(4), n(0),
+                                   n(1), b, e);
+    });
+    over(n(0), row_grain(n(1)), [&](size_t b, size_t e) {
+      table_.layer_norm_backward(out(0), in(5), in(0), in(1), in(2), in(3), in(4), n(1), b, e);
+    });
+  }
+  void attention_forward() const {
+    const AttentionShape shape = attention_shape();
+    over(shape.batch * shape.heads, 1, [&](size_t b, size_t e) {
+      table_.attention_forward(out(0), out(1), in(0), in(1), shape, b, e);
+    });
+  }
+  void attention_backward() const {
+    const AttentionShape shape = attention_shape();
+    over(shape.batch * shape.heads, 1, [&](size_t b, size_t e) {
+      table_.attention_backward(out(0), in(0), in(1), in(2), out(1), shape, b, e);
+    });
+  }
+  void embedding_forward() const {
+    over(n(0), row_grain(n(1)), [&](size_t b, size_t e) {
+      table_.embedding_forward(out(0), in(0), bindings_.index_at(op_.in[1]), n(1), first(2),
+                               first(3), b, e);
+    });
+  }
+  void embedding_backward() const {
+    if (op_.in[2] == kNoTensor) {
+      over(n(3) * n(1), kElementGrain, [&](size_t b, size_t e) {
+        for (size_t i = b; i < e; ++i) out(0)[i] = 0;
+      });
+    }
+    over(n(1), kColumnGrain, [&](size_t b, size_t e) {
+      table_.embedding_backward(out(0), in(0), bindings_.index_at(op_.in[1]), n(0), n(1), first(2),
+                                first(3), b, e);
+    });
+  }
+  void row_max() const {
+    over(n(0), row_grain(n(1)),
+         [&](size_t b, size_t e) { table_.row_max(out(0), in(0), n(1), b, e); });
+  }
+  void softmax_partial() const {
+    over(n(0), row_grain(n(1)), [&](size_t b, size_t e) {
+      table_.softmax_partial(out(0), out(1), out(1) + n(0), in(0), bindings_.index_at(op_.in[1]),
+                             n(1), first(2), b, e);
+    });
+  }
+  void cross_entropy() const {
+    over(n(0), row_grain(n(1)), [&](size_t b, size_t e) {
+      table_.cross_entropy(out(0), out(1), in(0), in(0) + n(0), bindings_.index_at(op_.in[1]),
+                           static_cast<T>(op_.f[0]), n(1), first(2), b, e);
+    });
+  }
+  void sum() const {
+    T total = 0;
+    for (size_t i = 0; i < n(0); ++i) total += in(0)[i];
+    *out(0) = total;
+  }
+
+ private:
+  template <typename Body>
+  void over(size_t count, size_t grain, const Body& body) const {
+    for_rows(bindings_.team, count, grain, body);
+  }
+  AttentionShape attention_shape() const {
+    return {
+        .batch = n(0), .sequence = n(1), .heads = n(2), .head_size = n(3), .causal = op_.n[4] != 0};
+  }
+  size_t n(size_t i) const { return static_cast<size_t>(op_.n[i]); }
+  int32_t first(size_t i) const { return static_cast<int32_t>(op_.n[i]); }
+  const T* in(size_t i) const { return bindings_.at(op_.in[i]); }
+  T* out(size_t i) const { return bindings_.at(op_.out[i]); }
+
+  const Op& op_;
+  const Bindings<T>& bindings_;
+  const KernelTable<T>& table_ = kernels<T>();
+};
+
+}  // namespace
+
+template <typename T>
+void run_op(const Op& op, const Bindings<T>& bindings) {
+  const Runner<T> run(op, bindings);
+  switch (op.kind) {
+    case OpKind::gemm:
+      return run.gemm();
+    case OpKind::gelu_forward:
+      return run.gelu_forward();
+    case OpKind::gelu_backward:
+      return run.gelu_backward();
+    case OpKind::bias_add:
+      return run.bias_add();
+    case OpKind::column_sum:
+      return run.column_sum();
+    case OpKind::add:
+      return run.add();
+    case OpKind::layer_norm_forward:
+      return run.layer_norm_forward();
+    case OpKind::layer_norm_backward:
+      return run.layer_norm_backward();
+    case OpKind::attention_forward:
+      return run.attention_forward();
+    case OpKind::attention_backward:
+      return run.attention_backward();
+    case OpKind::embedding_forward:
+      return run.embedding_forward();
+    case OpKind::embedding_backward:
+      return run.embedding_backward();
+    case OpKind::row_max:
+      return run.row_max();
+    case OpKind::softmax_partial:
+      return run.softmax_partial();
+    case OpKind::cross_entropy:
+      return run.cross_entropy();
+    case OpKind::sum:
+      return run.sum();
+    case OpKind::mean_squared_error:
+    case OpKind::top_k_select:
+    case OpKind::mask_multiply:
+    case OpKind::all_reduce:
+    case OpKind::adamw:
+      return;
+  }
+}
+
+template void run_op<float>(const Op&, const Bindings<float>&);
+template void run_op<double>(const Op&, const Bindings<double>&);
+
+}  // namespace stallscope::trainer

@@ -1,0 +1,159 @@
+#include "trainer/program/builder.h"
+
+#include <cassert>
+#include <utility>
+
+namespace stallscope::trainer {
+
+void Builder::begin_section(std::string name) {
+  const auto at = static_cast<uint32_t>(program_.ops.size());
+  program_.sections.push_back({std::move(name), at, at});
+}
+
+Op& Builder::add(Op op) {
+  assert(!program_.sections.empty());
+  program_.ops.push_back(std::move(op));
+  program_.sections.back().last = static_cast<uint32_t>(program_.ops.size());
+  return program_.ops.back();
+}
+
+void Builder::on_backward(std::function<void()> emit) {
+  tape_.push_back({program_.sections.back().name, std::move(emit)});
+}
+
+TensorId Builder::add_tensor(TensorInfo info) {
+  program_.tensors.push_back(std::move(info));
+  return static_cast<TensorId>(program_.tensors.size() - 1);
+}
+
+TensorId Builder::input(std::string name, std::vector<size_t> shape, Element element) {
+  return add_tensor({.name = std::move(name),
+                     .shape = std::move(shape),
+                     .role = Role::input,
+                     .element = element});
+}
+
+TensorId Builder::constant(std::string name, std::vector<size_t> shape) {
+  return add_tensor({.name = std::move(name), .shape = std::move(shape), .role = Role::constant});
+}
+
+TensorId Builder::activation(std::string name, std::vector<size_t> shape) {
+  return add_tensor({.name = std::move(name), .shape = std::move(shape)});
+}
+
+TensorId Builder::parameter(std::string name, std::vector<size_t> full_shape, int shard_dimension,
+                            Init init, bool decays) {
+  std::vector<size_t> shape = full_shape;
+  if (shard_dimension >= 0)
+    shape[static_cast<size_t>(shard_dimension)] /= static_cast<size_t>(shard_.size);
+  const TensorId gradient =
+      add_tensor({.name = name + ".gradient", .shape = shape, .role = Role::gradient});
+  return add_tensor({.name = std::move(name),
+                     .shape = std::move(shape),
+                     .role = Role::parameter,
+                     .full_shape = std::move(full_shape),
+                     .shard_dimension = shard_dimension,
+                     .init = init,
+                     .decays = decays,
+                     .gradient = gradient});
+}
+
+size_t Builder::rows(TensorId x) const {
+  return tensor(x).shape.front();
+}
+size_t Builder::columns(TensorId x) const {
+  return tensor(x).size() / rows(x);
+}
+
+TensorId Builder::gradient(TensorId x) const {
+  const auto found = gradients_.find(x);
+  return found == gradients_.end() ? kNoTensor : found->second.tensor;
+}
+
+Builder::Flow Builder::flow_to(TensorId x) {
+  Gradient& it = gradients_[x];
+  const TensorId base = it.tensor;
+  if (it.tensor == kNoTensor || it.shared) {
+    const TensorInfo& info = tensor(x);
+    it.tensor = info.role == Role::parameter
+                    ? info.gradient
+                    : activation(info.name + ".gradient", std::vector<size_t>(info.shape));
+    it.shared = false;
+  }
+  return {it.tensor, base};
+}
+
+void Builder::pass_gradient(TensorId x, TensorId y) {
+  const TensorId from = gradient(y);
+  if (gradient(x) == kNoTensor) {
+    gradients_[x] = {from, true};
+    gradients_[y].shared = true;
+    return;
+  }
+  const Flow flow = flow_to(x);
+  add({.kind = OpKind::add,
+       .in = {from, flow.base},
+       .out = {flow.target},
+       .n = {static_cast<int64_t>(tensor(x).size())}});
+}
+
+void Builder::all_reduce(TensorId x, int64_t op) {
+  add({.kind = OpKind::all_reduce,
+       .in = {x},
+       .out = {x},
+       .n = {static_cast<int64_t>(tensor(x).size()), op}});
+}
+
+TensorId Builder::enter_parallel(TensorId x) {
+  if (shard_.size == 1) return x;
+  // The same data under a new name, so that its gradient is the group's sum.
+  TensorInfo copy = tensor(x);
+  copy.name += ".parallel";
+  const TensorId alias = add_tensor(std::move(copy));
+  aliases_[alias] = x;
+  on_backward([this, x, alias] {
+    if (gradient(alias) == kNoTensor) return;
+    assert(!gradients_[alias].shared);
+    all_reduce(gradient(alias), 0);
+    pass_gradient(x, alias);
+  });
+  return alias;
+}
+
+TensorId Builder::leave_parallel(TensorId x) {
+  if (shard_.size > 1) all_reduce(x, 0);
+  return x;
+}
+
+void Builder::backward(TensorId loss) {
+  (void)loss;
+  std::string section;
+  for (size_t i = tape_.size(); i-- > 0;) {
+    const Node node = tape_[i];
+    if (node.section != section) begin_section(node.section + ".backward");
+    section = node.section;
+    node.emit();
+  }
+}
+
+void Builder::adamw() {
+  begin_section("optimizer");
+  add({.kind = OpKind::adamw});
+}
+
+Program Builder::finish() {
+  for (TensorId id = 0; id < program_.tensors.size(); ++id) {
+    TensorInfo& it = program_.tensors[id];
+    if (aliases_.contains(id)) continue;
+    // Whole cache lines, so that no two tensors share one between threads.
+    constexpr size_t kRound = 16;
+    size_t& end = program_.arena_elements[static_cast<size_t>(it.role)];
+    it.offset = end;
+    end += (it.size() + kRound - 1) / kRound * kRound;
+  }
+  for (const auto& [alias, original] : aliases_)
+    program_.tensors[alias].offset = program_.tensors[original].offset;
+  return std::move(program_);
+}
+
+}  // namespace stallscope::trainer

@@ -1,0 +1,107 @@
+// Builder: writes a Program. Each layer function appends its forward ops and
+// remembers how to append its backward ops; backward() then runs the memory in
+// reverse, so a model is written once, forwards.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trainer/program/program.h"
+
+namespace stallscope::trainer {
+
+/// This rank's place in the tensor-parallel group.
+struct Shard {
+  int rank = 0;
+  int size = 1;
+};
+
+class Builder {
+ public:
+  explicit Builder(Shard shard = {}) : shard_(shard) {}
+
+  Shard shard() const { return shard_; }
+  const TensorInfo& tensor(TensorId id) const { return program_.tensors[id]; }
+
+  /// Ops added from here on belong to section `name`.
+  void begin_section(std::string name);
+
+  // Tensors.
+  TensorId input(std::string name, std::vector<size_t> shape, Element element);
+  TensorId constant(std::string name, std::vector<size_t> shape);
+  /// A parameter of `full_shape`, split over the group along `shard_dimension` (-1 = not).
+  TensorId parameter(std::string name, std::vector<size_t> full_shape, int shard_dimension,
+                     Init init, bool decays);
+  TensorId activation(std::string name, std::vector<size_t> shape);
+
+  // Layers. `x` is [rows, columns]; each returns its output.
+  /// y = x W; W is [inputs, outputs] (trailing dimensions flattened).
+  TensorId matmul(std::string name, TensorId x, TensorId weight);
+  /// y = x W^T; for output heads that share the embedding's table.
+  TensorId matmul_transposed(std::string name, TensorId x, TensorId weight);
+  /// y = x + bias [+ residual].
+  TensorId bias_add(std::string name, TensorId x, TensorId bias, TensorId residual = kNoTensor);
+  TensorId gelu(std::string name, TensorId x, bool tanh_form);
+  TensorId layer_norm(std::string name, TensorId x, TensorId gain, TensorId bias, double epsilon);
+  /// qkv is [batch * sequence, 3, heads, head_size]; mask is [sequence, sequence] or none.
+  TensorId attention(std::string name, TensorId qkv, TensorId mask, size_t batch, size_t sequence,
+                     size_t heads, size_t head_size, bool causal);
+  /// Rows of a vocabulary-sharded table, summed over the group.
+  TensorId embedding(std::string name, TensorId table, TensorId tokens);
+  /// The mean cross-entropy of vocabulary-sharded logits; rows labelled -1 do not count.
+  /// `counted` rows have a label. Returns a scalar.
+  TensorId cross_entropy(std::string name, TensorId logits, TensorId labels, size_t counted);
+
+  // Tensor parallelism (nothing when the group has one rank).
+  /// Identity forwards; sums the gradient over the group backwards.
+  TensorId enter_parallel(TensorId x);
+  /// Sums partial results over the group; identity backwards.
+  TensorId leave_parallel(TensorId x);
+
+  /// Appends the backward ops of everything since the start, from the scalar `loss`.
+  void backward(TensorId loss);
+  /// Appends the AdamW update of every parameter as section "optimizer".
+  void adamw();
+
+  /// Lays out the arenas and hands the program over.
+  Program finish();
+
+  // For layers defined elsewhere.
+  Op& add(Op op);
+  void on_backward(std::function<void()> emit);
+  /// The gradient of `x` so far, to be read; kNoTensor when nothing flowed back to it.
+  TensorId gradient(TensorId x) const;
+  /// Where an op writes x's gradient: {target, base}; base is what is already there (or none).
+  struct Flow {
+    TensorId target, base;
+  };
+  Flow flow_to(TensorId x);
+  /// x's gradient is y's gradient, unchanged.
+  void pass_gradient(TensorId x, TensorId y);
+  size_t columns(TensorId x) const;
+  size_t rows(TensorId x) const;
+
+ private:
+  struct Node {
+    std::string section;
+    std::function<void()> emit;
+  };
+  struct Gradient {
+    TensorId tensor = kNoTensor;
+    bool shared = false;  ///< another tensor's gradient too: not to be written
+  };
+  TensorId add_tensor(TensorInfo info);
+  TensorId product(std::string name, TensorId x, TensorId weight, bool transposed);
+  void all_reduce(TensorId x, int64_t op);
+
+  Shard shard_;
+  Program program_;
+  std::vector<Node> tape_;
+  std::map<TensorId, Gradient> gradients_;
+  std::map<TensorId, TensorId> aliases_;  ///< alias to the tensor whose memory it shares
+};
+
+}  // namespace stallscope::trainer

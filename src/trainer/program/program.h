@@ -1,0 +1,112 @@
+// Program: one training step as data, built once, executed by a device. Typed
+// operations on tensors with shapes, in order, each on a stream and after the
+// operations it waits for. The same form serves CPU streams and a captured graph.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/units.h"
+
+namespace stallscope::trainer {
+
+using TensorId = uint32_t;
+inline constexpr TensorId kNoTensor = ~0U;
+
+/// What a tensor is for: each role has an arena of its own.
+enum class Role : uint8_t { parameter, gradient, activation, input, constant };
+enum class Element : uint8_t { real, index };  ///< real: the program's precision; index: int32
+
+/// How a parameter starts. Values depend on name, position in the whole tensor and seed alone,
+/// so that every tensor-parallel layout starts from the same model.
+struct Init {
+  enum class Kind : uint8_t { zeros, ones, normal, uniform };
+  Kind kind = Kind::zeros;
+  double scale = 0;  ///< standard deviation, or half-width
+};
+
+struct TensorInfo {
+  std::string name;
+  std::vector<size_t> shape;  ///< of this rank's part
+  Role role = Role::activation;
+  Element element = Element::real;
+  size_t offset = 0;  ///< elements from the start of the role's arena
+
+  // Parameters only.
+  std::vector<size_t> full_shape{};
+  int shard_dimension = -1;  ///< -1: every rank holds the whole
+  Init init{};
+  bool decays = false;  ///< takes part in weight decay
+  TensorId gradient = kNoTensor;
+
+  size_t size() const {
+    size_t product = 1;
+    for (const size_t n : shape) product *= n;
+    return product;
+  }
+};
+
+enum class OpKind : uint8_t {
+  gemm,
+  gelu_forward,
+  gelu_backward,
+  bias_add,
+  column_sum,
+  add,
+  layer_norm_forward,
+  layer_norm_backward,
+  attention_forward,
+  attention_backward,
+  embedding_forward,
+  embedding_backward,
+  row_max,
+  softmax_partial,
+  cross_entropy,
+  sum,
+  mean_squared_error,
+  top_k_select,
+  mask_multiply,
+  all_reduce,
+  adamw,
+};
+inline constexpr size_t kOpKinds = static_cast<size_t>(OpKind::adamw) + 1;
+
+/// Streams of a program: computation, and communication beside it.
+enum class StreamRole : uint8_t { compute, communication };
+
+struct Op {
+  OpKind kind{};
+  StreamRole stream = StreamRole::compute;
+  std::array<TensorId, 8> in{kNoTensor, kNoTensor, kNoTensor, kNoTensor,
+                             kNoTensor, kNoTensor, kNoTensor, kNoTensor};
+  std::array<TensorId, 4> out{kNoTensor, kNoTensor, kNoTensor, kNoTensor};
+  std::array<int64_t, 6> n{};     ///< sizes and switches; meaning by kind
+  std::array<double, 2> f{};      ///< factors; meaning by kind
+  std::vector<uint32_t> waits{};  ///< ops of the other stream that must be done before
+};
+
+/// A contiguous run of ops with a name: "layer.0", "layer.0.backward", "optimizer".
+struct Section {
+  std::string name;
+  uint32_t first = 0, last = 0;
+};
+
+struct Program {
+  std::vector<TensorInfo> tensors;
+  std::vector<Op> ops;
+  std::vector<Section> sections;
+  std::array<size_t, 5> arena_elements{};  ///< by Role; index inputs count as elements of 4 bytes
+
+  const TensorInfo& tensor(TensorId id) const { return tensors[id]; }
+  /// The tensor of that name, or kNoTensor.
+  TensorId find(std::string_view name) const;
+  /// The section of that name, or nullptr.
+  const Section* section(std::string_view name) const;
+  /// Parameters in order of their place in the arena.
+  std::vector<TensorId> parameters() const;
+};
+
+}  // namespace stallscope::trainer

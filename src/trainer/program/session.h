@@ -1,0 +1,78 @@
+// Session: a Program with memory and values on a device. Runs sections by
+// launching their ops; everything is asynchronous until the host reads something.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "trainer/device/collectives.h"
+#include "trainer/device/device.h"
+#include "trainer/ops/ops.h"
+#include "trainer/program/program.h"
+
+namespace stallscope::trainer {
+
+struct AdamOptions {
+  double rate = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, decay = 0.01;
+};
+
+template <typename T>
+class Session {
+ public:
+  /// Allocates the arenas and sets every parameter to its initial value (from `seed`).
+  /// `group` carries the program's collectives; null for a group of one.
+  Session(Program program, Device& device, Group* group, uint64_t seed);
+
+  /// Waits for what is still running.
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  Device& device() { return device_; }
+  Stream& stream() { return device_.stream(); }
+  /// The stream beside computation, for collectives.
+  Stream& communication_stream() { return communication_; }
+  const Program& program() const { return program_; }
+
+  /// Launches the ops of one section. The name must be one of the program's.
+  void run(std::string_view section);
+  /// Launches every section whose name does not end in ".backward" and is not "optimizer".
+  void forward();
+  /// Launches every backward section.
+  void backward();
+  /// Launches the AdamW update.
+  void optimizer_step(const AdamOptions& options);
+
+  /// Where a real tensor lies on the device.
+  T* data(TensorId id) const { return bindings_.real[id]; }
+  T* data(std::string_view name) const { return bindings_.real[program_.find(name)]; }
+  int32_t* index_data(std::string_view name) const { return bindings_.index[program_.find(name)]; }
+  size_t size(std::string_view name) const { return program_.tensor(program_.find(name)).size(); }
+  /// All parameters, gradients: one after another, in the order of Program::parameters().
+  T* parameters() const { return parameters_.data(); }
+  T* gradients() const { return gradients_.data(); }
+  size_t parameter_elements() const { return parameters_.size(); }
+
+ private:
+  void launch(const Op& op);
+  void launch_adamw(const Op& op, const AdamOptions& options);
+  void initialize(uint64_t seed);
+  Stream& stream_of(const Op& op) {
+    return op.stream == StreamRole::compute ? device_.stream() : communication_;
+  }
+
+  Program program_;
+  Device& device_;
+  Group* group_;
+  Stream& communication_;
+  Buffer<T> parameters_, gradients_, first_moments_, second_moments_, activations_, inputs_,
+      constants_;
+  Bindings<T> bindings_;
+  std::vector<std::optional<Event>> events_;  ///< of ops that another stream waits for
+  std::vector<Work> work_;
+  int64_t steps_ = 0;
+};
+
+}  // namespace stallscope::trainer
