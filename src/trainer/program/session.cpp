@@ -82,6 +82,13 @@ void Session<T>::launch(const Op& op) {
 }
 
 template <typename T>
+T Session<T>::item(std::string_view name) {
+  T value{};
+  stream().copy_to_host(&value, data(name), sizeof value);
+  return value;
+}
+
+template <typename T>
 void Session<T>::run(std::string_view section) {
   const Section* it = program_.section(section);
   for (uint32_t i = it->first; i < it->last; ++i) launch(program_.ops[i]);

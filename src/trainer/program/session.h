@@ -45,6 +45,9 @@ class Session {
   /// Launches the AdamW update.
   void optimizer_step(const AdamOptions& options);
 
+  /// The first element of a real tensor, on the host: waits for everything queued before.
+  T item(std::string_view name);
+
   /// Where a real tensor lies on the device.
   T* data(TensorId id) const { return bindings_.real[id]; }
   T* data(std::string_view name) const { return bindings_.real[program_.find(name)]; }

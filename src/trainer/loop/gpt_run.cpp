@@ -1,0 +1,70 @@
+#include "trainer/loop/gpt_run.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace stallscope::trainer {
+namespace {
+
+[[noreturn]] void stop(const Error& error) {
+  std::fprintf(stderr, "%s\n", error.to_string().c_str());
+  std::exit(2);
+}
+
+Program program_of(const Rank& rank, const GptRunOptions& options) {
+  const bool tensor = options.parallel == Parallel::tensor;
+  auto program = build_gpt(options.model, tensor ? Shard{rank.rank, rank.size} : Shard{});
+  if (!program.ok()) stop(program.error());
+  return std::move(*program);
+}
+
+std::vector<int32_t> text_of(const GptRunOptions& options) {
+  auto text = read_text(options.text);
+  if (!text.ok()) stop(text.error());
+  if (text->size() < options.model.sequence + 2)
+    stop({.message = "is shorter than a sequence", .file = options.text});
+  return std::move(*text);
+}
+
+LoaderOptions loader_of(const Rank& rank, const GptRunOptions& options) {
+  const bool data = options.parallel == Parallel::data;
+  return {.batch = options.model.batch,
+          .sequence = options.model.sequence,
+          .shard = data ? static_cast<size_t>(rank.rank) : 0,
+          .shards = data ? static_cast<size_t>(rank.size) : 1,
+          .prefetch = options.prefetch,
+          .workers = options.workers,
+          .preparation = options.preparation};
+}
+
+constexpr uint64_t kSeed = 20;
+
+}  // namespace
+
+GptRun::GptRun(Rank& own_rank, const GptRunOptions& options)
+    : rank(own_rank),
+      device({.number = own_rank.rank,
+              .timing = options.timed ? std::optional(TimingModel{}) : std::nullopt}),
+      group(own_rank.communicator, device),
+      session(program_of(own_rank, options), device,
+              options.parallel == Parallel::tensor && own_rank.size > 1 ? &group : nullptr, kSeed),
+      loader(text_of(options), loader_of(own_rank, options)),
+      tokens_(device, options.model.batch * options.model.sequence),
+      labels_(device, options.model.batch * options.model.sequence) {}
+
+void GptRun::upload(const Batch& batch) {
+  tokens_.upload(device.stream(), session.index_data("tokens"), batch.tokens.data());
+  labels_.upload(device.stream(), session.index_data("labels"), batch.labels.data());
+}
+
+int GptRun::finish() {
+  device.synchronize();
+  if (const Status status = device.status(); !status.ok()) {
+    std::fprintf(stderr, "rank %d: %s\n", rank.rank, status.error().to_string().c_str());
+    return 1;
+  }
+  if (rank.rank == 0) std::printf("loss %.7f\n", static_cast<double>(*session.data("loss")));
+  return 0;
+}
+
+}  // namespace stallscope::trainer
