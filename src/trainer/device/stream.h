@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-#include "collect/annotate_types.h"
+#include "collect/annotate.h"
 #include "trainer/device/task.h"
 #include "trainer/device/timing.h"
 
