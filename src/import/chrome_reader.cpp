@@ -70,8 +70,7 @@ class Reader {
       skip_blanks();
       const std::string_view text = window_.text();
       if (text.empty()) {
-        ++result_.repairs[kRepairNoEnd];
-        result_.cut_short = true;
+        end_missing();
         return ok_status();
       }
       if (text.front() == '}') return ok_status();
@@ -177,8 +176,7 @@ class Reader {
     }
     const std::string_view text = window_.text();
     if (text.empty()) {
-      if (!truncated_) ++result_.repairs[kRepairNoEnd];
-      result_.cut_short = true;
+      end_missing();
       return false;
     }
     const bool last = text.front() == ']';
@@ -189,6 +187,12 @@ class Reader {
     }
     resynchronised_ = false;
     return !last;
+  }
+
+  // The file ends before its brackets close; said once.
+  void end_missing() {
+    if (!result_.cut_short) ++result_.repairs[kRepairNoEnd];
+    result_.cut_short = true;
   }
 
   // What stands here is no event: go on at the next one.
@@ -271,7 +275,6 @@ class Reader {
       return;
     }
     ++result_.repairs[kRepairTail];
-    truncated_ = true;
     result_.cut_short = true;
     window_.consume(text.size());
   }
@@ -284,7 +287,6 @@ class Reader {
   ChromeResult result_;
   Status events_status_ = ok_status();
   bool stopped_ = false;         // a handler wants no more
-  bool truncated_ = false;       // the tail was counted already
   bool resynchronised_ = false;  // commas here were part of what was skipped
 };
 

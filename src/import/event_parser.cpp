@@ -20,6 +20,12 @@ std::string_view key_text(ondemand::raw_json_string key) {
                                 static_cast<size_t>(static_cast<const char*>(quote) - first));
 }
 
+// Moves past a string, so that what follows it is checked: skipping over an
+// unread string forgives a missing comma and swallows the next key.
+bool consume_string(ondemand::value& value) {
+  return value.get_raw_json_string().error() == simdjson::SUCCESS;
+}
+
 // A scalar as text. Strings are decoded; numbers stay as written; anything else
 // is empty. False when the value is malformed.
 bool scalar_text(ondemand::value& value, std::string_view& text, bool* is_text = nullptr) {
@@ -30,10 +36,11 @@ bool scalar_text(ondemand::value& value, std::string_view& text, bool* is_text =
   if (first == '"') {
     // Without a backslash the bytes are the text: the parser has checked them.
     const size_t last = token.rfind('"');
+    if (last == 0 || last == std::string_view::npos) return false;
     if (std::memchr(token.data(), '\\', last) != nullptr)
       return value.get_string().get(text) == simdjson::SUCCESS;
     text = token.substr(1, last - 1);
-    return last > 0;
+    return consume_string(value);
   }
   if (first == 'n') {  // null; "nan" is malformed
     text = {};
@@ -46,11 +53,14 @@ bool scalar_text(ondemand::value& value, std::string_view& text, bool* is_text =
   return true;
 }
 
-// True for a token that no JSON number, literal or bracket begins with, or that
-// is a number too long for 64 bits: what nobody reads is still counted.
-bool unread_is_sound(std::string_view token, uint64_t& big_integers) {
+// Looks at a value that nobody reads, so that NaN is still refused (and mended)
+// and an integer beyond 64 bits still counted.
+bool unread_is_sound(ondemand::value& value, uint64_t& big_integers) {
+  const std::string_view token = value.raw_json_token();
+  if (token.empty()) return false;
   const char first = token.front();
-  if (first == '"' || first == '{' || first == '[') return true;
+  if (first == '"') return consume_string(value);
+  if (first == '{' || first == '[') return true;
   if (first == 'N' || first == 'I' || first == 'i') return false;
   if (first == 'n') return token.size() >= 4 && token[1] == 'u';
   if (first == '-' && token.size() > 1 && (token[1] < '0' || token[1] > '9')) return false;
@@ -83,7 +93,7 @@ bool read_args(ondemand::value& value, RawEvent& event, uint64_t& big_integers) 
     std::optional<Arg> arg = find_arg(key);
     if (!arg && event.phase == 'C' && !event.has(Arg::value)) arg = Arg::value;
     if (!arg) {
-      if (!unread_is_sound(token, big_integers)) return false;
+      if (!unread_is_sound(member, big_integers)) return false;
       continue;
     }
     std::string_view text;
@@ -127,8 +137,7 @@ bool read_event(ondemand::object& object, RawEvent& event, uint64_t& big_integer
     } else if (key == "id") {
       good = value.raw_json_token().front() == '{' || scalar_text(value, event.id);
     } else {
-      const std::string_view token = value.raw_json_token();
-      good = !token.empty() && unread_is_sound(token, big_integers);
+      good = unread_is_sound(value, big_integers);
     }
     if (!good) return false;
   }

@@ -26,10 +26,7 @@ size_t skip_blanks(std::string_view text, size_t at) {
 bool event_follows(std::string_view text, size_t comma) {
   size_t at = skip_blanks(text, comma + 1);
   if (at >= text.size() || text[at] != '{') return false;
-  at = skip_blanks(text, at + 1);
-  for (std::string_view key : kFirstKeys)
-    if (text.substr(at).starts_with(key)) return true;
-  return false;
+  return begins_with_event_key(text.substr(skip_blanks(text, at + 1)));
 }
 
 // The comma of a border whose closing brace is text[brace]; npos when it is none.
@@ -40,6 +37,12 @@ size_t border_at(std::string_view text, size_t brace) {
 }
 
 }  // namespace
+
+bool begins_with_event_key(std::string_view text) {
+  for (std::string_view key : kFirstKeys)
+    if (text.starts_with(key)) return true;
+  return false;
+}
 
 size_t json_string_extent(std::string_view text) {
   for (size_t at = 1; at < text.size(); ++at) {

@@ -122,6 +122,8 @@ class Repairer {
     if (next >= text_.size()) return true;
     if (is_key) return text_[next] == ':';
     if (text_[next] == '}' || text_[next] == ']') return true;
+    // A comma was forgotten, rather than a quote left unescaped.
+    if (text_[next] == '"' && next > quote + 1) return begins_with_event_key(text_.substr(next));
     if (text_[next] != ',') return false;
     const size_t after = next_visible(next + 1);
     if (after >= text_.size() || text_[after] == '}' || text_[after] == ']') return true;

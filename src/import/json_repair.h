@@ -34,6 +34,9 @@ size_t json_extent(std::string_view text);
 /// Like json_extent for a string that begins at text[0] with a quote.
 size_t json_string_extent(std::string_view text);
 
+/// Whether `text` begins with one of the keys of an event, in its quotes.
+bool begins_with_event_key(std::string_view text);
+
 /// The position of the first place at or after `from` where one event ends and
 /// the next begins ("}", ",", "{" and a key that events begin with); the
 /// position is that of the comma. npos when there is none.

@@ -84,6 +84,7 @@ class KinetoBuilder {
   void text_field(Key key, std::string_view text);
   void integer_field(const RawEvent& raw, Arg arg, Key key);
   StackId call_stack(std::string_view text);
+  const CopyName& copy_name(StringId name);
 
   // kineto_finish.cpp: what shows only at the end.
   void close_open_ranges();
@@ -107,6 +108,7 @@ class KinetoBuilder {
   std::unordered_map<std::string, int64_t> text_numbers_;
   std::unordered_map<int64_t, uint32_t> folded_;
   std::vector<uint8_t> api_calls_;  // by name: 1 + ApiCall, 0 = not yet classified
+  std::unordered_map<StringId, CopyName> copy_names_;
   struct RoleSlot {
     std::string category;
     Role role = Role::unknown;

@@ -64,6 +64,12 @@ StackId KinetoBuilder::call_stack(std::string_view text) {
   return trace_.add_stack(frames);
 }
 
+const CopyName& KinetoBuilder::copy_name(StringId name) {
+  const auto found = copy_names_.find(name);
+  if (found != copy_names_.end()) return found->second;
+  return copy_names_[name] = parse_copy_name(trace_.text(name));
+}
+
 PayloadId KinetoBuilder::payload_of(const RawEvent& raw, Role role, Event& event) {
   fields_.clear();
   switch (role) {
@@ -77,7 +83,7 @@ PayloadId KinetoBuilder::payload_of(const RawEvent& raw, Role role, Event& event
       collective_fields(raw);
       break;
     case Role::memcpy: {
-      const CopyName name = parse_copy_name(raw.name);
+      const CopyName name = copy_name(event.name);
       event.detail = static_cast<uint8_t>(name.kind);
       integer_field(raw, Arg::bytes, kKeyBytes);
       text_field(kKeySourceMemory, name.source);

@@ -9,6 +9,9 @@
 namespace stallscope {
 namespace {
 
+// Python's own default limit is 1000; the innermost frames are the telling ones.
+constexpr size_t kMaxDepth = 256;
+
 // Call paths as a tree: most events share theirs with many others, and a path
 // becomes a stack only when an event refers to it.
 class CallTree {
@@ -33,7 +36,8 @@ class CallTree {
   StackId stack(uint32_t node) {
     if (node == 0 || nodes_[node].stack != 0) return nodes_[node].stack;
     path_.clear();
-    for (uint32_t at = node; at != 0; at = nodes_[at].parent) path_.push_back(nodes_[at].frame);
+    for (uint32_t at = node; at != 0 && path_.size() < kMaxDepth; at = nodes_[at].parent)
+      path_.push_back(nodes_[at].frame);
     return nodes_[node].stack = trace_.add_stack(path_);
   }
 
@@ -94,8 +98,9 @@ class Nester {
 
  private:
   struct Open {
-    Ns end;
+    Ns start, end;
     uint32_t node;
+    FrameId frame;
     PayloadId collective;  // of the nearest operator that describes one
   };
 
@@ -136,6 +141,16 @@ class Nester {
     return 0;
   }
 
+  // The same interval again: a trace that holds its events twice must not nest
+  // each in its own copy.
+  bool is_repeated(Ns start, Ns end, FrameId frame) const {
+    for (auto open = open_.rbegin(); open != open_.rend(); ++open) {
+      if (open->start != start || open->end != end) return false;
+      if (open->frame == frame) return true;
+    }
+    return false;
+  }
+
   void walk(TrackId track, bool python_thread) {
     open_.clear();
     const auto [first, last] = trace_.rows(track);
@@ -152,11 +167,13 @@ class Nester {
         // Older profilers write an operator's Python stack instead of ranges.
         if (!python && trace_.stacks()[id] != 0) node = tree_.append(0, trace_.stacks()[id]);
         const FrameId frame = tree_.frame_of_range(trace_.names()[id], python);
-        node = tree_.child(node, frame);
-        if (python && is_backward(frame)) backward_.push_back({start, end, node});
-        if (!python && trace_.field(id, kKeyCollective) != nullptr)
-          collective = trace_.payloads()[id];
-        open_.push_back({end, node, collective});
+        if (!is_repeated(start, end, frame)) {
+          node = tree_.child(node, frame);
+          if (python && is_backward(frame)) backward_.push_back({start, end, node});
+          if (!python && trace_.field(id, kKeyCollective) != nullptr)
+            collective = trace_.payloads()[id];
+          open_.push_back({start, end, node, frame, collective});
+        }
       } else if (trace_.kinds()[id] == EventKind::api && collective != 0 &&
                  trace_.correlations()[id] != 0) {
         launched_in_[key_of(track, trace_.correlations()[id])] = collective;
@@ -174,10 +191,9 @@ class Nester {
     for (EventId id = 0; id < trace_.size(); ++id) {
       if (trace_.kinds()[id] != EventKind::kernel || trace_.correlations()[id] == 0) continue;
       if (trace_.field(id, kKeyCollective) != nullptr) continue;
-      if (!is_collective_kernel(trace_.name(id))) continue;
       const auto found =
           launched_in_.find(key_of(trace_.tracks_of_events()[id], trace_.correlations()[id]));
-      if (found == launched_in_.end()) continue;
+      if (found == launched_in_.end() || !is_collective_kernel(trace_.name(id))) continue;
       const std::span<const Field> own = trace_.payload(trace_.payloads()[id]);
       std::vector<Field> fields(own.begin(), own.end());
       for (const Field& field : trace_.payload(found->second))
