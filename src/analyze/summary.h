@@ -40,7 +40,16 @@ struct ClassTimes {
 };
 
 /// Why a step takes no part in statistics.
-enum class StepUse : uint8_t { used, first, last, warm_up, launched_before_capture, hole };
+enum class StepUse : uint8_t {
+  used,
+  first,
+  last,
+  warm_up,
+  launched_before_capture,  ///< the device still ran work whose launch is not in the trace
+  hole,
+  no_work,      ///< it or the next step ran nothing on the device
+  overlapping,  ///< its work began before that of the step before
+};
 
 struct Step {
   uint32_t index = 0;

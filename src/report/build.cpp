@@ -104,6 +104,12 @@ StepCounts count_steps(const RankSummary& rank) {
       case StepUse::hole:
         ++counts.hole;
         break;
+      case StepUse::no_work:
+        ++counts.no_work;
+        break;
+      case StepUse::overlapping:
+        ++counts.overlapping;
+        break;
     }
   }
   return counts;

@@ -45,7 +45,10 @@ std::vector<std::string> abstentions(const RunSummary& summary);
 /// Steps of a rank by what became of them.
 struct StepCounts {
   uint32_t used = 0, first = 0, last = 0, warm_up = 0, launched_before_capture = 0, hole = 0;
-  uint32_t discarded() const { return first + last + warm_up + launched_before_capture + hole; }
+  uint32_t no_work = 0, overlapping = 0;
+  uint32_t discarded() const {
+    return first + last + warm_up + launched_before_capture + hole + no_work + overlapping;
+  }
 };
 StepCounts count_steps(const RankSummary& rank);
 

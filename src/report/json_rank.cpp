@@ -78,7 +78,9 @@ Json step_counts_json(const StepCounts& counts) {
           {"last", counts.last},
           {"warmUp", counts.warm_up},
           {"launchedBeforeCapture", counts.launched_before_capture},
-          {"captureHole", counts.hole}};
+          {"captureHole", counts.hole},
+          {"noDeviceWork", counts.no_work},
+          {"overlapping", counts.overlapping}};
 }
 
 }  // namespace

@@ -25,8 +25,8 @@ struct Process {
   int32_t rank = -1;  ///< -1 = not part of a distributed run
   int32_t local_rank = -1;
   int32_t world_size = 0;  ///< 0 = unknown
-  std::string host;
-  std::string name;  ///< command or profiler's label
+  std::string host{};
+  std::string name{};  ///< command or profiler's label
 };
 
 enum class TrackKind : uint8_t { thread, stream };

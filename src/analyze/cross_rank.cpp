@@ -1,0 +1,177 @@
+#include "analyze/cross_rank.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "analyze/statistics.h"
+
+namespace stallscope {
+namespace {
+
+/// A rank is a straggler when its own part of the step exceeds the others' median by this much.
+constexpr double kStragglerExcess = 0.05;
+/// Waits below this share of the step are the ordinary spread of arrivals.
+constexpr double kLeastWait = 0.002;
+
+/// Waits in collectives of one name and group.
+struct Waits {
+  std::map<int32_t, uint64_t> last;    // how often each rank arrived last
+  std::map<int32_t, Ns> caused;        // waiting of the others when it did
+  std::map<uint32_t, double> by_step;  // mean wait per other rank
+  std::map<int32_t, Ns> longest;       // by late rank
+  uint64_t collectives = 0;
+};
+
+double wait_of(const CollectiveShare& share) {
+  // Everyone's duration minus the shortest, over those who waited.
+  return static_cast<double>(share.total - share.shortest * static_cast<Ns>(share.ranks)) /
+         static_cast<double>(share.ranks - 1);
+}
+
+std::set<uint32_t> used_anywhere(const RunSummary& run) {
+  std::set<uint32_t> used;
+  for (const RankSummary& rank : run.ranks)
+    for (const Step& step : rank.steps)
+      if (step.use == StepUse::used) used.insert(step.index);
+  return used;
+}
+
+double median_step_time(const RunSummary& run) {
+  std::vector<double> medians;
+  for (const RankSummary& rank : run.ranks)
+    if (rank.step_median > 0) medians.push_back(static_cast<double>(rank.step_median));
+  return median_of(std::move(medians));
+}
+
+// The place of the collective as the late rank saw it, if it saw one.
+void borrow_place(const RunSummary& run, int32_t late, const std::string& name,
+                  Observation& observation) {
+  for (const RankSummary& rank : run.ranks) {
+    if (rank.rank != late) continue;
+    for (const Observation& seen : rank.observations) {
+      if (seen.kind != "collective" || seen.subject != name || !seen.place.known()) continue;
+      observation.place = seen.place;
+      observation.stack = seen.stack;
+      return;
+    }
+  }
+}
+
+void observe_waits(const RunSummary& run, std::vector<Observation>& observations) {
+  const std::set<uint32_t> used = used_anywhere(run);
+  std::map<std::pair<std::string, std::string>, Waits> groups;
+  for (const auto& [key, share] : run.collectives) {
+    if (share.ranks < 2 || (!used.empty() && !used.contains(share.step))) continue;
+    Waits& waits = groups[{share.name, key.group}];
+    const double wait = wait_of(share);
+    ++waits.collectives;
+    ++waits.last[share.shortest_rank];
+    waits.caused[share.shortest_rank] += static_cast<Ns>(wait);
+    waits.by_step[share.step] += wait;
+    Ns& longest = waits.longest[share.shortest_rank];
+    longest = std::max(longest, static_cast<Ns>(wait));
+  }
+  const double step_time = median_step_time(run);
+  for (const auto& [key, waits] : groups) {
+    const auto& [name, group] = key;
+    const auto late = std::ranges::max_element(
+        waits.caused, [](const auto& a, const auto& b) { return a.second < b.second; });
+    Observation observation;
+    observation.kind = "collective-wait";
+    observation.subject = name;
+    observation.rank = late->first;
+    observation.cause = "rank " + std::to_string(late->first) + " arrives last";
+    std::vector<double> per_step;
+    for (const auto& [step, wait] : waits.by_step) per_step.push_back(wait);
+    Distribution& blocked = observation.blocked_ns;
+    blocked.steps =
+        used.empty() ? static_cast<uint32_t>(per_step.size()) : static_cast<uint32_t>(used.size());
+    blocked.steps_affected = static_cast<uint32_t>(per_step.size());
+    for (double wait : per_step) {
+      blocked.total += wait;
+      blocked.maximum = std::max(blocked.maximum, wait);
+    }
+    if (step_time > 0 && blocked.per_step() < kLeastWait * step_time) continue;
+    per_step.resize(std::max<size_t>(blocked.steps, per_step.size()), 0);
+    blocked.median = median_of(per_step);
+    observation.count.steps = blocked.steps;
+    observation.count.steps_affected = blocked.steps_affected;
+    observation.count.total = static_cast<double>(waits.collectives);
+    observation.numbers["late_rank"] = late->first;
+    observation.numbers["late_share"] =
+        static_cast<double>(waits.last.at(late->first)) / static_cast<double>(waits.collectives);
+    observation.numbers["wait_ns"] = blocked.per_step();
+    observation.numbers["max_wait_ns"] = static_cast<double>(waits.longest.at(late->first));
+    observation.texts["group"] = group;
+    observation.texts["operation"] = name;
+    borrow_place(run, late->first, name, observation);
+    observations.push_back(std::move(observation));
+  }
+}
+
+// A rank's step without waiting for others: a late rank shows by what it does itself.
+double own_time(const RankSummary& rank) {
+  return static_cast<double>(rank.mean_breakdown.total() -
+                             rank.mean_breakdown[StepClass::exposed_communication]);
+}
+
+void observe_stragglers(const RunSummary& run, std::vector<Observation>& observations) {
+  std::vector<const RankSummary*> ranks;
+  std::vector<double> own;
+  for (const RankSummary& rank : run.ranks) {
+    if (rank.mean_breakdown.total() <= 0 || rank.rank < 0) continue;
+    ranks.push_back(&rank);
+    own.push_back(own_time(rank));
+  }
+  if (ranks.size() < 2) return;
+  // The lower middle, so that of two ranks the slower one can stand out.
+  std::vector<double> sorted = own;
+  std::ranges::sort(sorted);
+  const double typical = sorted[(sorted.size() - 1) / 2];
+  const double step_time = median_step_time(run);
+  if (typical <= 0 || step_time <= 0) return;
+  ClassTimes usual;
+  for (size_t c = 0; c < kStepClasses; ++c) {
+    std::vector<double> values;
+    for (const RankSummary* rank : ranks)
+      values.push_back(static_cast<double>(rank->mean_breakdown.ns[c]));
+    std::ranges::sort(values);
+    usual.ns[c] = static_cast<Ns>(values[(values.size() - 1) / 2]);
+  }
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    const double excess = own[i] - typical;
+    if (excess < kStragglerExcess * step_time) continue;
+    const RankSummary& rank = *ranks[i];
+    size_t dominant = 0;
+    for (size_t c = 0; c < kStepClasses; ++c) {
+      if (c == static_cast<size_t>(StepClass::exposed_communication)) continue;
+      if (rank.mean_breakdown.ns[c] - usual.ns[c] >
+          rank.mean_breakdown.ns[dominant] - usual.ns[dominant])
+        dominant = c;
+    }
+    Observation observation;
+    observation.kind = "straggler";
+    observation.rank = rank.rank;
+    observation.pid = rank.pid;
+    observation.device = rank.device;
+    observation.subject = "rank " + std::to_string(rank.rank);
+    observation.texts["dominant_class"] = to_string(static_cast<StepClass>(dominant));
+    observation.numbers["excess_ns"] = excess;
+    observation.numbers["excess_fraction"] = excess / step_time;
+    observations.push_back(std::move(observation));
+  }
+}
+
+}  // namespace
+
+std::vector<Observation> observe_across_ranks(const RunSummary& run) {
+  std::vector<Observation> observations;
+  if (run.ranks.size() < 2) return observations;
+  observe_waits(run, observations);
+  observe_stragglers(run, observations);
+  return observations;
+}
+
+}  // namespace stallscope

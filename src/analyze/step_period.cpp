@@ -1,0 +1,150 @@
+// Steps without markers: the period of the launch sequence.
+//
+// A kernel that is launched once per step cuts the sequence into steps. Every
+// kernel name is tried as such a cut. A cut is a step when nearly every kind of
+// kernel that recurs through the trace appears in nearly every piece: cutting
+// by layers fails this, because the backward pass and the optimiser appear in
+// few of the pieces. Of the cuts that pass, the one with most pieces is the
+// step (its multiples pass as well); when rivals disagree, no steps are given.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "analyze/statistics.h"
+#include "analyze/step_marks.h"
+
+namespace stallscope {
+namespace {
+
+constexpr size_t kFewestPieces = 3;
+/// Share of the recurring names that a piece must hold, mean over names.
+constexpr double kCoverage = 0.85;
+/// Cuts that agree on the step differ in their median period by less than this.
+constexpr double kAgreement = 0.01;
+
+struct Launch {
+  Ns start = 0;
+  StringId name = 0;
+  EventId call = kNoEvent;
+};
+
+// One cut of the sequence: the launches of one name that starts a new piece.
+struct Cut {
+  StringId name = 0;
+  std::vector<size_t> starts;  // index into launches
+  double coverage = 0;
+  double median_period = 0;
+};
+
+std::vector<Launch> launch_sequence(const ProcessIndex& index, const DeviceWork& work) {
+  const Trace& trace = *index.trace;
+  std::vector<Launch> launches;
+  launches.reserve(work.activities.size());
+  for (size_t i = 0; i < work.activities.size(); ++i) {
+    const EventId call = work.launches[i];
+    if (call == kNoEvent) continue;
+    launches.push_back({trace.starts()[call], trace.names()[work.activities[i]], call});
+  }
+  std::ranges::stable_sort(launches, {}, &Launch::start);
+  return launches;
+}
+
+// Names that come often enough and all through the trace; what only warms up or logs is left out.
+std::vector<StringId> recurring_names(const std::vector<Launch>& launches, size_t pieces,
+                                      const std::map<StringId, std::vector<size_t>>& places) {
+  std::vector<StringId> names;
+  for (const auto& [name, at] : places)
+    if (at.size() * 2 >= pieces && at.size() >= kFewestPieces &&
+        (at.back() - at.front()) * 2 > launches.size())
+      names.push_back(name);
+  return names;
+}
+
+double coverage(const Cut& cut, const std::vector<StringId>& names,
+                const std::map<StringId, std::vector<size_t>>& places) {
+  if (names.empty() || cut.starts.size() < 2) return 0;
+  const size_t pieces = cut.starts.size() - 1;  // the last one may be incomplete
+  double sum = 0;
+  for (StringId name : names) {
+    size_t held = 0, piece = kNoIndex;
+    for (size_t at : places.at(name)) {
+      const auto after = std::ranges::upper_bound(cut.starts, at);
+      if (after == cut.starts.begin() || after == cut.starts.end()) continue;
+      const auto its = static_cast<size_t>(after - cut.starts.begin());
+      held += its != piece;
+      piece = its;
+    }
+    sum += static_cast<double>(held) / static_cast<double>(pieces);
+  }
+  return sum / static_cast<double>(names.size());
+}
+
+double median_period(const Cut& cut, const std::vector<Launch>& launches) {
+  std::vector<double> periods;
+  for (size_t i = 1; i < cut.starts.size(); ++i)
+    periods.push_back(
+        static_cast<double>(launches[cut.starts[i]].start - launches[cut.starts[i - 1]].start));
+  return median_of(std::move(periods));
+}
+
+}  // namespace
+
+StepMarks find_steps_by_period(const ProcessIndex& index, const DeviceWork& work) {
+  StepMarks marks;
+  const std::vector<Launch> launches = launch_sequence(index, work);
+  std::map<StringId, std::vector<size_t>> places;
+  for (size_t i = 0; i < launches.size(); ++i) places[launches[i].name].push_back(i);
+
+  // Names with equal counts cut alike; a few of each count are enough to see whether they agree.
+  constexpr size_t kCutsPerCount = 8, kMostCounts = 64;
+  std::map<size_t, std::vector<StringId>> by_count;
+  for (const auto& [name, at] : places)
+    if (at.size() >= kFewestPieces && (at.back() - at.front()) * 2 > launches.size() &&
+        by_count[at.size()].size() < kCutsPerCount)
+      by_count[at.size()].push_back(name);
+
+  std::vector<Cut> passing;
+  size_t tried = 0;
+  for (auto it = by_count.rbegin(); it != by_count.rend(); ++it) {
+    const size_t count = it->first;
+    // More pieces than a quarter of all launches is no step.
+    if (count * 4 > launches.size() || tried++ > kMostCounts) continue;
+    for (StringId name : it->second) {
+      Cut cut{name, places.at(name), 0, 0};
+      cut.coverage = coverage(cut, recurring_names(launches, kFewestPieces, places), places);
+      if (cut.coverage < kCoverage) continue;
+      cut.median_period = median_period(cut, launches);
+      passing.push_back(std::move(cut));
+    }
+    if (!passing.empty() && passing.front().starts.size() != count) break;
+  }
+  if (passing.empty()) {
+    marks.failure =
+        "no range marks steps and the launch sequence has no clear period; name a range with "
+        "--step-range";
+    return marks;
+  }
+  const size_t count = passing.front().starts.size();
+  for (const Cut& cut : passing) {
+    const bool same_count = cut.starts.size() == count;
+    const double difference = std::fabs(cut.median_period - passing.front().median_period);
+    if (same_count && difference > kAgreement * passing.front().median_period) {
+      marks.failure = "the launch sequence fits several periods; name a range with --step-range";
+      return marks;
+    }
+  }
+  // The cut that comes first in the sequence starts the step.
+  const Cut* first = &passing.front();
+  for (const Cut& cut : passing)
+    if (cut.starts.size() == count && cut.starts.front() < first->starts.front()) first = &cut;
+  marks.source = StepSource::launch_period;
+  marks.thread = index.thread_index(launches[first->starts.front()].call);
+  for (size_t i = 0; i < first->starts.size(); ++i) {
+    const Ns end = i + 1 < first->starts.size() ? launches[first->starts[i + 1]].start
+                                                : launches.back().start + 1;
+    marks.hosts.push_back({launches[first->starts[i]].start, end});
+  }
+  return marks;
+}
+
+}  // namespace stallscope
