@@ -15,13 +15,15 @@ namespace {
 // since the log it refers to is kept too.
 constexpr uint32_t kMaxModules = 4096;
 struct Known {
-  uint64_t begin;
+  uint64_t begin, end;  ///< of the code
   uint32_t name;
+  UnwindObject tables;
 };
 Known g_known[kMaxModules];
 uint32_t g_known_count = 0;
 unsigned long long g_seen_loads = 0;
 unsigned long long g_seen_unloads = 0;
+uint32_t g_unload_count = 0;
 
 void find_build_id(const uint8_t* note, size_t bytes, segment::Module& module) {
   while (bytes >= sizeof(ElfW(Nhdr))) {
@@ -61,12 +63,19 @@ int note_object(dl_phdr_info* object, size_t, void* argument) {
   ++*static_cast<uint32_t*>(argument);
   segment::Module module{};
   module.text_begin = ~0ULL;
+  UnwindObject tables;
+  tables.begin = ~0ULL;
   for (int i = 0; i < object->dlpi_phnum; ++i) {
     const ElfW(Phdr)& part = object->dlpi_phdr[i];
     const uint64_t address = object->dlpi_addr + part.p_vaddr;
-    if (part.p_type == PT_LOAD && (part.p_flags & PF_X) != 0) {
+    if (part.p_type == PT_LOAD) {
+      if (address < tables.begin) tables.begin = address;
+      if (address + part.p_memsz > tables.end) tables.end = address + part.p_memsz;
+      if ((part.p_flags & PF_X) == 0) continue;
       if (address < module.text_begin) module.text_begin = address;
       if (address + part.p_memsz > module.text_end) module.text_end = address + part.p_memsz;
+    } else if (part.p_type == PT_GNU_EH_FRAME) {
+      tables.header = address;
     } else if (part.p_type == PT_NOTE) {
       find_build_id(reinterpret_cast<const uint8_t*>(address), part.p_memsz, module);
     }
@@ -78,8 +87,10 @@ int note_object(dl_phdr_info* object, size_t, void* argument) {
   head.kind = segment::RecordKind::module;
   head.name = name;
   head.start = object->dlpi_addr;
-  if (define(head, &module, sizeof module, 0) && g_known_count < kMaxModules)
-    g_known[g_known_count++] = {module.text_begin, name};
+  if (define(head, &module, sizeof module, 0) && g_known_count < kMaxModules) {
+    g_known[g_known_count] = {module.text_begin, module.text_end, name, tables};
+    __atomic_store_n(&g_known_count, g_known_count + 1, __ATOMIC_RELEASE);
+  }
   return 0;
 }
 
@@ -87,6 +98,7 @@ int read_counters(dl_phdr_info* object, size_t bytes, void* changed) {
   if (bytes < offsetof(dl_phdr_info, dlpi_subs) + sizeof object->dlpi_subs) return 1;
   *static_cast<bool*>(changed) =
       object->dlpi_adds != g_seen_loads || object->dlpi_subs != g_seen_unloads;
+  if (object->dlpi_subs != g_seen_unloads) __atomic_add_fetch(&g_unload_count, 1, __ATOMIC_RELEASE);
   g_seen_loads = object->dlpi_adds;
   g_seen_unloads = object->dlpi_subs;
   return 1;
@@ -103,6 +115,18 @@ void note_modules(Session& session) {
   if (!changed) return;
   uint32_t seen = 0;
   dl_iterate_phdr(note_object, &seen);
+}
+
+UnwindObject object_at(uint64_t address) {
+  // The latest first: an address may have been another object's before.
+  for (uint32_t i = __atomic_load_n(&g_known_count, __ATOMIC_ACQUIRE); i > 0; --i)
+    if (address >= g_known[i - 1].begin && address < g_known[i - 1].end)
+      return g_known[i - 1].tables;
+  return {};
+}
+
+uint32_t unload_count() {
+  return __atomic_load_n(&g_unload_count, __ATOMIC_ACQUIRE);
 }
 
 }  // namespace stallscope::collect

@@ -188,9 +188,8 @@ int begin_range(const RangeText& what) {
   if (thread == nullptr) return 0;
   if (__builtin_expect(g_capture_name != 0, 0) && what.text.name == g_capture_name)
     enter_capture_range();
-  const uint32_t stack = what.stack_policy == 0 || is_paused()
-                             ? 0
-                             : take_stack(*thread, what.stack_policy, what.text.name);
+  const uint32_t stack =
+      what.stack_policy == 0 || is_paused() ? 0 : take_stack(*thread, what.stack_policy);
   const Shape shape = shape_of(what, stack);
   if (__builtin_expect(
           thread->open_top + shape.bytes > thread->open_limit || thread->open_count >= kMaxOpen, 0))
@@ -244,8 +243,7 @@ int end_range(uint8_t domain, const RangeText* more) {
 void mark(const RangeText& what) {
   Thread* thread = this_thread();
   if (thread == nullptr || is_paused()) return;
-  const uint32_t stack =
-      what.stack_policy == 0 ? 0 : take_stack(*thread, what.stack_policy, what.text.name);
+  const uint32_t stack = what.stack_policy == 0 ? 0 : take_stack(*thread, what.stack_policy);
   write_whole(*thread, RecordKind::mark, what, ticks(), 0, stack);
 }
 
@@ -255,8 +253,7 @@ uint64_t start_range(const RangeText& what) {
   uint32_t number = __atomic_add_fetch(&g_session->next_range, 1, __ATOMIC_RELAXED);
   if (number == 0) number = __atomic_add_fetch(&g_session->next_range, 1, __ATOMIC_RELAXED);
   if (is_paused()) return number;
-  const uint32_t stack =
-      what.stack_policy == 0 ? 0 : take_stack(*thread, what.stack_policy, what.text.name);
+  const uint32_t stack = what.stack_policy == 0 ? 0 : take_stack(*thread, what.stack_policy);
   write_whole(*thread, RecordKind::range_start, what, ticks(), number, stack);
   return number;
 }

@@ -17,6 +17,7 @@
 #include "collect/range.h"
 #include "collect/segment_file.h"
 #include "collect/settings.h"
+#include "collect/stack.h"
 #include "collect/text.h"
 #include "collect/thread.h"
 
@@ -143,8 +144,8 @@ bool prepare() {
     return fresh == 2;
   }
   read_options();
-  const bool ready =
-      g_options.folder[0] == '/' && map_session() && prepare_definitions() && prepare_threads();
+  const bool ready = g_options.folder[0] == '/' && map_session() && prepare_definitions() &&
+                     prepare_threads() && prepare_stacks();
   if (ready) prepare_capture();
   __atomic_store_n(&g_prepared, ready ? 2 : 3, __ATOMIC_RELEASE);
   return ready;

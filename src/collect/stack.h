@@ -11,10 +11,13 @@ struct Thread;
 enum StackPolicy : uint8_t {
   kNoStack,
   kStackAlways,  ///< a host-blocking call
-  kStackCached,  ///< a frequent call: once per (call site, name)
+  kStackLaunch,  ///< a call that starts work: launch, copy, allocation, collective
 };
 
+/// Prepares the tables and the unwinder. Once per program.
+bool prepare_stacks();
+
 /// The number of the calling thread's stack; 0 when there is none.
-uint32_t take_stack(Thread& thread, uint8_t policy, uint32_t name);
+uint32_t take_stack(Thread& thread, uint8_t policy);
 
 }  // namespace stallscope::collect

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace stallscope {
@@ -24,6 +25,12 @@ template <typename Map>
 const typename Map::mapped_type* find(const Map& map, const typename Map::key_type& key) {
   const auto found = map.find(key);
   return found == map.end() ? nullptr : &found->second;
+}
+
+// The headers through which an event was announced, inlined into the program.
+bool announces(std::string_view file) {
+  return file.ends_with("/annotate.h") || file.ends_with("/annotate_schemas.h") ||
+         file.find("/nvtx3/") != std::string_view::npos;
 }
 
 std::string_view file_name(std::string_view path) {
@@ -206,7 +213,13 @@ void SegmentDefinitions::native_frames(uint64_t address, bool innermost,
   }
   const size_t before = frames.size();
   if (symbolizer) symbolizer(trace_, place, frames);
-  if (frames.size() > before) return;
+  if (frames.size() > before) {
+    if (before == 0)
+      frames.erase(frames.begin(), std::ranges::find_if_not(frames, [&](const Frame& frame) {
+                     return announces(trace_.text(frame.file));
+                   }));
+    return;
+  }
   const std::string_view path = module == nullptr ? "" : std::string_view(module->path);
   Frame frame;
   frame.function = trace_.strings.intern(

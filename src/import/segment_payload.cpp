@@ -158,7 +158,8 @@ class PartReader {
     return {basic.bytes, std::min<size_t>(basic.bytes, 8)};
   }
 
-  void read_struct(const PayloadSchema& schema, ByteSpan data, int depth, const std::string& prefix) {
+  void read_struct(const PayloadSchema& schema, ByteSpan data, int depth,
+                   const std::string& prefix) {
     const bool is_union = schema.type == NVTX_PAYLOAD_SCHEMA_TYPE_UNION ||
                           schema.type == NVTX_PAYLOAD_SCHEMA_TYPE_UNION_WITH_INTERNAL_SELECTOR;
     if (is_union || depth > kMaxNesting) return;
