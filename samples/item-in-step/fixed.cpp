@@ -18,7 +18,8 @@ int main() {
       run.session.optimizer_step(run.adam);
       trainer::accumulate(run.device.stream(), total.data(), run.session.data("loss"), 1);
     }
-    std::printf("mean loss %.4f\n", static_cast<double>(trainer::item(run.device, total) / 60));
+    std::printf("mean loss %.4f\n",
+                static_cast<double>(trainer::item(run.device.stream(), total.data()) / 60));
     return run.finish();
   });
 }

@@ -77,7 +77,12 @@ class Buffer {
         size_(count) {}
   Buffer(Buffer&& other) noexcept
       : device_(other.device_), data_(std::exchange(other.data_, nullptr)), size_(other.size_) {}
-  Buffer& operator=(Buffer&&) = delete;
+  Buffer& operator=(Buffer&& other) noexcept {
+    std::swap(device_, other.device_);
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
   ~Buffer() {
     if (data_ != nullptr) device_->release(data_);
   }

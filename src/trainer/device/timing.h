@@ -43,6 +43,13 @@ struct TimingModel {
   }
 };
 
+/// The same device with links at a tenth of the rate: gradients take as long as a layer.
+inline TimingModel slow_links() {
+  TimingModel model;
+  model.collective_bytes_per_second /= 10;
+  return model;
+}
+
 /// Nanoseconds of the monotonic clock.
 Ns now_ns();
 /// Sleeps, without spinning, until the monotonic clock shows `until`.

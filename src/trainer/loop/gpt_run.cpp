@@ -43,8 +43,7 @@ constexpr uint64_t kSeed = 20;
 
 GptRun::GptRun(Rank& own_rank, const GptRunOptions& options)
     : rank(own_rank),
-      device({.number = own_rank.rank,
-              .timing = options.timed ? std::optional(TimingModel{}) : std::nullopt}),
+      device({.number = own_rank.rank, .timing = options.timing}),
       group(own_rank.communicator, device),
       session(program_of(own_rank, options), device,
               options.parallel == Parallel::tensor && own_rank.size > 1 ? &group : nullptr, kSeed),

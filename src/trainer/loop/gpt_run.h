@@ -28,7 +28,7 @@ struct GptRunOptions {
   size_t prefetch = 2;         ///< batches prepared ahead; 0 = when asked for
   size_t workers = 1;          ///< threads that prepare them
   Ns preparation = 4'000'000;  ///< of a batch, on the loader's thread
-  bool timed = true;
+  TimingModel timing{};        ///< the modelled device
 };
 
 /// The parts of a run; public because the program composes them.

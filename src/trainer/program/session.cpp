@@ -40,6 +40,7 @@ Session<T>::Session(Program program, Device& device, Group* group, uint64_t seed
     const bool real = it.element == Element::real;
     bindings_.real.push_back(real ? place : nullptr);
     bindings_.index.push_back(real ? nullptr : reinterpret_cast<int32_t*>(place));
+    if (it.role == Role::gradient) gradient_list_.emplace_back(place, it.size());
   }
   for (const Op& op : program_.ops) {
     work_.push_back(work_of(program_, op, sizeof(T)));
@@ -86,6 +87,17 @@ T Session<T>::item(std::string_view name) {
   T value{};
   stream().copy_to_host(&value, data(name), sizeof value);
   return value;
+}
+
+template <typename T>
+std::span<T> Session<T>::gradients_of(std::string_view prefix) const {
+  size_t begin = gradients_.size(), end = 0;
+  for (const TensorInfo& it : program_.tensors) {
+    if (it.role != Role::gradient || !it.name.starts_with(prefix)) continue;
+    begin = std::min(begin, it.offset);
+    end = std::max(end, it.offset + it.size());
+  }
+  return begin < end ? std::span<T>(gradients_.data() + begin, end - begin) : std::span<T>();
 }
 
 template <typename T>

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -53,10 +54,13 @@ class Session {
   T* data(std::string_view name) const { return bindings_.real[program_.find(name)]; }
   int32_t* index_data(std::string_view name) const { return bindings_.index[program_.find(name)]; }
   size_t size(std::string_view name) const { return program_.tensor(program_.find(name)).size(); }
-  /// All parameters, gradients: one after another, in the order of Program::parameters().
-  T* parameters() const { return parameters_.data(); }
+  /// All gradients, one after another.
   T* gradients() const { return gradients_.data(); }
-  size_t parameter_elements() const { return parameters_.size(); }
+  size_t gradient_elements() const { return gradients_.size(); }
+  /// One span per parameter's gradient.
+  std::span<const std::span<T>> gradient_list() const { return gradient_list_; }
+  /// The gradients of every parameter whose name starts with `prefix`; they lie together.
+  std::span<T> gradients_of(std::string_view prefix) const;
 
  private:
   void launch(const Op& op);
@@ -75,6 +79,7 @@ class Session {
   Bindings<T> bindings_;
   std::vector<std::optional<Event>> events_;  ///< of ops that another stream waits for
   std::vector<Work> work_;
+  std::vector<std::span<T>> gradient_list_;
   int64_t steps_ = 0;
 };
 

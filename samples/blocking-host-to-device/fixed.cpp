@@ -1,0 +1,19 @@
+// Trains a GPT and copies each batch through pinned memory, without waiting.
+#include "trainer/loop/gpt_run.h"
+
+using namespace stallscope;
+
+int main() {
+  return trainer::run_ranks(1, [](trainer::Rank& rank) {
+    trainer::GptRun run(rank, {.text = STALLSCOPE_SAMPLE_TEXT, .prefetch = 0});
+    for (int step = 0; step < 60; ++step) {
+      const annotate::Scope range("step");
+      const trainer::Batch batch = run.loader.next();
+      run.upload(batch);
+      run.session.forward();
+      run.session.backward();
+      run.session.optimizer_step(run.adam);
+    }
+    return run.finish();
+  });
+}

@@ -1,0 +1,24 @@
+// Trains a GPT and copies each batch to the device with the blocking call.
+#include "trainer/loop/gpt_run.h"
+
+using namespace stallscope;
+
+int main() {
+  return trainer::run_ranks(1, [](trainer::Rank& rank) {
+    trainer::GptRun run(rank, {.text = STALLSCOPE_SAMPLE_TEXT, .prefetch = 0});
+    trainer::Stream& stream = run.device.stream();
+    int32_t* const tokens = run.session.index_data("tokens");
+    int32_t* const labels = run.session.index_data("labels");
+    for (int step = 0; step < 60; ++step) {
+      const annotate::Scope range("step");
+      const trainer::Batch batch = run.loader.next();
+      const size_t bytes = batch.tokens.size() * sizeof(int32_t);
+      stream.copy_to_device(tokens, batch.tokens.data(), bytes);  // expect: blocking-host-to-device
+      stream.copy_to_device(labels, batch.labels.data(), bytes);
+      run.session.forward();
+      run.session.backward();
+      run.session.optimizer_step(run.adam);
+    }
+    return run.finish();
+  });
+}
