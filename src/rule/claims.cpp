@@ -110,11 +110,7 @@ class Claimer {
           matches.push_back(match);
       note_decisions(seen_[i], verdict);
     }
-    if (block.size() > 1)
-      std::ranges::stable_sort(matches, {}, [&](const TraceMatch& match) {
-        return std::tuple(rules_[match.rule].fallback, !match.specificity.names_operator,
-                          -static_cast<int64_t>(match.specificity.comparisons));
-      });
+    if (block.size() > 1) sort_matches(rules_, matches);
     return matches;
   }
 

@@ -28,9 +28,9 @@ std::optional<double> common_number(const ObservationView& view, std::string_vie
 std::optional<std::string> common_text(const Observation& o, std::string_view field) {
   if (field == "subject") return o.subject;
   if (field == "cause") return o.cause;
-  if (field == "file" && !o.place.file.empty()) return o.place.file;
-  if (field == "function" && !o.place.function.empty()) return o.place.function;
-  if (field == "language" && !o.place.language.empty()) return o.place.language;
+  if (field == "file") return o.place.file;
+  if (field == "function") return o.place.function;
+  if (field == "language") return o.place.language;
   return std::nullopt;
 }
 
@@ -58,6 +58,8 @@ FieldValue field_value(const ObservationView& view, std::string_view field) {
   const std::string key(field);
   if (const auto it = o.numbers.find(key); it != o.numbers.end()) value.number = it->second;
   if (const auto it = o.texts.find(key); it != o.texts.end()) value.text = it->second;
+  // A text that is not there is empty (no operator, no copy); a number is unknown.
+  if (!value.known()) value.text = "";
   return value;
 }
 
@@ -82,13 +84,13 @@ Specificity specificity(const Condition& condition) {
   if (condition.kind == Condition::Kind::field) {
     const bool positive = condition.comparison.op != Comparison::Op::not_matches &&
                           condition.comparison.op != Comparison::Op::text_not;
-    return {condition.field == "operator" && positive, 1};
+    return {(condition.field == "operator" || condition.field == "operators") && positive, 1};
   }
   Specificity sum;
   for (const Condition& child : condition.children) {
     const Specificity part = specificity(child);
     sum.comparisons += part.comparisons;
-    sum.names_operator |= part.names_operator && condition.kind != Condition::Kind::none;
+    sum.names_operator |= part.names_operator && condition.kind == Condition::Kind::all;
   }
   return sum;
 }

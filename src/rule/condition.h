@@ -88,8 +88,9 @@ FieldValue field_value(const ObservationView& view, std::string_view field);
 /// Three-valued: nullopt when unknown fields decide.
 std::optional<bool> holds(const Condition& condition, const ObservationView& view);
 
-/// How narrow a condition is: the number of its comparisons, and whether one of
-/// them names the operator. Where two rules match one host block the narrower wins.
+/// How narrow a condition is: the number of its comparisons, and whether it
+/// demands an operator (as one choice of `any` it does not). Where two rules
+/// match one host block the narrower wins.
 struct Specificity {
   bool names_operator = false;
   uint32_t comparisons = 0;

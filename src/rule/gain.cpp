@@ -12,6 +12,10 @@ double number(const Observation& o, const char* key) {
   return it == o.numbers.end() || !std::isfinite(it->second) ? 0 : std::max(0.0, it->second);
 }
 
+// Beyond this relative error of the unchanged step a replayed price is no better
+// than what is charged.
+constexpr double kTrustedReplay = 0.15;
+
 /// What is charged to an observation: `mid` is the price, `beyond` what it may
 /// be more at best. All in ns per step.
 struct Charge {
@@ -76,13 +80,16 @@ std::optional<Price> price_of(GainModel model, double share, const Seen& seen) {
   const Charge charge = charge_of(model, seen);
   Price price;
   price.budget = charge.budget;
-  const auto replayed = o.numbers.find("replay_gain_ns");
-  if (replayed != o.numbers.end() && std::isfinite(replayed->second)) {
-    price.replayed = true;
-    price.range.mid = to_ns(replayed->second * share);
-    // Replay keeps every dependency it saw; what it cannot see may hold the step back.
-    price.range.low = price.range.mid / 2;
-    price.range.high = std::max(price.range.mid, to_ns((charge.mid + charge.beyond) * share));
+  const double step = seen.rank == nullptr ? 0 : static_cast<double>(seen.rank->step_median);
+  const double error = seen.rank == nullptr ? -1 : seen.rank->replay_error;
+  const auto saved = o.numbers.find("replay_saved_ns");
+  if (saved != o.numbers.end() && std::isfinite(saved->second) && error >= 0 &&
+      error <= kTrustedReplay) {
+    // What replay gets wrong of the unchanged step it may get wrong of this.
+    const double mid = std::max(0.0, saved->second) * share;
+    const double margin = std::max(0.1 * mid, error * step);
+    price.replay_error = error;
+    price.range = {.low = to_ns(mid - margin), .mid = to_ns(mid), .high = to_ns(mid + margin)};
   } else {
     price.range.mid = to_ns(charge.mid * share);
     price.range.high = to_ns((charge.mid + charge.beyond) * share);
@@ -103,7 +110,7 @@ Price add_prices(std::span<const Price> prices, const RankSummary& rank) {
     sum.range.low += price.range.low;
     sum.range.mid += price.range.mid;
     sum.range.high += price.range.high;
-    sum.replayed = sum.replayed || price.replayed;
+    if (price.replay_error) sum.replay_error = price.replay_error;
   }
   const Ns most = budget_of(rank, sum.budget);
   sum.range.low = std::min(sum.range.low, most);
@@ -113,7 +120,7 @@ Price add_prices(std::span<const Price> prices, const RankSummary& rank) {
 }
 
 std::string gain_method(GainModel model, const Price& price) {
-  if (price.replayed) return "replay: " + std::string(to_string(model));
+  if (price.replay_error) return "replay: " + std::string(to_string(model));
   switch (price.budget) {
     case Budget::communication:
       return "exposed communication charged to it";

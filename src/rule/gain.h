@@ -19,7 +19,7 @@ enum class Budget : uint8_t { idle, communication, copy, compute };
 struct Price {
   Gain::Range range;
   Budget budget = Budget::idle;
-  bool replayed = false;
+  std::optional<double> replay_error = {};  ///< of the unchanged step; set when replayed
 };
 
 /// The price of one observation under the rule's model; nullopt when the model

@@ -34,6 +34,7 @@ Result<std::vector<std::string>> rule_files(const std::string& folder) {
 
 Result<std::vector<Rule>> load_rules(std::span<const std::string> folders) {
   std::map<std::string, Rule> by_id;
+  uint32_t layer = 0;
   for (const std::string& folder : folders) {
     auto files = rule_files(folder);
     if (!files) return files.error();
@@ -53,8 +54,10 @@ Result<std::vector<Rule>> load_rules(std::span<const std::string> folders) {
             .file = file,
             .line = 1,
             .column = 1};
+      rule->layer = layer;
       by_id.insert_or_assign(rule->id, std::move(*rule));
     }
+    ++layer;
   }
   std::vector<Rule> rules;
   rules.reserve(by_id.size());

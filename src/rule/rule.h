@@ -74,7 +74,8 @@ struct Rule {
   Fix fix;
   std::vector<RuleCase> cases;
   std::vector<std::string> references;
-  std::string file;  ///< where it was read from
+  std::string file;    ///< where it was read from
+  uint32_t layer = 0;  ///< which of the folders: a project's own rules speak before bundled ones
 
   bool has_source() const { return !source_text.empty(); }
 };

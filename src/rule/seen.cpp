@@ -18,7 +18,8 @@ bool better(std::span<const Rule> rules, const TraceMatch& a, const TraceMatch& 
   const Rule& ra = rules[a.rule];
   const Rule& rb = rules[b.rule];
   const auto rank = [](const Rule& rule, const TraceMatch& match) {
-    return std::tuple(rule.fallback, rule.advice, !match.specificity.names_operator,
+    return std::tuple(rule.fallback, rule.advice, -static_cast<int64_t>(rule.layer),
+                      !match.specificity.names_operator,
                       -static_cast<int64_t>(match.specificity.comparisons),
                       -static_cast<int>(rule.severity));
   };
@@ -46,6 +47,11 @@ std::vector<Seen> seen_observations(const RunSummary& run) {
   return seen;
 }
 
+void sort_matches(std::span<const Rule> rules, std::vector<TraceMatch>& matches) {
+  std::ranges::sort(matches,
+                    [&](const TraceMatch& a, const TraceMatch& b) { return better(rules, a, b); });
+}
+
 TraceVerdict judge(std::span<const Rule> rules, const Seen& seen) {
   TraceVerdict verdict;
   const ObservationView view = seen.view();
@@ -67,8 +73,7 @@ TraceVerdict judge(std::span<const Rule> rules, const Seen& seen) {
     }
     if (kept == nullptr && undecided) verdict.undecided.push_back(i);
   }
-  std::ranges::sort(verdict.matches,
-                    [&](const TraceMatch& a, const TraceMatch& b) { return better(rules, a, b); });
+  sort_matches(rules, verdict.matches);
   return verdict;
 }
 

@@ -32,8 +32,11 @@ struct TraceMatch {
   Specificity specificity;
 };
 
-/// What the trace conditions say of one observation. Matches come best first:
-/// those that name the operator, then the narrower, the more severe, by id; fallbacks last.
+/// Best first: a project's own rules, those that name the operator, then the
+/// narrower, the more severe, by id; advice and fallbacks last.
+void sort_matches(std::span<const Rule> rules, std::vector<TraceMatch>& matches);
+
+/// What the trace conditions say of one observation, the best match first.
 struct TraceVerdict {
   std::vector<TraceMatch> matches;
   std::vector<uint32_t> undecided;  ///< rules whose fields this observation lacks

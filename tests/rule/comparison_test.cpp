@@ -154,6 +154,8 @@ TEST_CASE("conditions are three-valued") {
   using Kind = Condition::Kind;
   const Condition yes = leaf("bytes", "<= 16"), no = leaf("bytes", "> 16"),
                   unknown = leaf("waited_ns", "> 0");
+  CHECK(holds(leaf("operator", "!~ /aten/"), view) == true);  // a missing text is empty
+  CHECK(holds(leaf("operator", "== ''"), view) == true);
   CHECK(holds(group(Kind::all, {}), view) == true);
   CHECK(holds(group(Kind::all, {yes, no}), view) == false);
   CHECK(holds(group(Kind::all, {yes, unknown}), view) == std::nullopt);

@@ -1,0 +1,31 @@
+// What holds for every rule that comes with the tool.
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "rule/load.h"
+
+using namespace stallscope;
+
+TEST_CASE("the bundled rules load and are complete") {
+  const std::vector<std::string> folders = {STALLSCOPE_SOURCE_DIR "/rules"};
+  const auto rules = load_rules(folders);
+  REQUIRE_MESSAGE(rules.ok(), (rules ? "" : rules.error().to_string()));
+  size_t with_trace = 0;
+  std::set<std::string> fallbacks;
+  for (const Rule& rule : *rules) {
+    CAPTURE(rule.id);
+    with_trace += rule.trace.empty() ? 0 : 1;
+    if (rule.fallback) fallbacks.insert(rule.id);
+    CHECK(rule.title.size() <= 80);
+    CHECK(rule.title.back() != '.');
+    CHECK(rule.why.size() >= 80);
+    CHECK_FALSE(rule.fix.before.empty());
+    CHECK_FALSE(rule.fix.after.empty());
+  }
+  CHECK(with_trace >= 25);
+  CHECK(fallbacks ==
+        std::set<std::string>{"host-sync", "host-gap", "exposed-collective", "repeated-kernels"});
+}
