@@ -12,6 +12,8 @@ inline constexpr char kMaxBytes[] = "STALLSCOPE_MAX_BYTES";
 inline constexpr char kNativeStacks[] = "STALLSCOPE_NATIVE_STACKS";
 /// "0": no Python stacks. Default 1.
 inline constexpr char kPythonStacks[] = "STALLSCOPE_PYTHON_STACKS";
+/// "none", "light" (default: a graph launch is one record) or "full" (every node of it).
+inline constexpr char kGpu[] = "STALLSCOPE_GPU";
 /// "monotonic": do not use the time-stamp counter.
 inline constexpr char kClock[] = "STALLSCOPE_CLOCK";
 /// Milliseconds from the library's start during which nothing is recorded.
@@ -26,6 +28,10 @@ inline constexpr char kTestRoomBytes[] = "STALLSCOPE_TEST_ROOM_BYTES";
 // Set for the target, unless the user has set them already:
 /// NVTX loads the library named here.
 inline constexpr char kNvtxInjection[] = "NVTX_INJECTION64_PATH";
+/// The CUDA driver loads the library named here when it initialises.
+inline constexpr char kCudaInjection[] = "CUDA_INJECTION64_PATH";
+/// NCCL loads its profiler from the library named here.
+inline constexpr char kNcclProfiler[] = "NCCL_PROFILER_PLUGIN";
 
 /// Names of the injected libraries, in lib/stallscope of an installed tree and
 /// in the build folder's lib.

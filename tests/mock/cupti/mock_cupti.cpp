@@ -38,6 +38,7 @@ std::vector<std::vector<uint8_t>> held;
 bool holding = false, stolen = false;
 size_t dropped = 0;
 std::map<std::string, bool> names;  // names outlive records, as CUPTI's do
+std::map<std::pair<int, uint32_t>, const char*> call_names;
 
 uint32_t version() {
   const char* text = getenv("MOCK_CUPTI_VERSION");
@@ -134,6 +135,7 @@ void play_call(std::istringstream& line) {
   const char* kept = names.emplace(name, true).first->first.c_str();
   const bool call_back = callback != nullptr && (enabled_domains.contains(domain) ||
                                                  enabled_callbacks.contains({domain, cbid}));
+  call_names[{domain, cbid}] = kept;
   uint64_t correlation_data = 0;
   CUpti_CallbackData data{};
   data.functionName = kept;
@@ -345,8 +347,14 @@ CUptiResult cuptiEnableDomain(uint32_t enable, CUpti_SubscriberHandle,
     enabled_domains.erase(domain);
   return CUPTI_SUCCESS;
 }
-CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain, uint32_t, const char** name) {
-  *name = "mockCall";
+CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t cbid, const char** name) {
+  std::lock_guard lock(mutex);
+  const auto known = call_names.find({domain, cbid});
+  if (known == call_names.end()) return CUPTI_ERROR_INVALID_PARAMETER;
+  *name = known->second;
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType) {
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiGetResultString(CUptiResult, const char** text) {

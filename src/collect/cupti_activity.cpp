@@ -1,0 +1,142 @@
+#include "collect/cupti_activity.h"
+
+#include "collect/clock.h"
+#include "collect/cupti_records.h"
+#include "collect/memory.h"
+
+namespace stallscope::collect {
+namespace {
+
+// Since 13.0 buffers are per thread, so that small ones are enough (the vendor
+// recommends 1 to 10 MB).
+constexpr size_t kBufferBytes = 1 << 20;
+constexpr int kMaxSpare = 64;
+
+const CuptiLibrary* g_cupti = nullptr;
+GpuLevel g_level = GpuLevel::none;
+int64_t g_clock_offset_ns = 0;
+uint64_t g_deliveries = 0;
+uint64_t g_deliveries_seen = 0;
+
+// Given-back buffers, kept for the next request.
+SpinLock g_spare_lock;
+uint8_t* g_spare[kMaxSpare];
+int g_spare_count = 0;
+
+// A last resort when there is no memory: CUPTI must never be given NULL.
+alignas(8) uint8_t g_reserve[64 * 1024];
+
+constexpr CUpti_ActivityKind kKinds[] = {
+    CUPTI_ACTIVITY_KIND_RUNTIME,    CUPTI_ACTIVITY_KIND_DRIVER,
+    CUPTI_ACTIVITY_KIND_MEMCPY,     CUPTI_ACTIVITY_KIND_MEMCPY2,
+    CUPTI_ACTIVITY_KIND_MEMSET,     CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
+    CUPTI_ACTIVITY_KIND_CUDA_EVENT, CUPTI_ACTIVITY_KIND_OVERHEAD,
+    CUPTI_ACTIVITY_KIND_MEMORY2,    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL};
+
+// Calls by the thousand that tell nothing: device and context look-ups, error reads.
+constexpr uint32_t kNoisyRuntime[] = {CUPTI_RUNTIME_TRACE_CBID_cudaGetLastError_v3020,
+                                      CUPTI_RUNTIME_TRACE_CBID_cudaPeekAtLastError_v3020,
+                                      CUPTI_RUNTIME_TRACE_CBID_cudaFuncGetAttributes_v3020,
+                                      CUPTI_RUNTIME_TRACE_CBID_cudaSetDevice_v3020,
+                                      CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020,
+                                      CUPTI_RUNTIME_TRACE_CBID_cudaDeviceGetAttribute_v5000,
+                                      CUPTI_RUNTIME_TRACE_CBID_cudaStreamIsCapturing_v10000};
+constexpr uint32_t kNoisyDriver[] = {CUPTI_DRIVER_TRACE_CBID_cuDeviceGetAttribute,
+                                     CUPTI_DRIVER_TRACE_CBID_cuCtxPushCurrent_v2,
+                                     CUPTI_DRIVER_TRACE_CBID_cuCtxPopCurrent_v2,
+                                     CUPTI_DRIVER_TRACE_CBID_cuCtxGetDevice,
+                                     CUPTI_DRIVER_TRACE_CBID_cuCtxSetCurrent,
+                                     CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent,
+                                     CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxGetState,
+                                     CUPTI_DRIVER_TRACE_CBID_cuKernelGetAttribute,
+                                     CUPTI_DRIVER_TRACE_CBID_cuKernelGetFunction};
+
+void CUPTIAPI on_request(uint8_t** buffer, size_t* size, size_t* max_records) {
+  *max_records = 0;  // as many as fit
+  *size = kBufferBytes;
+  {
+    Locked lock(g_spare_lock);
+    if (lock && g_spare_count > 0) {
+      *buffer = g_spare[--g_spare_count];
+      return;
+    }
+  }
+  *buffer = static_cast<uint8_t*>(map_private(kBufferBytes));
+  if (*buffer == nullptr) {
+    *buffer = g_reserve;
+    *size = sizeof g_reserve;
+  }
+}
+
+void CUPTIAPI on_complete(CUcontext context, uint32_t stream, uint8_t* buffer, size_t,
+                          size_t valid) {
+  __atomic_add_fetch(&g_deliveries, 1, __ATOMIC_RELAXED);
+  CUpti_Activity* record = nullptr;
+  while (valid > 0 && g_cupti->next_record(buffer, valid, &record) == CUPTI_SUCCESS)
+    write_activity(*g_cupti, *record);
+  size_t dropped = 0;
+  if (g_cupti->dropped_records(context, stream, &dropped) == CUPTI_SUCCESS && dropped > 0)
+    count_dropped(dropped);
+  if (buffer == g_reserve) return;
+  Locked lock(g_spare_lock);
+  if (lock && g_spare_count < kMaxSpare)
+    g_spare[g_spare_count++] = buffer;
+  else
+    munmap(buffer, kBufferBytes);
+}
+
+}  // namespace
+
+bool start_activity(const CuptiLibrary& cupti, GpuLevel level, const char** reason) {
+  g_cupti = &cupti;
+  g_level = level;
+  uint64_t device_clock = 0;
+  if (cupti.get_timestamp(&device_clock) == CUPTI_SUCCESS)
+    g_clock_offset_ns = static_cast<int64_t>(device_clock) - clock_ns(CLOCK_REALTIME);
+  CUptiResult result = cupti.register_buffers(on_request, on_complete);
+  if (result == CUPTI_SUCCESS && level == GpuLevel::light)
+    result = cupti.enable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+  for (const CUpti_ActivityKind kind : kKinds) {
+    if (result != CUPTI_SUCCESS) break;
+    result = cupti.enable(kind);
+    if (kind == CUPTI_ACTIVITY_KIND_MEMORY2 || kind == CUPTI_ACTIVITY_KIND_MEMCPY2)
+      result = CUPTI_SUCCESS;
+  }
+  if (result != CUPTI_SUCCESS) {
+    cupti.get_result_string(result, reason);
+    return false;
+  }
+  // Thread ids as the rest of the trace has them, not pthread handles.
+  if (cupti.set_thread_id_type != nullptr)
+    cupti.set_thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+  if (cupti.enable_all_sync_records != nullptr) cupti.enable_all_sync_records(0);
+  if (cupti.enable_runtime_api != nullptr)
+    for (const uint32_t cbid : kNoisyRuntime) cupti.enable_runtime_api(cbid, 0);
+  if (cupti.enable_driver_api != nullptr)
+    for (const uint32_t cbid : kNoisyDriver) cupti.enable_driver_api(cbid, 0);
+  return true;
+}
+
+void flush_activity(bool force) {
+  if (g_cupti != nullptr) g_cupti->flush_all(force ? 1 : 0);
+}
+
+void stop_activity() {
+  if (g_cupti == nullptr) return;
+  for (const CUpti_ActivityKind kind : kKinds) g_cupti->disable(kind);
+  if (g_level == GpuLevel::light) g_cupti->disable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+  g_cupti->flush_all(1);
+}
+
+bool activity_is_delivered() {
+  const uint64_t deliveries = __atomic_load_n(&g_deliveries, __ATOMIC_RELAXED);
+  const bool delivered = deliveries != g_deliveries_seen;
+  g_deliveries_seen = deliveries;
+  return delivered;
+}
+
+int64_t cupti_clock_offset_ns() {
+  return g_clock_offset_ns;
+}
+
+}  // namespace stallscope::collect

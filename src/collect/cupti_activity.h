@@ -1,0 +1,37 @@
+// CUPTI's activity records: buffers handed out and taken back, records turned
+// into events.
+#pragma once
+
+#include "collect/cupti_library.h"
+
+namespace stallscope::collect {
+
+/// How much of the device is recorded, and at which cost (see scripts/gpu-check.sh).
+enum class GpuLevel : uint8_t {
+  none,
+  light,  ///< graph launches as one record each
+  full,   ///< every node of a graph
+};
+
+/// Registers the buffer callbacks and enables the kinds of `level`. False, with
+/// a sentence in `reason`, when the driver refuses.
+bool start_activity(const CuptiLibrary& cupti, GpuLevel level, const char** reason);
+
+/// Asks CUPTI for what it holds. `force` also for buffers that are not complete.
+void flush_activity(bool force);
+
+/// Disables the kinds and takes the last buffers.
+void stop_activity();
+
+/// Buffers were delivered since the last call: false while calls go on means
+/// that another client has taken over the callbacks.
+bool activity_is_delivered();
+
+/// CUPTI's clock minus CLOCK_REALTIME, measured at start, in nanoseconds.
+int64_t cupti_clock_offset_ns();
+
+/// True for API calls that the callbacks record, with their stacks, so that
+/// their activity records would be duplicates.
+bool is_recorded_by_callback(bool runtime, uint32_t cbid);
+
+}  // namespace stallscope::collect

@@ -1,0 +1,85 @@
+#include "collect/cupti_library.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#include <initializer_list>
+
+namespace stallscope::collect {
+namespace {
+
+CuptiLibrary g_library;
+
+// With a CUDA 12 runtime in the process its own CUPTI fits; else the newest.
+void* open_by_version(const char* const (&names)[3]) {
+  for (const char* name : names)
+    if (void* handle = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return handle;
+  return nullptr;
+}
+
+void* open_cupti() {
+  if (const char* given = getenv("STALLSCOPE_CUPTI"); given != nullptr && *given != '\0')
+    return dlopen(given, RTLD_NOW | RTLD_LOCAL);
+  for (const char* name : {"libcupti.so.13", "libcupti.so.12"})
+    if (void* handle = dlopen(name, RTLD_NOW | RTLD_NOLOAD)) return handle;
+  constexpr const char* kFor13[3] = {"libcupti.so.13",
+                                     "/usr/local/cuda-13/extras/CUPTI/lib64/libcupti.so.13",
+                                     "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so.13"};
+  constexpr const char* kFor12[3] = {"libcupti.so.12",
+                                     "/usr/local/cuda-12/extras/CUPTI/lib64/libcupti.so.12",
+                                     "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so.12"};
+  void* runtime_12 = dlopen("libcudart.so.12", RTLD_NOW | RTLD_NOLOAD);
+  if (runtime_12 != nullptr) {
+    dlclose(runtime_12);
+    if (void* handle = open_by_version(kFor12)) return handle;
+  }
+  if (void* handle = open_by_version(kFor13)) return handle;
+  return open_by_version(kFor12);
+}
+
+template <typename Function>
+bool find(void* handle, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(handle, name));
+  return function != nullptr;
+}
+
+}  // namespace
+
+const CuptiLibrary* load_cupti(const char** reason) {
+  CuptiLibrary& library = g_library;
+  if (library.handle != nullptr) return &library;
+  void* handle = open_cupti();
+  if (handle == nullptr) {
+    *reason =
+        "libcupti was not found: install the CUDA toolkit or NVIDIA's cupti package, or name the "
+        "library in STALLSCOPE_CUPTI";
+    return nullptr;
+  }
+  const bool complete = find(handle, "cuptiGetVersion", library.get_version) &&
+                        find(handle, "cuptiGetTimestamp", library.get_timestamp) &&
+                        find(handle, "cuptiSubscribe", library.subscribe) &&
+                        find(handle, "cuptiUnsubscribe", library.unsubscribe) &&
+                        find(handle, "cuptiEnableCallback", library.enable_callback) &&
+                        find(handle, "cuptiGetCallbackName", library.get_callback_name) &&
+                        find(handle, "cuptiGetResultString", library.get_result_string) &&
+                        find(handle, "cuptiActivityRegisterCallbacks", library.register_buffers) &&
+                        find(handle, "cuptiActivityEnable", library.enable) &&
+                        find(handle, "cuptiActivityDisable", library.disable) &&
+                        find(handle, "cuptiActivityFlushAll", library.flush_all) &&
+                        find(handle, "cuptiActivityGetNextRecord", library.next_record) &&
+                        find(handle, "cuptiActivityGetNumDroppedRecords", library.dropped_records);
+  if (!complete) {
+    *reason = "libcupti lacks a function of version 12.0: update the CUDA toolkit";
+    dlclose(handle);
+    return nullptr;
+  }
+  find(handle, "cuptiActivityEnableRuntimeApi", library.enable_runtime_api);
+  find(handle, "cuptiActivityEnableDriverApi", library.enable_driver_api);
+  find(handle, "cuptiSetThreadIdType", library.set_thread_id_type);
+  find(handle, "cuptiActivityEnableAllSyncRecords", library.enable_all_sync_records);
+  if (library.get_version(&library.version) != CUPTI_SUCCESS) library.version = 0;
+  library.handle = handle;
+  return &library;
+}
+
+}  // namespace stallscope::collect

@@ -1,0 +1,211 @@
+// The GPU part of a recording: subscribes to CUPTI when the driver loads this
+// library (CUDA_INJECTION64_PATH), takes the stack of every call that blocks or
+// launches, and ends it all before the process does.
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/clock.h"
+#include "collect/cupti_activity.h"
+#include "collect/cupti_records.h"
+#include "collect/definitions.h"
+#include "collect/event_record.h"
+#include "collect/note.h"
+#include "collect/settings.h"
+#include "collect/stack.h"
+
+namespace stallscope::collect {
+namespace {
+
+enum class GpuState : uint32_t { idle, active, finished, forked };
+uint32_t g_gpu_state = static_cast<uint32_t>(GpuState::idle);
+const CuptiLibrary* g_cupti = nullptr;
+CUpti_SubscriberHandle g_subscriber = nullptr;
+pthread_t g_flusher;
+uint64_t g_callbacks = 0;
+
+// Flushing this often bounds what a SIGKILL loses; CUPTI's own flush period is
+// not to be relied on.
+constexpr int kFlushPeriodMs = 250;
+// Calls without any delivery for this long: another client took the buffers.
+constexpr int kStolenAfterPeriods = 8;
+
+struct TracedCall {
+  uint32_t cbid;
+  StackPolicy policy;
+};
+
+// Calls whose ENTER and EXIT are recorded: those that block the host (the
+// ground truth, since 13.0 GA has no sync record for them), launches and copies
+// (whose stacks name the line), and allocations.
+constexpr TracedCall kRuntimeCalls[] = {
+    {CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020, kStackAlways},
+    {CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_ptsz_v7000, kStackAlways},
+    {CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020, kStackAlways},
+    {CUPTI_RUNTIME_TRACE_CBID_cudaThreadSynchronize_v3020, kStackAlways},
+    {CUPTI_RUNTIME_TRACE_CBID_cudaEventSynchronize_v3020, kStackAlways},
+    {CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_v3020, kStackAlways},
+    {CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_ptds_v7000, kStackAlways},
+    {CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy2D_v3020, kStackAlways},
+    {CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyFromSymbol_v3020, kStackAlways},
+    {CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020, kStackAlways},  // pageable ones block
+    {CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_ptsz_v7000, kStackAlways},
+    {CUPTI_RUNTIME_TRACE_CBID_cudaMalloc_v3020, kStackAlways},
+    {CUPTI_RUNTIME_TRACE_CBID_cudaFree_v3020, kStackAlways},
+    {CUPTI_RUNTIME_TRACE_CBID_cudaHostAlloc_v3020, kStackAlways},
+    {CUPTI_RUNTIME_TRACE_CBID_cudaMallocHost_v3020, kStackAlways},
+    {CUPTI_RUNTIME_TRACE_CBID_cudaFreeHost_v3020, kStackAlways},
+    {CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, kStackCached},
+    {CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_ptsz_v7000, kStackCached},
+    {CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060, kStackCached},
+    {CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_ptsz_v11060, kStackCached},
+    {CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_v13000, kStackCached},
+    {CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_ptsz_v13000, kStackCached},
+    {CUPTI_RUNTIME_TRACE_CBID_cudaLaunchCooperativeKernel_v9000, kStackCached},
+    {CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000, kStackCached},
+    {CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_ptsz_v10000, kStackCached},
+};
+constexpr TracedCall kDriverCalls[] = {
+    {CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, kStackAlways},
+    {CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize_v2, kStackAlways},
+    {CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize, kStackAlways},
+    {CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz, kStackAlways},
+    {CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize, kStackAlways},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2, kStackAlways},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2, kStackAlways},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2_ptsz, kStackAlways},
+    {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, kStackCached},
+    {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz, kStackCached},
+    {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, kStackCached},
+    {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz, kStackCached},
+    {CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, kStackCached},
+    {CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz, kStackCached},
+};
+
+constexpr uint32_t kMaxCbid = 2048;
+uint8_t g_policy[2][kMaxCbid];  // StackPolicy + 1 of traced calls; 0 = not traced
+
+bool is_in(GpuState state) {
+  return __atomic_load_n(&g_gpu_state, __ATOMIC_ACQUIRE) == static_cast<uint32_t>(state);
+}
+
+void CUPTIAPI on_call(void*, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
+                      const void* parameter) {
+  if (!is_in(GpuState::active)) return;
+  const auto& data = *static_cast<const CUpti_CallbackData*>(parameter);
+  if (data.callbackSite == CUPTI_API_ENTER) {
+    *data.correlationData = ticks();
+    return;
+  }
+  __atomic_add_fetch(&g_callbacks, 1, __ATOMIC_RELAXED);
+  Thread* const thread = this_thread();
+  if (thread == nullptr || thread->in_recorder != 0) return;
+  const bool runtime = domain == CUPTI_CB_DOMAIN_RUNTIME_API;
+  EventRecord event(EventKind::api, 0);
+  event.set_ticks(*data.correlationData, ticks());
+  event.name = api_name(*g_cupti, runtime, cbid);
+  event.correlation = data.correlationId;
+  const uint8_t policy = cbid < kMaxCbid ? g_policy[runtime ? 1 : 0][cbid] : 0;
+  if (policy != 0) event.stack = take_stack(*thread, static_cast<uint8_t>(policy - 1), event.name);
+  event.write();
+}
+
+void* flush_until_finished(void*) {
+  int silent_periods = 0;
+  bool warned = false;
+  uint64_t callbacks_seen = 0;
+  while (is_in(GpuState::active)) {
+    timespec pause{0, kFlushPeriodMs * 1'000'000L};
+    nanosleep(&pause, nullptr);
+    if (!is_in(GpuState::active)) break;
+    flush_activity(false);
+    const uint64_t callbacks = __atomic_load_n(&g_callbacks, __ATOMIC_RELAXED);
+    const bool calls_go_on = callbacks != callbacks_seen;
+    callbacks_seen = callbacks;
+    silent_periods = activity_is_delivered() || !calls_go_on ? 0 : silent_periods + 1;
+    if (silent_periods >= kStolenAfterPeriods && !warned) {
+      warned = true;
+      note(
+          "Another profiler took over CUPTI's buffers: from then on calls are recorded, device "
+          "work is not; "
+          "run without the other profiler to see it");
+    }
+  }
+  return nullptr;
+}
+
+// A forked child must never call CUPTI: it can hang.
+void in_child() {
+  __atomic_store_n(&g_gpu_state, static_cast<uint32_t>(GpuState::forked), __ATOMIC_RELEASE);
+}
+
+void finish() {
+  uint32_t active = static_cast<uint32_t>(GpuState::active);
+  if (!__atomic_compare_exchange_n(&g_gpu_state, &active, static_cast<uint32_t>(GpuState::finished),
+                                   false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+    return;
+  stop_activity();
+  g_cupti->unsubscribe(g_subscriber);
+}
+
+GpuLevel wanted_level() {
+  const char* text = getenv(settings::kGpu);
+  if (text == nullptr || strcmp(text, "light") == 0) return GpuLevel::light;
+  if (strcmp(text, "full") == 0) return GpuLevel::full;
+  return GpuLevel::none;
+}
+
+template <size_t N>
+void trace_calls(const TracedCall (&calls)[N], CUpti_CallbackDomain domain) {
+  for (const TracedCall& call : calls) {
+    if (g_cupti->enable_callback(1, g_subscriber, domain, call.cbid) != CUPTI_SUCCESS) continue;
+    g_policy[domain == CUPTI_CB_DOMAIN_RUNTIME_API ? 1 : 0][call.cbid] =
+        static_cast<uint8_t>(call.policy + 1);
+  }
+}
+
+void start() {
+  const GpuLevel level = wanted_level();
+  if (level == GpuLevel::none || !prepare() || session() == nullptr) return;
+  const char* reason = "";
+  g_cupti = load_cupti(&reason);
+  if (g_cupti == nullptr) return note(reason);
+  const CUptiResult subscribed = g_cupti->subscribe(&g_subscriber, on_call, nullptr);
+  const bool has_callbacks = subscribed == CUPTI_SUCCESS;
+  if (!has_callbacks)
+    note(subscribed == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
+             ? "Another profiler holds CUPTI's only subscription: device work is recorded, stacks "
+               "of its calls are not"
+             : "CUPTI refused the subscription: stacks of CUDA calls are not recorded");
+  if (!start_activity(*g_cupti, level, &reason)) {
+    note("CUPTI cannot record device work here (is the driver new enough for it?)");
+    note(reason);
+    if (has_callbacks) g_cupti->unsubscribe(g_subscriber);
+    return;
+  }
+  if (has_callbacks) {
+    trace_calls(kRuntimeCalls, CUPTI_CB_DOMAIN_RUNTIME_API);
+    trace_calls(kDriverCalls, CUPTI_CB_DOMAIN_DRIVER_API);
+  }
+  __atomic_store_n(&g_gpu_state, static_cast<uint32_t>(GpuState::active), __ATOMIC_RELEASE);
+  pthread_atfork(nullptr, nullptr, in_child);
+  atexit(finish);
+  if (pthread_create(&g_flusher, nullptr, flush_until_finished, nullptr) == 0)
+    pthread_detach(g_flusher);
+}
+
+pthread_once_t g_once = PTHREAD_ONCE_INIT;
+
+}  // namespace
+
+bool is_recorded_by_callback(bool runtime, uint32_t cbid) {
+  return cbid < kMaxCbid && g_policy[runtime ? 1 : 0][cbid] != 0;
+}
+
+}  // namespace stallscope::collect
+
+/// Called by the CUDA driver when it initialises. 1 = stay loaded.
+extern "C" __attribute__((visibility("default"))) int InitializeInjection(void) {
+  pthread_once(&stallscope::collect::g_once, stallscope::collect::start);
+  return 1;
+}
