@@ -43,7 +43,7 @@ void end_collective(const CollectiveRecord& record) {
   EventRecord event(EventKind::api, static_cast<uint8_t>(ApiCall::collective));
   event.name = intern(name, strlen(name));
   event.set_ticks(record.start_ticks, ticks());
-  event.stack = take_stack(*thread, kStackCached, event.name);
+  event.stack = take_stack(*thread, kStackLaunch);
   event.add(kKeyAsync, 1);
   if (record.bytes != 0) event.add(kKeyBytes, static_cast<int64_t>(record.bytes));
   if (record.elements != 0) event.add(kKeyElements, static_cast<int64_t>(record.elements));

@@ -55,15 +55,15 @@ constexpr TracedCall kRuntimeCalls[] = {
     {CUPTI_RUNTIME_TRACE_CBID_cudaHostAlloc_v3020, kStackAlways},
     {CUPTI_RUNTIME_TRACE_CBID_cudaMallocHost_v3020, kStackAlways},
     {CUPTI_RUNTIME_TRACE_CBID_cudaFreeHost_v3020, kStackAlways},
-    {CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, kStackCached},
-    {CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_ptsz_v7000, kStackCached},
-    {CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060, kStackCached},
-    {CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_ptsz_v11060, kStackCached},
-    {CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_v13000, kStackCached},
-    {CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_ptsz_v13000, kStackCached},
-    {CUPTI_RUNTIME_TRACE_CBID_cudaLaunchCooperativeKernel_v9000, kStackCached},
-    {CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000, kStackCached},
-    {CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_ptsz_v10000, kStackCached},
+    {CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, kStackLaunch},
+    {CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_ptsz_v7000, kStackLaunch},
+    {CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060, kStackLaunch},
+    {CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_ptsz_v11060, kStackLaunch},
+    {CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_v13000, kStackLaunch},
+    {CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_ptsz_v13000, kStackLaunch},
+    {CUPTI_RUNTIME_TRACE_CBID_cudaLaunchCooperativeKernel_v9000, kStackLaunch},
+    {CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000, kStackLaunch},
+    {CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_ptsz_v10000, kStackLaunch},
 };
 constexpr TracedCall kDriverCalls[] = {
     {CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, kStackAlways},
@@ -74,12 +74,12 @@ constexpr TracedCall kDriverCalls[] = {
     {CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2, kStackAlways},
     {CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2, kStackAlways},
     {CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2_ptsz, kStackAlways},
-    {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, kStackCached},
-    {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz, kStackCached},
-    {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, kStackCached},
-    {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz, kStackCached},
-    {CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, kStackCached},
-    {CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz, kStackCached},
+    {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, kStackLaunch},
+    {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz, kStackLaunch},
+    {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, kStackLaunch},
+    {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz, kStackLaunch},
+    {CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, kStackLaunch},
+    {CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz, kStackLaunch},
 };
 
 constexpr uint32_t kMaxCbid = 2048;
@@ -106,7 +106,7 @@ void CUPTIAPI on_call(void*, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
   event.name = api_name(*g_cupti, runtime, cbid);
   event.correlation = data.correlationId;
   const uint8_t policy = cbid < kMaxCbid ? g_policy[runtime ? 1 : 0][cbid] : 0;
-  if (policy != 0) event.stack = take_stack(*thread, static_cast<uint8_t>(policy - 1), event.name);
+  if (policy != 0) event.stack = take_stack(*thread, static_cast<uint8_t>(policy - 1));
   event.write();
 }
 
