@@ -6,10 +6,11 @@ using namespace stallscope;
 int main() {
   return trainer::run_ranks(1, [](trainer::Rank& rank) {
     trainer::GptRun run(rank, {.text = STALLSCOPE_SAMPLE_TEXT, .prefetch = 0});
+    trainer::Batch batch = run.loader.next();
     for (int step = 0; step < 60; ++step) {
       const annotate::Scope range("step");
-      const trainer::Batch batch = run.loader.next();
       run.upload(batch);
+      batch = run.loader.next();
       run.session.forward();
       run.session.backward();
       run.session.optimizer_step(run.adam);

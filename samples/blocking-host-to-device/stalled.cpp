@@ -9,12 +9,13 @@ int main() {
     trainer::Stream& stream = run.device.stream();
     int32_t* const tokens = run.session.index_data("tokens");
     int32_t* const labels = run.session.index_data("labels");
+    trainer::Batch batch = run.loader.next();
     for (int step = 0; step < 60; ++step) {
       const annotate::Scope range("step");
-      const trainer::Batch batch = run.loader.next();
       const size_t bytes = batch.tokens.size() * sizeof(int32_t);
       stream.copy_to_device(tokens, batch.tokens.data(), bytes);  // expect: blocking-host-to-device
       stream.copy_to_device(labels, batch.labels.data(), bytes);
+      batch = run.loader.next();
       run.session.forward();
       run.session.backward();
       run.session.optimizer_step(run.adam);

@@ -14,11 +14,11 @@ int main() {
       const annotate::Scope range("step");
       run.upload(run.loader.next());
       run.session.forward();
-      losses = trainer::Buffer<float>(run.device, 2 * rows);  // expect: collective-buffer-alloc
-      run.group.all_gather(stream, run.session.data("loss.rows"), losses.data(), rows);
       run.session.backward();
       run.group.all_reduce(stream, run.session.gradients(), run.session.gradient_elements());
       trainer::scale(stream, run.session.gradients(), 0.5F, run.session.gradient_elements());
+      losses = trainer::Buffer<float>(run.device, 2 * rows);  // expect: collective-buffer-alloc
+      run.group.all_gather(stream, run.session.data("loss.rows"), losses.data(), rows);
       run.session.optimizer_step(run.adam);
     }
     return run.finish();

@@ -26,7 +26,8 @@ int main() {
                                    .sequence = 128,
                                    .batch = 1,
                                    .explicit_mask = true};
-    trainer::GptRun run(rank, {.model = model, .text = STALLSCOPE_SAMPLE_TEXT});
+    trainer::GptRun run(rank,
+                        {.model = model, .text = STALLSCOPE_SAMPLE_TEXT, .timing = trainer::slow_memory()});
     causal_mask(run, model.sequence);
     for (int step = 0; step < 60; ++step) {
       const annotate::Scope range("step");

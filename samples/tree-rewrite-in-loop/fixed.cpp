@@ -10,7 +10,7 @@ namespace {
 
 trainer::Tree<float> schedule() {
   trainer::Tree<float>::Leaves leaves;
-  for (int i = 0; i < 600; ++i) leaves["layer." + std::to_string(i) + ".rate"] = 1e-3F;
+  for (int i = 0; i < 1000; ++i) leaves["layer." + std::to_string(i) + ".rate"] = 1e-3F;
   return trainer::Tree<float>(leaves);
 }
 

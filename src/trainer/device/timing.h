@@ -43,10 +43,18 @@ struct TimingModel {
   }
 };
 
-/// The same device with links at a tenth of the rate: gradients take as long as a layer.
+/// The same device with slow links: a layer's gradients take as long as its backward pass.
 inline TimingModel slow_links() {
   TimingModel model;
-  model.collective_bytes_per_second /= 10;
+  model.collective_bytes_per_second /= 20;
+  return model;
+}
+
+/// A device whose memory is slow beside its arithmetic: element-wise kernels take the time.
+inline TimingModel slow_memory() {
+  TimingModel model;
+  model.flops_per_second *= 4;
+  model.bytes_per_second /= 16;
   return model;
 }
 

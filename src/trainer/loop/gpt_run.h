@@ -27,7 +27,7 @@ struct GptRunOptions {
   std::string text;            ///< path of the training text
   size_t prefetch = 2;         ///< batches prepared ahead; 0 = when asked for
   size_t workers = 1;          ///< threads that prepare them
-  Ns preparation = 4'000'000;  ///< of a batch, on the loader's thread
+  Ns preparation = 7'000'000;  ///< of a batch, on the loader's thread
   TimingModel timing{};        ///< the modelled device
 };
 

@@ -58,19 +58,21 @@ void sum_of_squares(Stream& stream, double* out, std::span<const std::span<float
 }
 
 void triu(Stream& stream, float* matrix, size_t size, float value) {
-  stream.launch("fill_kernel", streaming(size * size, 1),
-                [=] { std::fill_n(matrix, size * size, value); });
-  stream.launch("triu_kernel", streaming(size * size, 2), [=] {
+  const size_t count = size * size;
+  stream.launch("fill_kernel", streaming(count, 1), [=] { std::fill_n(matrix, count, 1.0F); });
+  stream.launch("triu_kernel", streaming(count, 2), [=] {
     for (size_t row = 0; row < size; ++row) std::fill_n(matrix + row * size, row + 1, 0.0F);
   });
+  stream.launch("masked_fill_kernel", streaming(count, 2),
+                [=] { std::replace(matrix, matrix + count, 1.0F, value); });
 }
 
 void sinusoid_table(Stream& stream, float* table, size_t rows, size_t columns) {
   stream.launch("arange_kernel", streaming(rows * columns, 1), [=] {
     for (size_t i = 0; i < rows * columns; ++i) table[i] = static_cast<float>(i / columns);
   });
-  // A power and a sine per element.
-  const Work work{.flops = 500.0 * static_cast<double>(rows * columns),
+  // A power and a sine per element, in double precision.
+  const Work work{.flops = 2000.0 * static_cast<double>(rows * columns),
                   .bytes = 8.0 * static_cast<double>(rows * columns)};
   stream.launch("sin_cos_kernel", work, [=] {
     for (size_t i = 0; i < rows * columns; ++i) {

@@ -22,7 +22,7 @@ void sum_of_squares(Stream& stream, double* out, std::span<const float> x);
 /// *out = the sum of squares of all spans, in one launch. `spans` must outlive the launch.
 void sum_of_squares(Stream& stream, double* out, std::span<const std::span<float>> spans);
 
-/// A [size, size] matrix of `value` above its diagonal and zero elsewhere: two kernels.
+/// A [size, size] matrix of `value` above its diagonal and zero elsewhere: three kernels.
 void triu(Stream& stream, float* matrix, size_t size, float value);
 /// The [rows, columns] table of positions: sin(r / 10000^(c/columns)) in even columns, the cosine
 /// of the same in odd ones: two kernels.
