@@ -16,7 +16,17 @@
   const { select, first } = page.rankSelect((rank) => rank.timeline !== null, "Rank shown in the timeline", (index) => show(index));
   if (first < 0) return;
   const note = page.element("span", { class: "fine" });
-  host.append(page.element("div", { class: "panel" }, page.element("div", { class: "controls" }, select, note), canvas, output));
+  const key = page.element("p", { class: "key" });
+  for (const [name, text] of [["compute", "kernel"], ["communication", "collective"], ["copy", "copy"], ["sync", "blocking call"], ["other", "host call or range"]]) {
+    const mark = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    mark.setAttribute("viewBox", "0 0 10 10");
+    mark.append(document.createElementNS("http://www.w3.org/2000/svg", "rect"));
+    mark.firstChild.setAttribute("class", `key-${name}`);
+    mark.firstChild.setAttribute("width", "10");
+    mark.firstChild.setAttribute("height", "10");
+    key.append(page.element("span", {}, mark, text));
+  }
+  host.append(page.element("div", { class: "panel" }, page.element("div", { class: "controls" }, select, note), canvas, key, output));
   host.hidden = false;
 
   let slices = [], tracks = [], strip = [], total = 1, start = 0, span = 1, chosen = -1, order = [];
@@ -90,7 +100,7 @@
       const left = x(slice.start), right = x(slice.start + slice.duration);
       if (right < 0 || left > width || !tracks[slice.track]) return;
       const from = Math.max(left, -2), w = Math.max(Math.min(right, width + 2) - from, 1), y = tracks[slice.track].y + slice.lane * LANE;
-      const name = slice.hot ? "sync" : KIND_COLOUR[slice.kind] || "other";
+      const name = slice.hot && slice.kind === "api" ? "sync" : KIND_COLOUR[slice.kind] || "other";
       ctx.fillStyle = colour(name);
       ctx.fillRect(from, y, w, LANE - 2);
       if (w > 3) { ctx.strokeStyle = colour("surface"); ctx.lineWidth = 1; ctx.strokeRect(from, y, w, LANE - 2); }
@@ -126,7 +136,7 @@
     const slice = slices[index];
     if (!slice) { output.textContent = ""; redraw(); return; }
     output.textContent = `${slice.name} · ${page.duration(slice.duration)} from ${page.duration(slice.start)} on ${tracks[slice.track].name}` +
-      (slice.hot ? " · blocks the host" : "");
+      (slice.hot && slice.kind === "api" ? " · blocks the host" : "");
     output.title = `${slice.duration} ns`;
     if (slice.start < start || slice.start + Math.min(slice.duration, span) > start + span) view(slice.start - span * 0.1, span);
     else redraw();

@@ -210,8 +210,11 @@ std::string finding_html(const Report& report, const Finding& finding, size_t po
         fmt::format("Worst instance: step {}{}", worst.step,
                     worst.rank >= 0 ? fmt::format(", rank {}", worst.rank) : "");
     if (const std::string svg = timeline_svg(worst, title); !svg.empty())
-      figures += fmt::format("<figure class=\"instance\"><figcaption>{}</figcaption>{}</figure>",
-                             escaped(title), svg);
+      figures += fmt::format(
+          "<figure class=\"instance\"><figcaption>{0}</figcaption><div class=\"pan\" "
+          "tabindex=\"0\" "
+          "role=\"region\" aria-label=\"{0}, finding {2}\">{1}</div></figure>",
+          escaped(title), svg, position);
   }
   figures += evidence_html(finding) + gain_detail_html(finding) + cause_html(finding) +
              facts_html(finding);

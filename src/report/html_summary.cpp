@@ -289,7 +289,7 @@ std::string comparison_html(const Report&) {
   return empty_html(
       "No baseline and no reference were given, so there is nothing to compare with. `stallscope "
       "diff` compares "
-      "two runs; `stallscope bench` runs the reference trainer at this shape.");
+      "two runs; \"stallscope bench\" runs the reference trainer at this shape.");
 }
 
 }  // namespace stallscope

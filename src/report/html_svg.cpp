@@ -11,11 +11,14 @@
 namespace stallscope {
 namespace {
 
-constexpr double kWidth = 640;       // user units of a mini-timeline; it scales with its column
-constexpr double kRowHeight = 15;    // of one lane of slices
-constexpr double kLabelHeight = 15;  // above each track
+constexpr double kLabelledShare = 0.07;  // a part of the bar this wide has room for its percentage
+constexpr double kNamedShare = 0.18;     // and this wide for its name,
+constexpr double kNamedOnPhonesShare = 0.35;  // and this wide even on a phone
+constexpr double kWidth = 560;       // user units of a mini-timeline; it scales with its column
+constexpr double kRowHeight = 17;    // of one lane of slices
+constexpr double kLabelHeight = 17;  // above each track
 constexpr double kAxisHeight = 20;
-constexpr double kCharacterWidth = 6.2;  // of the 10-unit label font, a little generous
+constexpr double kCharacterWidth = 6.6;  // of the 11-unit label font, a little generous
 constexpr size_t kMaxSlices = 160;       // more would be thinner than a pixel
 
 std::string escaped(std::string_view text) {
@@ -40,7 +43,7 @@ std::string axis_svg(double span_ns, double y, double scale) {
   for (double at = 0; at <= span_ns; at += step)
     out += fmt::format(
         "<path d=\"M{0:.1f} {1:.1f}v4\"/><text x=\"{0:.1f}\" y=\"{2:.1f}\"{3}>{4}</text>",
-        at * scale, y, y + 15,
+        at * scale, y, y + 16,
         at == 0                    ? ""
         : at * scale > kWidth - 24 ? " text-anchor=\"end\""
                                    : " text-anchor=\"middle\"",
@@ -62,7 +65,7 @@ std::string slice_svg(const Slice& slice, double y, double scale) {
   const auto fits = static_cast<size_t>(std::max(width - 6, 0.0) / kCharacterWidth);
   if (fits >= 4)
     out += fmt::format("<text class=\"on k-{}\" x=\"{:.2f}\" y=\"{:.1f}\">{}</text>",
-                       escaped(slice.kind), x + 3, y + 10,
+                       escaped(slice.kind), x + 3, y + 11.5,
                        escaped(shortened(one_line(slice.name), fits)));
   return out;
 }
@@ -89,22 +92,29 @@ std::string class_strip_svg(const Timeline& timeline, double y, double scale) {
 std::string class_bar_svg(const ClassTimes& times, std::string_view label) {
   const double total = static_cast<double>(times.total());
   if (total <= 0) return {};
-  std::string out = fmt::format(
-      "<svg class=\"bar\" viewBox=\"0 0 1000 44\" preserveAspectRatio=\"none\" role=\"img\" "
-      "aria-label=\"{}\">",
-      escaped(label));
+  // Parts are placed in percent of the width, so that their labels keep their shape.
+  std::string out =
+      fmt::format("<svg class=\"bar\" role=\"img\" aria-label=\"{}\">", escaped(label));
   double x = 0;
   for (const StepClass c : step_classes()) {
-    const double width = static_cast<double>(times[c]) / total * 1000;
-    if (width <= 0) continue;
+    const double share = static_cast<double>(times[c]) / total;
+    if (share <= 0) continue;
+    const std::string percent = percent_text(share);
     out += fmt::format(
-        "<rect class=\"c-{}\" x=\"{:.3f}\" y=\"0\" width=\"{:.3f}\" height=\"44\"><title>{}: {}, "
-        "{} of "
-        "the step ({} ns)</title></rect>",
-        to_string(c), x, width, class_label(c),
-        escaped(duration_text(static_cast<double>(times[c]))),
-        percent_text(static_cast<double>(times[c]) / total), times[c]);
-    x += width;
+        "<svg x=\"{:.3f}%\" width=\"{:.3f}%\" height=\"100%\"><rect class=\"c-{}\" width=\"100%\" "
+        "height=\"100%\"><title>{}: {}, {} of the step ({} ns)</title></rect>",
+        x * 100, share * 100, to_string(c), class_label(c),
+        escaped(duration_text(static_cast<double>(times[c]))), percent, times[c]);
+    if (share >= kLabelledShare) {
+      std::string name;
+      if (share >= kNamedShare)
+        name = fmt::format("<tspan class=\"name{}\">{} </tspan>",
+                           share >= kNamedOnPhonesShare ? "" : " narrow", class_label(c));
+      out += fmt::format("<text class=\"on-{}\" x=\"8\" y=\"50%\" dy=\".35em\">{}{}</text>",
+                         to_string(c), name, percent);
+    }
+    out += "</svg>";
+    x += share;
   }
   return out + "</svg>";
 }
@@ -117,7 +127,7 @@ std::string timeline_svg(const Timeline& timeline, std::string_view title) {
   std::string body;
   double y = 0;
   for (size_t track = 0; track < timeline.tracks.size(); ++track) {
-    body += fmt::format("<text class=\"track\" x=\"0\" y=\"{:.1f}\">{}</text>", y + 11,
+    body += fmt::format("<text class=\"track\" x=\"0\" y=\"{:.1f}\">{}</text>", y + 12,
                         escaped(timeline.tracks[track]));
     y += kLabelHeight;
     for (size_t i = 0; i < rows.size(); ++i) {
@@ -128,7 +138,7 @@ std::string timeline_svg(const Timeline& timeline, std::string_view title) {
   }
   if (!timeline.idle.empty()) {
     body += fmt::format("<text class=\"track\" x=\"0\" y=\"{:.1f}\">class of each instant</text>",
-                        y + 11);
+                        y + 12);
     y += kLabelHeight;
     body += class_strip_svg(timeline, y, scale);
     y += 12;

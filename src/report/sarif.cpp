@@ -16,6 +16,7 @@ namespace {
 
 // GitHub keeps 5,000 results per run (docs, "SARIF support for code scanning").
 constexpr size_t kMaxResults = 5'000;
+constexpr size_t kMaxBytes = 10'000'000;  // and refuses larger files
 
 Json message(std::string_view text) {
   return {{"text", text.empty() ? "-" : valid_utf8(text)}};
@@ -114,15 +115,13 @@ Json rule_json(const RuleMeta& rule) {
            {{"tags", Json::array({"performance"})}, {"severity", to_string(rule.severity)}}}};
 }
 
-Result<std::string> render_sarif(std::span<const Finding> findings,
-                                 std::span<const RuleMeta> rules) {
+Json log_json(std::span<const Finding> findings, std::span<const RuleMeta> rules, size_t kept) {
   std::map<std::string, size_t> index;
   Json rules_out = Json::array(), results = Json::array();
   for (const RuleMeta& rule : complete_rules(findings, rules)) {
     index.emplace(rule.id, index.size());
     rules_out.push_back(rule_json(rule));
   }
-  const size_t kept = std::min(findings.size(), kMaxResults);
   for (const Finding& finding : findings.first(kept))
     results.push_back(result_json(finding, index));
   const ToolInfo& tool = tool_info();
@@ -132,10 +131,18 @@ Result<std::string> render_sarif(std::span<const Finding> findings,
                        {"rules", rules_out}};
   Json run = {{"tool", {{"driver", driver}}}, {"results", results}};
   if (kept < findings.size()) run["properties"] = {{"resultsLeftOut", findings.size() - kept}};
-  const Json log = {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
-                    {"version", "2.1.0"},
-                    {"runs", Json::array({run})}};
-  return dump(log, 1) + "\n";
+  return {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+          {"version", "2.1.0"},
+          {"runs", Json::array({run})}};
+}
+
+Result<std::string> render_sarif(std::span<const Finding> findings,
+                                 std::span<const RuleMeta> rules) {
+  // Findings come by gain: when the file grows too large, those that matter least go.
+  for (size_t kept = std::min(findings.size(), kMaxResults);; kept /= 2) {
+    std::string text = dump(log_json(findings, rules, kept), 1) + "\n";
+    if (text.size() <= kMaxBytes || kept == 0) return text;
+  }
 }
 
 constexpr FindingsFormat kFormat{"sarif", "report.sarif", "SARIF 2.1.0, for code scanning",
