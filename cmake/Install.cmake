@@ -1,6 +1,5 @@
 # A relocatable tree: bin/stallscope finds lib/stallscope and share/stallscope
 # beside itself.
-include(GNUInstallDirs)
 if(TARGET stallscope)
   install(TARGETS stallscope RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

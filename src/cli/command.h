@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
+
 namespace stallscope {
 
 /// Exit codes of every command.
@@ -37,6 +39,11 @@ struct CommandLine {
 };
 /// Fills `line` in place, because the callbacks keep pointing into it.
 void build_command_line(CommandLine& line);
+
+/// What to say about a word that is no command, or no option of `app`, with
+/// what was probably meant.
+Error unknown_command(const std::string& word);
+Error unknown_option(const CLI::App& app, const std::string& word);
 
 /// The visible options of a command, in the order they were added.
 std::vector<const CLI::Option*> visible_options(const CLI::App& app);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/suggest.h"
 #include "base/terminal.h"
 #include "cli/command.h"
 
@@ -18,6 +19,14 @@ constexpr const char* kFooter =
     "  stallscope lint src/                     look for stalls without running anything\n"
     "\n"
     "`stallscope COMMAND --help` explains a command.";
+
+Error unknown(const std::string& what, const std::string& word,
+              const std::vector<std::string>& candidates, const std::string& help) {
+  const std::vector<std::string_view> known(candidates.begin(), candidates.end());
+  const std::string hint = suggestion(word, known);
+  return Error{.message = "unknown " + what + " '" + word + "'" + hint,
+               .remedy = hint.empty() ? "see `" + help + "`" : ""};
+}
 
 }  // namespace
 
@@ -55,6 +64,23 @@ std::vector<const CLI::Option*> visible_options(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options())
     if (!option->get_group().empty()) visible.push_back(option);
   return visible;
+}
+
+Error unknown_command(const std::string& word) {
+  std::vector<std::string> names;
+  for (const Command& command : commands()) names.emplace_back(command.name);
+  return unknown("command", word, names, "stallscope --help");
+}
+
+Error unknown_option(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : visible_options(app)) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  const std::string program = app.get_parent() == nullptr ? "" : "stallscope ";
+  return unknown("option", word.substr(0, word.find('=')), names,
+                 program + app.get_name() + " --help");
 }
 
 }  // namespace stallscope

@@ -5,39 +5,14 @@
 #include <string_view>
 #include <vector>
 
-#include "base/suggest.h"
 #include "base/terminal.h"
 #include "cli/command.h"
 
 namespace stallscope {
 namespace {
 
-std::vector<std::string> command_names() {
-  std::vector<std::string> names;
-  for (const Command& command : commands())
-    if (!command.hidden) names.emplace_back(command.name);
-  return names;
-}
-
 bool is_command(const std::string& name) {
   return std::ranges::any_of(commands(), [&](const Command& c) { return c.name == name; });
-}
-
-std::vector<std::string> option_names(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : visible_options(app)) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
-  }
-  return names;
-}
-
-Error unknown(const std::string& what, const std::string& word,
-              const std::vector<std::string>& candidates, const std::string& help) {
-  const std::vector<std::string_view> known(candidates.begin(), candidates.end());
-  const std::string hint = suggestion(word, known);
-  return Error{.message = "unknown " + what + " '" + word + "'" + hint,
-               .remedy = hint.empty() ? "see `" + help + "`" : ""};
 }
 
 const CLI::App* parsed_command(const CLI::App& app) {
@@ -47,7 +22,8 @@ const CLI::App* parsed_command(const CLI::App& app) {
 }
 
 /// What CLI11 refused, as a message of ours.
-Error explain(const CLI::App& app, const CLI::ParseError& error) {
+Error explain(const CLI::App& app, const CLI::ParseError& error,
+              const std::vector<std::string>& arguments) {
   const CLI::App* command = parsed_command(app);
   const CLI::App& where = command != nullptr ? *command : app;
   const std::string help =
@@ -55,7 +31,11 @@ Error explain(const CLI::App& app, const CLI::ParseError& error) {
   // A misspelt option also shows as a missing required one: name the misspelling.
   for (const std::string& extra : app.remaining(true)) {
     if (extra.size() < 2 || extra[0] != '-') continue;
-    return unknown("option", extra.substr(0, extra.find('=')), option_names(where), help);
+    Error unknown = unknown_option(where, extra);
+    const bool separated = std::ranges::find(arguments, "--") != arguments.end();
+    if (where.get_name() == "run" && !separated)
+      unknown.remedy = "put -- before the command to run, so that its options are its own";
+    return unknown;
   }
   return Error{.message = error.what(), .remedy = "see `" + help + "`"};
 }
@@ -74,7 +54,7 @@ int run_main(int argc, char** argv) {
     arguments.emplace_back("--help");
   }
   if (!arguments[0].starts_with('-') && !is_command(arguments[0])) {
-    print_error(unknown("command", arguments[0], command_names(), "stallscope --help"));
+    print_error(unknown_command(arguments[0]));
     return kExitCannot;
   }
   try {
@@ -82,7 +62,7 @@ int run_main(int argc, char** argv) {
   } catch (const CLI::Success& request) {  // --help, --version
     return app.exit(request);
   } catch (const CLI::ParseError& error) {
-    print_error(explain(app, error));
+    print_error(explain(app, error, arguments));
     return kExitCannot;
   }
   return line.chosen ? line.chosen() : kExitClean;

@@ -87,7 +87,8 @@ void finish_manifest(Recording& recording, Gathered gathered) {
 
 }  // namespace
 
-Result<Recording> record(const RecordOptions& options) {
+Result<Recording> record(const RecordOptions& options,
+                         const std::optional<PairedOverhead>& overhead) {
   // Before anything is made: a misspelt command leaves nothing behind.
   if (find_program(options.command[0]).empty())
     return Error{.message = "cannot start '" + options.command[0] +
@@ -100,6 +101,7 @@ Result<Recording> record(const RecordOptions& options) {
   recording.folder = std::move(*folder);
   for (const std::string& note : recording.folder.notes) print_message(note);
   recording.manifest = begin_manifest(options, recording.folder, identity);
+  recording.manifest.overhead = overhead;
 
   Result<std::string> room = make_recording_folder(recording.folder.run_id);
   if (room) recording.manifest.recording_folder = *room;

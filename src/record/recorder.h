@@ -1,6 +1,7 @@
 // Records one run: folder, environment, child, gathering, run.json.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -19,6 +20,8 @@ struct Recording {
 
 /// Runs the command of `options` under the recorder and leaves a complete run
 /// folder. An Error means that the program never started and nothing was left.
-Result<Recording> record(const RecordOptions& options);
+/// `overhead`, when it has been measured, is kept with the run.
+Result<Recording> record(const RecordOptions& options,
+                         const std::optional<PairedOverhead>& overhead = std::nullopt);
 
 }  // namespace stallscope

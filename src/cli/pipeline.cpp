@@ -1,0 +1,141 @@
+#include "cli/pipeline.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "analyze/analyze.h"
+#include "base/file.h"
+#include "cli/run_info.h"
+#include "cli/snippets.h"
+#include "report/build.h"
+#include "rule/evaluate.h"
+#include "rule/load.h"
+
+namespace stallscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool wanted(const std::vector<int>& ranks, int rank) {
+  return ranks.empty() || std::ranges::find(ranks, rank) != ranks.end();
+}
+
+/// What is left of the traces once they are analysed.
+struct Analyzed {
+  std::vector<RankSummary> ranks;
+  std::vector<std::string> warnings;  ///< each once, also those of traces without any rank
+  std::map<std::string, std::string> environment;  ///< the first rank's where ranks differ
+};
+
+/// Reads and analyses each input; the trace itself is gone before the next one.
+Result<Analyzed> analyze_inputs(const std::vector<std::string>& paths,
+                                const PipelineOptions& options, Progress& progress,
+                                SourceStore& sources) {
+  Analyzed analyzed;
+  for (size_t i = 0; i < paths.size(); ++i) {
+    const std::string what = "reading " + std::to_string(i + 1) + " of " +
+                             std::to_string(paths.size()) + ": " +
+                             fs::path(paths[i]).filename().string();
+    ImportOptions import;
+    import.max_inflated_bytes = options.max_inflated_bytes;
+    import.progress = [&](double fraction) { progress.update(what, fraction); };
+    progress.update(what);
+    Result<Trace> trace = import_trace(paths[i], import);
+    if (!trace) return trace.error();
+    progress.update("analysing " + fs::path(paths[i]).filename().string());
+    sources.load(paths[i]);
+    for (const std::string& warning : trace->health.warnings)
+      if (std::ranges::find(analyzed.warnings, warning) == analyzed.warnings.end())
+        analyzed.warnings.push_back(warning);
+    analyzed.environment.insert(trace->environment.begin(), trace->environment.end());
+    for (RankSummary& rank : analyze_trace(*trace, options.analyze)) {
+      if (!wanted(options.ranks, rank.rank)) continue;
+      sources.cite(rank);
+      analyzed.ranks.push_back(std::move(rank));
+    }
+    sources.save(paths[i]);
+  }
+  return analyzed;
+}
+
+/// Ranks that the run had and the inputs have not.
+std::vector<Error> missing_ranks(const std::vector<RankSummary>& ranks) {
+  std::set<int> present;
+  int world = 0;
+  for (const RankSummary& rank : ranks) {
+    present.insert(rank.rank);
+    world = std::max(world, rank.world_size);
+  }
+  std::string names;
+  size_t missing = 0;
+  constexpr size_t kNamed = 16;
+  for (int rank = 0; rank < world && !present.empty() && *present.rbegin() >= 0; ++rank) {
+    if (present.contains(rank)) continue;
+    if (++missing <= kNamed) names += (names.empty() ? "" : ", ") + std::to_string(rank);
+  }
+  if (missing == 0) return {};
+  if (missing > kNamed) names += " and " + std::to_string(missing - kNamed) + " more";
+  return {Error{.message = "rank " + names + " of " + std::to_string(world) +
+                           " is missing: waits between ranks cannot be told apart fully",
+                .remedy = "record every rank, or name all of their folders",
+                .code = "rank-missing"}};
+}
+
+}  // namespace
+
+Result<Report> make_report(std::span<const std::string> inputs, const PipelineOptions& options,
+                           Progress& progress) {
+  const Result<std::vector<std::string>> paths = expand_inputs(inputs);
+  if (!paths) return paths.error();
+  const Result<std::vector<Rule>> rules = load_bundled_rules(options.rule_folders);
+  if (!rules) return rules.error();
+
+  SourceStore sources;
+  Result<Analyzed> analyzed = analyze_inputs(*paths, options, progress, sources);
+  if (!analyzed) return analyzed.error();
+
+  ReportInput input;
+  input.inputs.assign(inputs.begin(), inputs.end());
+  if (const Status status = describe_run(*paths, analyzed->ranks, input); !status)
+    return status.error();
+  input.environment = std::move(analyzed->environment);
+  input.warnings = std::move(analyzed->warnings);
+  if (options.ranks.empty()) input.errors = missing_ranks(analyzed->ranks);
+  progress.update("merging ranks");
+  input.summary = merge_ranks(std::move(analyzed->ranks));
+
+  progress.update("evaluating rules");
+  EvaluateOptions evaluation;
+  evaluation.source_was_analysed = false;
+  evaluation.run_file_hashes = sources.hashes();
+  RuleResults results = evaluate(*rules, &input.summary, {}, evaluation);
+  input.findings = std::move(results.findings);
+  input.rules = std::move(results.rules);
+  for (Finding& finding : input.findings) sources.add_snippet(finding);
+  progress.clear();
+  return build_report(std::move(input));
+}
+
+Status write_reports(const Report& report, const std::string& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return Error{.message = "cannot create: " + error.message(), .file = folder};
+  for (const char* name : {"html", "json"}) {
+    const Format* format = find_format(name);
+    const std::string path = folder + "/" + std::string(format->file_name);
+    if (fs::exists(path, error)) {
+      const Result<std::string> old = read_file(path);
+      if (!old || old->find("stallscope") == std::string::npos)
+        return Error{.message = "exists and is no stallscope report",
+                     .file = path,
+                     .remedy = "choose another folder with -o"};
+    }
+    const Result<std::string> text = format->render(report);
+    if (!text) return text.error();
+    if (const Status written = write_file(path, *text); !written) return written;
+  }
+  return ok_status();
+}
+
+}  // namespace stallscope

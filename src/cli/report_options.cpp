@@ -1,0 +1,34 @@
+#include "cli/report_options.h"
+
+#include <filesystem>
+
+#include "base/terminal.h"
+
+namespace stallscope {
+
+void add_pipeline_options(CLI::App& app, PipelineOptions& options) {
+  app.add_option("--step-range", options.analyze.step_range,
+                 "Name of the range that is one step (default: found by itself)")
+      ->type_name("NAME");
+  app.add_option("--ranks", options.ranks, "Only these ranks, e.g. 0,3")
+      ->type_name("LIST")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_option("--rules", options.rule_folders, "Further folder of rule files (repeatable)")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
+  app.add_option("--max-inflated", options.max_inflated_bytes,
+                 "Refuse traces that inflate beyond this, e.g. 200GB (default 64GB)")
+      ->type_name("SIZE")
+      ->transform(CLI::AsSizeValue(false));
+}
+
+void print_where(const std::string& folder) {
+  std::error_code error;
+  const std::string html =
+      std::filesystem::weakly_canonical(folder + "/report.html", error).string();
+  print_message("report: " + html + "  (open it in a browser: xdg-open " + folder +
+                "/report.html)");
+}
+
+}  // namespace stallscope

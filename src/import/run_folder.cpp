@@ -1,0 +1,118 @@
+// Importer "stallscope-run": one rank of a recorded run, from its segments.
+#include "import/run_folder.h"
+
+#include <cstring>
+#include <filesystem>
+
+#include "base/file.h"
+#include "import/importer.h"
+#include "import/segment_reader.h"
+#include "import/symbolize.h"
+
+namespace stallscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_segment(const ImportSource& source) {
+  uint64_t magic = 0;
+  if (source.head.size() < sizeof magic) return false;
+  std::memcpy(&magic, source.head.data(), sizeof magic);
+  return magic == segment::kMagic;
+}
+
+int sniff(const ImportSource& source) {
+  if (!source.is_directory) return is_segment(source) ? 100 : 0;
+  std::error_code error;
+  const bool ours = fs::exists(fs::path(source.path) / kManifestFile, error) ||
+                    !files_with_suffix(source.path, segment::kFileSuffix).empty();
+  return ours ? 100 : 0;
+}
+
+/// Where the segments of a folder are: beside it when they were gathered, on
+/// node-local storage when the recorder was killed before it could gather them.
+std::vector<std::string> segments_of(const std::string& folder, const RunManifest* manifest) {
+  std::vector<std::string> files = files_with_suffix(folder, segment::kFileSuffix);
+  if (files.empty() && manifest != nullptr && !manifest->recording_folder.empty())
+    files = files_with_suffix(manifest->recording_folder, segment::kFileSuffix);
+  return files;
+}
+
+void apply_manifest(const RunManifest& manifest, Trace& trace) {
+  for (const auto& [key, value] : manifest.environment) trace.environment.emplace(key, value);
+  TraceHealth& health = trace.health;
+  health.warnings.insert(health.warnings.end(), manifest.warnings.begin(), manifest.warnings.end());
+  if (!manifest.complete) {
+    health.cut_short = true;
+    health.warnings.emplace_back(
+        "the recorder was still running or was killed, so the end of the run may be missing (run "
+        "`stallscope report` again when it is over)");
+  }
+  // The recorder's own rank stands for processes whose launcher hid it from them.
+  for (Process& process : trace.processes) {
+    if (process.rank >= 0 || manifest.identity.rank < 0) continue;
+    process.rank = manifest.identity.rank;
+    process.local_rank = manifest.identity.local_rank;
+    process.world_size = manifest.identity.world_size;
+  }
+}
+
+Result<Trace> read_folder(const std::string& folder, const ImportOptions& options) {
+  const Result<RunManifest> manifest = manifest_of(folder);
+  std::error_code error;
+  const bool has_manifest = fs::exists(fs::path(folder) / kManifestFile, error) ||
+                            fs::exists(fs::path(folder).parent_path() / kManifestFile, error);
+  if (has_manifest && !manifest) return manifest.error();
+
+  RunSymbols symbols;
+  const std::string symbols_file = folder + "/" + std::string(kSymbolsFile);
+  if (const Result<std::string> known = read_file(symbols_file)) symbols.load(*known);
+
+  Trace trace;
+  trace.producer = "recorded";
+  const std::vector<std::string> segments = segments_of(folder, manifest ? &*manifest : nullptr);
+  for (size_t i = 0; i < segments.size(); ++i) {
+    const Result<SegmentContents> contents =
+        read_segment(segments[i], trace, options, symbols.symbolizer());
+    if (!contents) {
+      trace.health.cut_short = true;
+      trace.health.warnings.push_back("a segment cannot be read: " + contents.error().to_string());
+      continue;
+    }
+    for (const std::string& note : contents->notes) trace.health.warnings.push_back(note);
+    if (options.progress)
+      options.progress(static_cast<double>(i + 1) / static_cast<double>(segments.size()));
+  }
+  if (manifest) apply_manifest(*manifest, trace);
+  if (segments.empty())
+    trace.health.warnings.emplace_back(
+        "nothing was recorded: the program used neither CUDA nor NVTX nor MPI (add NVTX ranges, or "
+        "see `stallscope doctor`)");
+  // Kept with the run, so that it reads the same where the binaries are not. A
+  // folder that cannot be written is read all the same.
+  if (symbols.changed()) (void)write_file(symbols_file, symbols.to_json());
+  trace.finish();
+  return trace;
+}
+
+Result<Trace> read(const ImportSource& source, const ImportOptions& options) {
+  if (source.is_directory) return read_folder(source.path, options);
+  RunSymbols symbols;
+  Trace trace;
+  trace.producer = "recorded";
+  const Result<SegmentContents> contents =
+      read_segment(source.path, trace, options, symbols.symbolizer());
+  if (!contents) return contents.error();
+  trace.health.warnings.insert(trace.health.warnings.end(), contents->notes.begin(),
+                               contents->notes.end());
+  trace.finish();
+  return trace;
+}
+
+const RegisterImporter kRegister({.name = "stallscope-run",
+                                  .description = "folder that `stallscope run` recorded",
+                                  .sniff = sniff,
+                                  .read = read});
+
+}  // namespace
+}  // namespace stallscope
