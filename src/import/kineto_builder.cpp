@@ -10,8 +10,6 @@ constexpr char kNoDuration[] = "missing duration read as 0";
 constexpr char kNegative[] = "negative duration read as 0";
 constexpr char kUnmatchedEnd[] = "end without a begin skipped";
 constexpr char kAsync[] = "asynchronous range skipped";
-constexpr char kBigCorrelation[] = "correlation beyond 32 bits renumbered";
-constexpr uint32_t kFirstFolded = 0xE0000000;   // far above what a run of 2^31 calls reaches
 constexpr int64_t kInvalidStream = 0xFFFFFFFF;  // CUPTI's "no stream"
 
 }  // namespace
@@ -107,17 +105,8 @@ Role KinetoBuilder::cached_role(std::string_view category) {
   return known.role;
 }
 
-uint32_t KinetoBuilder::fold_correlation(int64_t value) {
-  if (value <= 0 || value == kInvalidStream) return 0;
-  if (value < kFirstFolded) return static_cast<uint32_t>(value);
-  const auto next = kFirstFolded + static_cast<uint32_t>(folded_.size());
-  const auto [it, added] = folded_.try_emplace(value, next);
-  if (added) ++repairs_[kBigCorrelation];
-  return it->second;
-}
-
 uint32_t KinetoBuilder::correlation_of(const RawEvent& raw) {
-  return fold_correlation(raw.integer(Arg::correlation, repairs_).value_or(0));
+  return correlations_.fold(raw.integer(Arg::correlation, repairs_).value_or(0), repairs_);
 }
 
 uint32_t KinetoBuilder::host_process(int64_t pid) {
@@ -295,7 +284,8 @@ void KinetoBuilder::flow(const RawEvent& raw) {
   const std::optional<int64_t> id = parse_integer(raw.id);
   const std::optional<ExactTime> time = parse_microseconds(raw.timestamp);
   if (!id || !time) return;
-  flows_.push_back({lane_of(raw), round_to_ns(*time), fold_correlation(*id), raw.phase == 's'});
+  flows_.push_back(
+      {lane_of(raw), round_to_ns(*time), correlations_.fold(*id, repairs_), raw.phase == 's'});
 }
 
 void KinetoBuilder::begin(const RawEvent& raw) {

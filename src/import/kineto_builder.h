@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "import/correlation_ids.h"
 #include "import/decimal_time.h"
 #include "import/json_repair.h"
 #include "import/kineto_event.h"
@@ -71,7 +72,6 @@ class KinetoBuilder {
   Lane lane_of(const RawEvent& raw);
   int64_t number_of(std::string_view text, bool is_text);
   uint32_t correlation_of(const RawEvent& raw);
-  uint32_t fold_correlation(int64_t value);
   uint32_t host_process(int64_t pid);
   TrackId host_track(const Lane& lane);
   TrackId device_track(const RawEvent& raw, const Lane& lane);
@@ -106,7 +106,7 @@ class KinetoBuilder {
   std::unordered_map<int64_t, uint32_t> host_processes_;
   bool primary_named_ = false;
   std::unordered_map<std::string, int64_t> text_numbers_;
-  std::unordered_map<int64_t, uint32_t> folded_;
+  CorrelationIds correlations_;
   std::vector<uint8_t> api_calls_;  // by name: 1 + ApiCall, 0 = not yet classified
   std::unordered_map<StringId, CopyName> copy_names_;
   struct RoleSlot {

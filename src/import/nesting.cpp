@@ -174,10 +174,16 @@ class Nester {
             collective = trace_.payloads()[id];
           open_.push_back({start, end, node, frame, collective});
         }
+      } else if (trace_.kinds()[id] == EventKind::range) {
+        if (trace_.field(id, kKeyCollective) != nullptr)
+          open_.push_back({start, end, node, kNoFrame, trace_.payloads()[id]});
       } else if (trace_.kinds()[id] == EventKind::api && collective != 0 &&
                  trace_.correlations()[id] != 0) {
         launched_in_[key_of(track, trace_.correlations()[id])] = collective;
       }
+      // A call's own call chain lies inside the ranges around it.
+      if (trace_.kinds()[id] != EventKind::range && trace_.stacks()[id] != 0 && node != 0)
+        node = tree_.append(node, trace_.stacks()[id]);
       if (node != 0) trace_.set_stack(id, tree_.stack(node));
     }
   }
@@ -203,6 +209,7 @@ class Nester {
     }
   }
 
+  static constexpr FrameId kNoFrame = UINT32_MAX;  // of a range that is no frame
   static constexpr int8_t kUnknown = -1, kNo = 0, kYes = 1;
 
   Trace& trace_;
