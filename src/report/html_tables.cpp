@@ -46,7 +46,10 @@ std::string heat_row(const RankSummary& rank, const RankSummary* slowest) {
   std::string out =
       fmt::format("<tr id=\"rank={}\"><th scope=\"row\">{}{}</th>",
                   rank.rank >= 0 ? fmt::format("{}", rank.rank) : fmt::format("pid-{}", rank.pid),
-                  escaped(rank_short_label(rank)), &rank == slowest ? " <em>slowest</em>" : "");
+                  escaped(rank_short_label(rank)),
+                  !rank.abstentions.empty() ? " <em>no verdict</em>"
+                  : &rank == slowest        ? " <em>slowest</em>"
+                                            : "");
   out += fmt::format("<td>{}</td><td class=\"n\">{}</td>", escaped(rank.host),
                      rank.device >= 0 ? fmt::format("{}", rank.device) : "\xE2\x80\x94");
   out += rank.step_median > 0 ? duration_cell(rank.step_median) : "<td class=\"n\">unknown</td>";
@@ -114,12 +117,6 @@ std::string slow_steps_table(const RankSummary& rank) {
 }
 
 std::string step_table(const RankSummary& rank) {
-  static constexpr const char* kUses[] = {"used",
-                                          "first step",
-                                          "last step",
-                                          "warm-up",
-                                          "launched before the capture",
-                                          "in a capture hole"};
   std::string out = fmt::format(
       "<details class=\"sub\"><summary>Table of the steps of {}</summary><div class=\"scroll\" "
       "tabindex=\"0\" role=\"region\" "
@@ -130,8 +127,7 @@ std::string step_table(const RankSummary& rank) {
   for (size_t i = 0; i < rank.steps.size() && i < kMaxStepRows; ++i) {
     const Step& step = rank.steps[i];
     out += fmt::format("<tr><th scope=\"row\" class=\"n\">{}</th>{}<td>{}</td></tr>", step.index,
-                       duration_cell(step.window_end - step.window_start),
-                       kUses[static_cast<size_t>(step.use)]);
+                       duration_cell(step.window_end - step.window_start), step_use_name(step.use));
   }
   out += "</tbody></table></div>";
   if (rank.steps.size() > kMaxStepRows)

@@ -5,6 +5,7 @@
 #include "report/build.h"
 #include "report/findings_format.h"
 #include "report/json_parts.h"
+#include "report/present.h"
 #include "report/skew.h"
 #include "report/tool_info.h"
 
@@ -64,13 +65,11 @@ Json startup_json(const Report& report) {
 }
 
 Json step_series_json(const RankSummary& rank) {
-  static constexpr const char* kUses[] = {
-      "used", "first", "last", "warm-up", "launched-before-capture", "hole"};
   Json index = Json::array(), duration = index, use = index;
   for (const Step& step : rank.steps) {
     index.push_back(step.index);
     duration.push_back(step.window_end - step.window_start);
-    use.push_back(kUses[static_cast<size_t>(step.use)]);
+    use.push_back(step_use_name(step.use));
   }
   return {{"index", index}, {"durationNs", duration}, {"use", use}};
 }

@@ -136,6 +136,28 @@ std::string verify_command(const Report& report) {
                      command_text(report.run));
 }
 
+std::string_view step_use_name(StepUse use) {
+  switch (use) {
+    case StepUse::used:
+      return "used";
+    case StepUse::first:
+      return "first";
+    case StepUse::last:
+      return "last";
+    case StepUse::warm_up:
+      return "warm-up";
+    case StepUse::launched_before_capture:
+      return "launched-before-capture";
+    case StepUse::hole:
+      return "hole";
+    case StepUse::no_work:
+      return "no-device-work";
+    case StepUse::overlapping:
+      return "overlapping";
+  }
+  return "";
+}
+
 std::string_view status_text(FindingStatus status) {
   switch (status) {
     case FindingStatus::measured:

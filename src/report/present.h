@@ -44,6 +44,9 @@ std::string command_text(const RunInfo& run);
 /// How to find out whether a fix helped.
 std::string verify_command(const Report& report);
 
+/// "used", or why a step takes no part in statistics: "warm-up", "launched-before-capture", ...
+std::string_view step_use_name(StepUse use);
+
 /// What is known about the finding from the run, as a phrase.
 std::string_view status_text(FindingStatus status);
 
