@@ -1,7 +1,69 @@
 #include "analyze/observe.h"
 
-namespace stallscope {
+#include <algorithm>
+#include <tuple>
 
-void observe_all(const RankContext&, RankSummary&) {}
+#include "analyze/observe_parts.h"
+#include "analyze/timeline.h"
+
+namespace stallscope {
+namespace {
+
+/// Rows kept per kind, dearest first, so that a rank's summary stays small.
+constexpr size_t kMostPerKind = 200;
+
+double weight(const Observation& o) {
+  const auto own = [&o](const char* name) {
+    const auto it = o.numbers.find(name);
+    return it == o.numbers.end() ? 0 : it->second;
+  };
+  const double idle = o.idle_ns.per_step(), blocked = o.blocked_ns.per_step();
+  return std::max(
+      {idle + blocked, own("duration_ns"), own("exposed_ns"), static_cast<double>(o.one_time_ns)});
+}
+
+// By kind, then dearest first; ties by what is written in the row, so that order is stable.
+void order_and_cap(Observations& observations) {
+  std::ranges::stable_sort(observations, [](const Observation& a, const Observation& b) {
+    if (a.kind != b.kind) return a.kind < b.kind;
+    const double x = weight(a), y = weight(b);
+    if (x != y) return x > y;
+    return std::tie(a.subject, a.place, a.cause) < std::tie(b.subject, b.place, b.cause);
+  });
+  Observations kept;
+  size_t of_kind = 0;
+  for (Observation& o : observations) {
+    of_kind = kept.empty() || kept.back().kind != o.kind ? 0 : of_kind + 1;
+    if (of_kind < kMostPerKind) kept.push_back(std::move(o));
+  }
+  observations = std::move(kept);
+}
+
+}  // namespace
+
+void observe_all(const RankContext& context, RankSummary& summary) {
+  SiteTable sites(context.index, context.options);
+  Observations& rows = summary.observations;
+  if (context.work != nullptr) {
+    const StreamOrder order(context.index, *context.work);
+    observe_host_sync(context, sites, order, rows);
+    observe_copies(context, sites, rows);
+    observe_kernels(context, sites, summary);
+    observe_launch_bound(context, sites, rows);
+    observe_host_gaps(context, sites, rows);
+  } else {
+    observe_host_work(context, sites, rows);
+  }
+  observe_collectives(context, sites, summary);
+  observe_input_wait(context, sites, rows);
+  observe_calls(context, sites, rows);
+  observe_overhead(context, sites, rows);
+  observe_samples(context, sites, rows);
+  order_and_cap(rows);
+  summary.slow_steps = slow_steps(context);
+  summary.startup = startup_phases(context);
+  summary.representative = representative_timeline(context);
+  fill_memory(context, summary);
+}
 
 }  // namespace stallscope

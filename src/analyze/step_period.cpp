@@ -19,6 +19,14 @@ namespace {
 constexpr size_t kFewestPieces = 3;
 /// Share of the recurring names that a piece must hold, mean over names.
 constexpr double kCoverage = 0.85;
+/// Steps repeat the same program: this share of the pieces must hold nearly as many launches as the
+/// median piece, and the pieces must hold nearly all launches there are.
+constexpr double kAlike = 0.8;
+constexpr double kNearly = 0.05;
+constexpr double kWhole = 0.75;
+/// Names that come in fewer than half of the pieces may be this share of all names: a single step
+/// has many such (embedding, loss, optimiser) around its layers.
+constexpr double kMostRare = 0.25;
 /// Cuts that agree on the step differ in their median period by less than this.
 constexpr double kAgreement = 0.01;
 
@@ -79,6 +87,26 @@ double coverage(const Cut& cut, const std::vector<StringId>& names,
   return sum / static_cast<double>(names.size());
 }
 
+// Layers pass for steps when a trace holds a single step; their pieces differ between the forward
+// and the backward pass, and leave out what comes before, between and after.
+bool is_regular(const Cut& cut, size_t launches) {
+  std::vector<double> sizes;
+  for (size_t i = 1; i < cut.starts.size(); ++i)
+    sizes.push_back(static_cast<double>(cut.starts[i] - cut.starts[i - 1]));
+  const double median = median_of(sizes);
+  const auto alike = std::ranges::count_if(
+      sizes, [median](double size) { return std::fabs(size - median) <= kNearly * median; });
+  const double whole = static_cast<double>(cut.starts.back() - cut.starts.front()) + median;
+  return static_cast<double>(alike) >= kAlike * static_cast<double>(sizes.size()) &&
+         whole >= kWhole * static_cast<double>(launches);
+}
+
+double rare_names(size_t pieces, const std::map<StringId, std::vector<size_t>>& places) {
+  const auto rare = std::ranges::count_if(
+      places, [pieces](const auto& entry) { return entry.second.size() * 2 < pieces; });
+  return static_cast<double>(rare) / static_cast<double>(places.size());
+}
+
 double median_period(const Cut& cut, const std::vector<Launch>& launches) {
   std::vector<double> periods;
   for (size_t i = 1; i < cut.starts.size(); ++i)
@@ -112,7 +140,9 @@ StepMarks find_steps_by_period(const ProcessIndex& index, const DeviceWork& work
     for (StringId name : it->second) {
       Cut cut{name, places.at(name), 0, 0};
       cut.coverage = coverage(cut, recurring_names(launches, kFewestPieces, places), places);
-      if (cut.coverage < kCoverage) continue;
+      if (cut.coverage < kCoverage || !is_regular(cut, launches.size()) ||
+          rare_names(count, places) > kMostRare)
+        continue;
       cut.median_period = median_period(cut, launches);
       passing.push_back(std::move(cut));
     }

@@ -1,0 +1,73 @@
+#include "analyze/observation_builder.h"
+
+#include <algorithm>
+
+#include "analyze/statistics.h"
+#include "analyze/timeline.h"
+
+namespace stallscope {
+
+Distribution StepSums::over(size_t used_steps) const {
+  Distribution result;
+  result.steps = static_cast<uint32_t>(used_steps);
+  std::vector<double> values(used_steps, 0);
+  for (const auto& [step, value] : sums_) values[step] += value;
+  for (double value : values) {
+    result.total += value;
+    result.maximum = std::max(result.maximum, value);
+    result.steps_affected += value > 0;
+  }
+  result.median = median_of(std::move(values));
+  return result;
+}
+
+void ObservationBuilder::consider(double weight, EventId event) {
+  if (worst.size() == kMaxExemplars && weight <= worst.back().first) return;
+  const auto at =
+      std::ranges::upper_bound(worst, weight, std::greater<>(), &std::pair<double, EventId>::first);
+  worst.insert(at, {weight, event});
+  if (worst.size() > kMaxExemplars) worst.pop_back();
+}
+
+Observation ObservationBuilder::finish(const RankContext& context, const SiteTable& sites,
+                                       std::string_view kind) const {
+  Observation row;
+  const size_t used = context.used.size();
+  const Process& process = context.trace.processes[context.index.process];
+  const Site& at = sites.site(site);
+  row.kind = kind;
+  row.place = at.place;
+  row.stack = at.stack;
+  row.rank = process.rank;
+  row.pid = process.pid;
+  row.device = context.work != nullptr ? context.work->device : -1;
+  row.subject = subject;
+  const auto heaviest = std::ranges::max_element(
+      causes, [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (heaviest != causes.end()) row.cause = heaviest->first;
+  row.count = count.over(used);
+  row.blocked_ns = blocked.over(used);
+  row.idle_ns = idle.over(used);
+  row.one_time_ns = static_cast<Ns>(one_time_ns);
+  row.numbers = numbers;
+  for (const auto& [name, sums] : per_step) row.numbers[name] = sums.over(used).per_step();
+  for (const auto& [name, values] : median)
+    if (!values.empty()) row.numbers[name] = median_of(values);
+  row.texts = texts;
+  if (!at.op.empty()) {
+    row.texts.emplace("operator", at.op);
+    row.texts.emplace("operators", at.operators);
+  }
+  // What hardly matters is shown once: timelines are the larger part of a summary.
+  constexpr double kMatters = 0.001;
+  const double total = row.blocked_ns.per_step() + row.idle_ns.per_step() +
+                       (worst.empty() ? 0 : worst.front().first);
+  const bool matters = total >= kMatters * static_cast<double>(context.step_mean);
+  for (const auto& [weight, event] : worst) {
+    row.exemplars.push_back(timeline_around(context, event));
+    if (!matters) break;
+  }
+  return row;
+}
+
+}  // namespace stallscope

@@ -1,0 +1,51 @@
+// Gathers the events of one observation over the used steps.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyze/places.h"
+#include "analyze/rank_context.h"
+#include "analyze/summary.h"
+
+namespace stallscope {
+
+/// A quantity by used step, added in any order.
+class StepSums {
+ public:
+  void add(uint32_t used_step, double value) {
+    if (!sums_.empty() && sums_.back().first == used_step)
+      sums_.back().second += value;
+    else
+      sums_.emplace_back(used_step, value);
+  }
+  Distribution over(size_t used_steps) const;
+
+ private:
+  std::vector<std::pair<uint32_t, double>> sums_;
+};
+
+/// Sums for the members of an Observation; `finish` makes the row.
+struct ObservationBuilder {
+  SiteId site = 0;
+  StepSums count, blocked, idle;
+  double one_time_ns = 0;
+  uint64_t occurrences = 0;                           ///< in used steps
+  std::map<std::string, StepSums> per_step;           ///< fields given per used step
+  std::map<std::string, std::vector<double>> median;  ///< fields given as medians of occurrences
+  std::map<std::string, double> numbers;
+  std::map<std::string, std::string> texts;
+  std::map<std::string, double> causes;  ///< cause -> weight; the heaviest is named
+  std::string subject;
+  std::vector<std::pair<double, EventId>> worst;  ///< at most kMaxExemplars, by weight
+
+  /// Remembers `event` for the exemplars when it is among the worst.
+  void consider(double weight, EventId event);
+
+  Observation finish(const RankContext& context, const SiteTable& sites,
+                     std::string_view kind) const;
+};
+
+}  // namespace stallscope

@@ -1,0 +1,175 @@
+// collective, and each rank's share in the collectives for the merge of ranks.
+#include "analyze/collectives.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "analyze/observation_builder.h"
+#include "analyze/observe_parts.h"
+
+namespace stallscope {
+namespace {
+
+/// At most this many collectives are kept for the merge, so that a rank's summary stays small.
+constexpr size_t kMostShares = 20'000;
+/// A collective hides nothing when kernels run beside it for less than this share.
+constexpr double kHidesNothing = 0.05;
+
+std::string operation_of(const Trace& trace, EventId id) {
+  CollectiveOp op = trace.kinds()[id] == EventKind::collective
+                        ? static_cast<CollectiveOp>(trace.details()[id])
+                        : CollectiveOp::unknown;
+  if (op == CollectiveOp::unknown) op = classify_collective(trace.name(id));
+  return std::string(to_string(op));
+}
+
+std::string group_of(const Trace& trace, EventId id) {
+  const Field* field = trace.field(id, kKeyGroup);
+  if (field == nullptr) return {};
+  return field->type == Field::Type::text ? std::string(trace.text(field->text))
+                                          : std::to_string(field->integer);
+}
+
+Collective describe(const RankContext& context, EventId id, EventId call, uint32_t step) {
+  const Trace& trace = context.trace;
+  Collective c;
+  c.id = id;
+  c.call = call;
+  c.step = step;
+  c.start = trace.starts()[id];
+  c.end = trace.end(id);
+  c.operation = operation_of(trace, id);
+  c.group = group_of(trace, id);
+  c.bytes = trace.number(id, kKeyBytes);
+  if (const auto size = trace.integer(id, kKeyWorldSize)) c.world_size = *size;
+  if (c.world_size == 0) c.world_size = trace.processes[context.index.process].world_size;
+  c.sequence = trace.integer(id, kKeySequence);
+  c.async = trace.integer(id, kKeyAsync);
+  c.on_host = trace.tracks[trace.tracks_of_events()[id]].kind == TrackKind::thread;
+  c.hidden = context.work != nullptr ? overlap(context.usage.compute, c.start, c.end) : 0;
+  return c;
+}
+
+// Bus bandwidth counts what every link carries: factors as in nccl-tests.
+double bus_factor(const std::string& operation, double ranks) {
+  if (ranks < 2) return 1;
+  if (operation == "all-reduce") return 2 * (ranks - 1) / ranks;
+  if (operation == "all-gather" || operation == "reduce-scatter" || operation == "all-to-all")
+    return (ranks - 1) / ranks;
+  return 1;
+}
+
+bool is_rendezvous(const std::string& operation) {
+  return operation != "send" && operation != "receive" && operation != "send-receive" &&
+         operation != "wait" && operation != "unknown";
+}
+
+// Ranks number the collectives of a group alike; without a number, the order within a step does.
+void fill_shares(const RankContext& context, const std::vector<Collective>& collectives,
+                 RankSummary& summary) {
+  const int32_t rank = context.trace.processes[context.index.process].rank;
+  if (rank < 0) return;
+  std::map<std::tuple<std::string, std::string, uint32_t>, int64_t> ordinals;
+  for (const Collective& c : collectives) {
+    if (summary.collectives.size() >= kMostShares) return;
+    if (c.step == kNoIndex || !is_rendezvous(c.operation) || (c.on_host && c.async == 1)) continue;
+    CollectiveKey key{c.group, 0};
+    if (c.sequence) {
+      key.sequence = *c.sequence;
+    } else {
+      constexpr int64_t kPerStep = 1'000'000;
+      key.group += "/" + c.operation;
+      key.sequence = c.step * kPerStep + ordinals[{c.group, c.operation, c.step}]++;
+    }
+    const CollectiveShare share{c.end - c.start, rank, c.end - c.start, 1, c.step, c.operation};
+    summary.collectives.emplace(std::move(key), share);
+  }
+}
+
+}  // namespace
+
+std::vector<Collective> collectives_of(const RankContext& context) {
+  const Trace& trace = context.trace;
+  std::vector<Collective> found;
+  if (context.work != nullptr) {
+    const DeviceWork& work = *context.work;
+    for (size_t i = 0; i < work.activities.size(); ++i)
+      if (activity_of(trace, work.activities[i], context.collective_name) ==
+          Activity::communication)
+        found.push_back(
+            describe(context, work.activities[i], work.launches[i], context.step_work.step_of[i]));
+  }
+  for (const HostThread& thread : context.index.threads) {
+    Ns reached = std::numeric_limits<Ns>::min();
+    for (EventId id = thread.first; id < thread.last; ++id) {
+      const bool named = context.work == nullptr && trace.kinds()[id] == EventKind::range &&
+                         context.natures[trace.names()[id]] & kCommunication;
+      // One collective may be made of others, or announced by several layers: the outer counts.
+      if ((trace.kinds()[id] != EventKind::collective && !named) || trace.end(id) <= reached)
+        continue;
+      reached = trace.end(id);
+      found.push_back(describe(context, id, id, context.step_of_host(trace.starts()[id])));
+    }
+  }
+  std::ranges::stable_sort(found, {}, &Collective::start);
+  return found;
+}
+
+void observe_collectives(const RankContext& context, SiteTable& sites, RankSummary& summary) {
+  const Trace& trace = context.trace;
+  const std::vector<Collective> collectives = collectives_of(context);
+  fill_shares(context, collectives, summary);
+  const ThreadIdle idle(context);
+  std::map<std::tuple<SiteId, std::string, std::string>, ObservationBuilder> groups;
+  for (const Collective& c : collectives) {
+    const uint32_t used = c.step == kNoIndex ? kNoIndex : context.used_rank[c.step];
+    if (used == kNoIndex) continue;
+    const SiteId site = sites.of(c.call);
+    ObservationBuilder& row = groups[{site, c.operation, c.group}];
+    if (row.subject.empty()) {
+      row.site = site;
+      row.subject = c.operation;
+      row.texts["operation"] = c.operation;
+      row.texts["group"] = c.group;
+      row.texts["name"] = trace.name(c.id);
+      if (c.world_size > 0) row.numbers["world_size"] = static_cast<double>(c.world_size);
+    }
+    const auto duration = static_cast<double>(c.end - c.start);
+    const auto hidden = static_cast<double>(c.hidden);
+    row.count.add(used, 1);
+    row.per_step["duration_ns"].add(used, duration);
+    row.per_step["exposed_ns"].add(used, duration - hidden);
+    row.per_step["hidden_ns"].add(used, hidden);
+    row.median["waited_at_once_"].push_back(hidden < kHidesNothing * duration ? 1 : 0);
+    if (c.async) row.numbers["async"] = static_cast<double>(*c.async);
+    if (c.bytes && duration > 0) {
+      row.median["bytes"].push_back(*c.bytes);
+      const double gb_per_s = *c.bytes / duration;  // bytes per nanosecond
+      row.median["algorithm_gb_per_s"].push_back(gb_per_s);
+      row.median["bus_gb_per_s"].push_back(
+          gb_per_s * bus_factor(c.operation, static_cast<double>(c.world_size)));
+    }
+    if (c.on_host) {
+      row.blocked.add(used, duration);
+      row.idle.add(used, static_cast<double>(
+                             idle.overlap(context.index.thread_index(c.id), c.start, c.end)));
+    }
+    row.consider(duration - hidden, c.id);
+  }
+  for (auto& [key, row] : groups) {
+    const std::vector<double>& at_once = row.median["waited_at_once_"];
+    double sum = 0;
+    for (double value : at_once) sum += value;
+    row.numbers["waited_at_once"] = sum / static_cast<double>(at_once.size());
+    row.median.erase("waited_at_once_");
+    const size_t steps = context.used.size();
+    const double total = row.per_step["duration_ns"].over(steps).total;
+    row.numbers["exposed_fraction"] =
+        total > 0 ? row.per_step["exposed_ns"].over(steps).total / total : 0;
+    summary.observations.push_back(row.finish(context, sites, "collective"));
+  }
+  observe_bursts(context, sites, collectives, summary.observations);
+}
+
+}  // namespace stallscope

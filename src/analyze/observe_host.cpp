@@ -1,0 +1,279 @@
+// host-gap, input-wait, allocation, compile, overhead, garbage-collection: what
+// the host did while the device, or the step thread, waited.
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "analyze/observation_builder.h"
+#include "analyze/observe_parts.h"
+
+namespace stallscope {
+namespace {
+
+/// A range fills a gap when it covers at least this share of it.
+constexpr double kFills = 0.5;
+
+// Children of the gap's thread that began inside it are looked at up to this many.
+constexpr size_t kMostChildren = 4096;
+
+// The innermost range that covers at least half of [from, to) on the thread; markers of steps say
+// nothing and are passed over. kNoEvent when none does.
+EventId filling_range(const RankContext& context, const HostThread& thread, Ns from, Ns to) {
+  const Trace& trace = context.trace;
+  const auto starts = trace.starts();
+  const auto row = static_cast<EventId>(
+      std::upper_bound(starts.begin() + thread.first, starts.begin() + thread.last, from) -
+      starts.begin());
+  const auto covers = [&](EventId id) {
+    const Ns covered = std::min(trace.end(id), to) - std::max(starts[id], from);
+    return static_cast<double>(covered) >= kFills * static_cast<double>(to - from);
+  };
+  const auto named = [&](EventId id) {
+    return trace.kinds()[id] == EventKind::range &&
+           !(context.natures[trace.names()[id]] & kFramework);
+  };
+  EventId best = kNoEvent;
+  // Ranges that begin inside the gap are deeper than those around it; the last that covers enough
+  // is the innermost.
+  size_t seen = 0;
+  for (EventId id = row; id < thread.last && starts[id] < to && seen < kMostChildren; ++id, ++seen)
+    if (named(id) && covers(id)) best = id;
+  if (best != kNoEvent) return best;
+  if (row == thread.first) return kNoEvent;
+  const EventId before = row - 1;
+  EventId around = trace.kinds()[before] == EventKind::range ? before : thread.parent(before);
+  for (; around != kNoEvent; around = thread.parent(around))
+    if (named(around) && covers(around)) return around;
+  return kNoEvent;
+}
+
+// The stack seen most often on the thread in [from, to).
+StackId commonest_sample(const Trace& trace, const HostThread& thread, Ns from, Ns to) {
+  const auto starts = trace.starts();
+  auto row = static_cast<EventId>(
+      std::lower_bound(starts.begin() + thread.first, starts.begin() + thread.last, from) -
+      starts.begin());
+  std::map<StackId, size_t> counts;
+  for (size_t seen = 0; row < thread.last && starts[row] < to && seen < kMostChildren;
+       ++row, ++seen)
+    if (trace.kinds()[row] == EventKind::sample && trace.stacks()[row] != 0)
+      ++counts[trace.stacks()[row]];
+  const auto most = std::ranges::max_element(
+      counts, [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == counts.end() ? 0 : most->first;
+}
+
+struct Filler {
+  SiteId site = 0;
+  std::string name;
+};
+
+// Who kept the device waiting: a range, else what samples show, else the code that launched next.
+Filler filler_of(const RankContext& context, SiteTable& sites, const IdlePiece& piece) {
+  const Trace& trace = context.trace;
+  const HostThread& thread = context.index.threads[piece.thread];
+  const Ns until = std::max(piece.start + 1, std::min(piece.end, trace.starts()[piece.launch]));
+  if (const StackId sample = commonest_sample(trace, thread, piece.start, until)) {
+    const SiteId site = sites.of_stack(sample);
+    const Site& at = sites.site(site);
+    return {site, at.place.known()   ? at.place.function
+                  : at.stack.empty() ? std::string("unknown")
+                                     : at.stack.front().function};
+  }
+  const EventId range = filling_range(context, thread, piece.start, until);
+  const SiteId launch_site = sites.of(piece.launch);
+  if (range == kNoEvent) {
+    const Site& at = sites.site(launch_site);
+    return {launch_site, at.place.known() ? at.place.function : std::string("unknown")};
+  }
+  std::string name(trace.name(range));
+  if (const NamedFrame frame = named_frame(name); !frame.file.empty())
+    name = std::string(frame.function);
+  const SiteId site = sites.of(range);
+  // A bare annotation has no place of its own; the launch that followed lies near it.
+  return {sites.site(site).place.known() ? site : launch_site, std::move(name)};
+}
+
+}  // namespace
+
+ThreadIdle::ThreadIdle(const RankContext& context) : idle_(context.index.threads.size()) {
+  std::vector<UnionBuilder> builders(idle_.size());
+  for (const IdlePiece& piece : context.idle) {
+    if (piece.thread == kNoIndex || context.used_rank[piece.step] == kNoIndex ||
+        piece.step_class == StepClass::other)
+      continue;
+    builders[piece.thread].add(piece.start, piece.end);
+  }
+  for (size_t i = 0; i < idle_.size(); ++i) idle_[i] = builders[i].take();
+}
+
+Ns ThreadIdle::overlap(uint32_t thread, Ns start, Ns end) const {
+  return stallscope::overlap(idle_[thread], start, end);
+}
+
+void observe_host_gaps(const RankContext& context, SiteTable& sites, Observations& observations) {
+  std::map<std::pair<SiteId, std::string>, ObservationBuilder> groups;
+  for (const IdlePiece& piece : context.idle) {
+    if (piece.step_class != StepClass::host_work) continue;
+    const uint32_t used = context.used_rank[piece.step];
+    if (used == kNoIndex) continue;
+    Filler filler = filler_of(context, sites, piece);
+    ObservationBuilder& group = groups[{filler.site, filler.name}];
+    if (group.subject.empty()) {
+      group.site = filler.site;
+      group.subject = filler.name;
+      group.texts["host_function"] = filler.name;
+    }
+    const auto length = static_cast<double>(piece.length);
+    group.count.add(used, 1);
+    group.idle.add(used, length);
+    double& longest = group.numbers["longest_ns"];
+    longest = std::max(longest, length);
+    // A gap that ends in the next step's first activity was filled before that step's launch.
+    const bool at_start = piece.end == context.steps[piece.step].window_end;
+    group.numbers["at_step_start"] += at_start ? length : 0;
+    group.consider(length, piece.launch);
+  }
+  for (auto& [key, group] : groups) {
+    double& at_start = group.numbers["at_step_start"];
+    const double total = group.idle.over(context.used.size()).total;
+    at_start = total > 0 ? at_start / total : 0;
+    // Small gaps in great number are the ordinary cadence of launches: keep what can matter.
+    constexpr double kLeastShare = 0.001;
+    if (total < kLeastShare * static_cast<double>(context.step_mean) *
+                    static_cast<double>(context.used.size()))
+      continue;
+    observations.push_back(group.finish(context, sites, "host-gap"));
+  }
+}
+
+void observe_input_wait(const RankContext& context, SiteTable& sites, Observations& observations) {
+  const Trace& trace = context.trace;
+  const ThreadIdle idle(context);
+  std::map<std::pair<SiteId, StringId>, ObservationBuilder> groups;
+  for (uint32_t t = 0; t < context.index.threads.size(); ++t) {
+    // Batches prepared on other threads are what is wanted; only the step thread waits for them.
+    if (context.marks.thread != kNoIndex && t != context.marks.thread) continue;
+    const HostThread& thread = context.index.threads[t];
+    Ns reached = 0;
+    bool any = false;
+    for (EventId id = thread.first; id < thread.last; ++id) {
+      if (trace.kinds()[id] != EventKind::range ||
+          !(context.natures[trace.names()[id]] & kInputWait) || (any && trace.end(id) <= reached))
+        continue;
+      any = true;
+      reached = trace.end(id);
+      const uint32_t used = context.used_at(trace.starts()[id]);
+      if (used == kNoIndex) continue;
+      const SiteId site = sites.of(id);
+      ObservationBuilder& group = groups[{site, trace.names()[id]}];
+      if (group.subject.empty()) {
+        group.site = site;
+        group.subject = trace.name(id);
+        group.texts["range"] = trace.name(id);
+      }
+      const auto duration = static_cast<double>(trace.durations()[id]);
+      group.count.add(used, 1);
+      group.blocked.add(used, duration);
+      group.idle.add(used, static_cast<double>(idle.overlap(t, trace.starts()[id], trace.end(id))));
+      group.consider(duration, id);
+    }
+  }
+  for (auto& [key, group] : groups) {
+    group.numbers["fraction"] = group.blocked.over(context.used.size()).per_step() /
+                                static_cast<double>(std::max<Ns>(context.step_mean, 1));
+    observations.push_back(group.finish(context, sites, "input-wait"));
+  }
+}
+
+void observe_calls(const RankContext& context, SiteTable& sites, Observations& observations) {
+  const Trace& trace = context.trace;
+  const ThreadIdle idle(context);
+  using GroupKey = std::tuple<std::string_view, SiteId, StringId>;
+  std::map<GroupKey, ObservationBuilder> groups;
+  for (uint32_t t = 0; t < context.index.threads.size(); ++t) {
+    const HostThread& thread = context.index.threads[t];
+    Ns reached = std::numeric_limits<Ns>::min();
+    for (EventId id = thread.first; id < thread.last; ++id) {
+      std::string_view kind, call;
+      if (trace.kinds()[id] == EventKind::api) {
+        const auto api = static_cast<ApiCall>(trace.details()[id]);
+        if (api == ApiCall::alloc || api == ApiCall::free || api == ApiCall::host_alloc)
+          kind = "allocation";
+        if (api == ApiCall::module_load) kind = "compile";
+        call = to_string(api);
+      } else if (trace.kinds()[id] == EventKind::range &&
+                 context.natures[trace.names()[id]] & kCompile) {
+        kind = "compile";
+        call = "compile";
+      }
+      // A driver call inside the runtime's call, or a compilation inside another, is the same one.
+      if (kind.empty() || trace.end(id) <= reached) continue;
+      reached = trace.end(id);
+      const Ns start = trace.starts()[id];
+      const uint32_t used = context.used_at(start);
+      const bool startup = used == kNoIndex && context.in_startup(start);
+      if (used == kNoIndex && !startup) continue;
+      const SiteId site = sites.of(id);
+      ObservationBuilder& group = groups[{kind, site, trace.names()[id]}];
+      if (group.subject.empty()) {
+        group.site = site;
+        group.subject = trace.name(id);
+        group.texts["call"] = call;
+      }
+      const auto duration = static_cast<double>(trace.durations()[id]);
+      if (startup) {
+        group.one_time_ns += duration;
+        continue;
+      }
+      group.count.add(used, 1);
+      group.blocked.add(used, duration);
+      group.idle.add(used, static_cast<double>(idle.overlap(t, start, trace.end(id))));
+      if (const auto bytes = trace.integer(id, kKeyBytes))
+        group.median["bytes"].push_back(static_cast<double>(*bytes));
+      group.consider(duration, id);
+    }
+  }
+  for (const auto& [key, group] : groups)
+    observations.push_back(group.finish(context, sites, std::get<0>(key)));
+}
+
+void observe_overhead(const RankContext& context, SiteTable& sites, Observations& observations) {
+  const Trace& trace = context.trace;
+  const ThreadIdle idle(context);
+  ObservationBuilder overhead;
+  std::map<SiteId, ObservationBuilder> collections;
+  for (uint32_t t = 0; t < context.index.threads.size(); ++t) {
+    const HostThread& thread = context.index.threads[t];
+    for (EventId id = thread.first; id < thread.last; ++id) {
+      const bool is_overhead = trace.kinds()[id] == EventKind::overhead;
+      const bool collects =
+          trace.kinds()[id] == EventKind::range && context.natures[trace.names()[id]] & kCollection;
+      if (!is_overhead && !collects) continue;
+      const uint32_t used = context.used_at(trace.starts()[id]);
+      if (used == kNoIndex) continue;
+      const SiteId site = collects ? sites.of(id) : 0;
+      ObservationBuilder& group = collects ? collections[site] : overhead;
+      const auto duration = static_cast<double>(trace.durations()[id]);
+      group.site = site;
+      if (group.subject.empty()) group.subject = trace.name(id);
+      group.count.add(used, 1);
+      group.blocked.add(used, duration);
+      group.idle.add(used, static_cast<double>(idle.overlap(t, trace.starts()[id], trace.end(id))));
+      group.consider(duration, id);
+      if (collects) {
+        double& longest = group.numbers["longest_ns"];
+        longest = std::max(longest, duration);
+      }
+    }
+  }
+  if (!overhead.worst.empty()) {
+    overhead.numbers["fraction"] = overhead.blocked.over(context.used.size()).per_step() /
+                                   static_cast<double>(std::max<Ns>(context.step_mean, 1));
+    observations.push_back(overhead.finish(context, sites, "overhead"));
+  }
+  for (const auto& [site, group] : collections)
+    observations.push_back(group.finish(context, sites, "garbage-collection"));
+}
+
+}  // namespace stallscope

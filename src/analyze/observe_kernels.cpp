@@ -1,0 +1,254 @@
+// kernel and repeated-kernels, and the kernel table.
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "analyze/observation_builder.h"
+#include "analyze/observe_parts.h"
+#include "analyze/statistics.h"
+
+namespace stallscope {
+namespace {
+
+constexpr size_t kMostKernelRows = 100;
+/// A kernel gets an observation when it takes this share of the step or runs this often in it.
+constexpr double kNoticeable = 0.01;
+constexpr double kOften = 8;
+/// Durations kept per name for the median of the kernel table.
+constexpr size_t kDurationsKept = 4096;
+
+// What a kernel or operator builds from nothing, by its name in lower case.
+constexpr std::pair<std::string_view, std::string_view> kConstants[] = {
+    {"arange", "arange"},
+    {"triu", "triu"},
+    {"tril", "tril"},
+    {"linspace", "linspace"},
+    {"logspace", "logspace"},
+    {"aten::eye", "eye"},
+    {"aten::full", "fill"},
+    {"aten::ones", "fill"},
+    {"one_hot", "one-hot"},
+    {"hann_window", "window"},
+    {"hamming_window", "window"},
+    {"bartlett_window", "window"},
+    {"meshgrid", "grid"},
+    {"iota", "arange"},
+    {"causal_mask", "mask"},
+    {"causalmask", "mask"},
+    {"build_mask", "mask"},
+    {"make_mask", "mask"},
+    {"attention_mask", "mask"},
+    {"rotary_table", "table"},
+    {"fillfunctor", "fill"},
+    {"fill_kernel", "fill"},
+    {"fill_constant", "fill"},
+    {"range_cuda", "arange"},
+    {"elementwise_kernel_with_index", "arange"}};
+// Filling is how gradients and buffers are cleared too: these are no constants.
+constexpr std::string_view kNoConstants[] = {"zero_grad", "aten::zero_", "aten::zeros",
+                                             "masked_fill", "dropout"};
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::ranges::transform(result, result.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return result;
+}
+
+std::string_view constant_in(std::string_view name) {
+  const std::string text = lower(name);
+  for (std::string_view no : kNoConstants)
+    if (text.find(no) != std::string::npos) return {};
+  for (const auto& [part, what] : kConstants)
+    if (text.find(part) != std::string::npos) return what;
+  // A kernel that is called "mask" or "fill" alone builds one.
+  if (text == "mask" || text == "fill" || text == "eye") return text == "mask" ? "mask" : "fill";
+  return {};
+}
+
+struct Group {
+  StringId name = 0;
+  SiteId site = 0;
+  std::vector<std::pair<uint32_t, uint32_t>> used;  // used step, position in work
+  uint64_t count = 0;
+  Ns total = 0;
+};
+
+uint64_t pack(StringId name, SiteId site) {
+  return uint64_t{name} << 32 | site;
+}
+
+// Operators say more than kernel names: fill kernels come from zero_ as well as from ones.
+std::string_view constant_of(const Trace& trace, const Group& group, const Site& site) {
+  if (!site.operators.empty()) {
+    const std::string_view by_operator = constant_in(site.operators);
+    if (!by_operator.empty()) return by_operator;
+    if (constant_in(trace.text(group.name)) == "fill") return {};
+  }
+  return constant_in(trace.text(group.name));
+}
+
+void fill_table(const RankContext& context, const SiteTable& sites,
+                const std::vector<const Group*>& groups, RankSummary& summary) {
+  const Trace& trace = context.trace;
+  struct Sum {
+    const Group* dearest = nullptr;
+    uint64_t count = 0;
+    Ns total = 0;
+    std::vector<double> durations;
+  };
+  std::unordered_map<StringId, Sum> by_name;
+  for (const Group* group : groups) {
+    Sum& sum = by_name[group->name];
+    if (sum.dearest == nullptr || group->total > sum.dearest->total) sum.dearest = group;
+    sum.count += group->count;
+    sum.total += group->total;
+  }
+  for (EventId id : context.work->activities) {
+    if (trace.kinds()[id] != EventKind::kernel) continue;
+    const auto it = by_name.find(trace.names()[id]);
+    if (it != by_name.end() && it->second.durations.size() < kDurationsKept)
+      it->second.durations.push_back(static_cast<double>(trace.durations()[id]));
+  }
+  for (auto& [name, sum] : by_name) {
+    const Site& site = sites.site(sum.dearest->site);
+    summary.kernels.push_back({std::string(trace.text(name)), site.op, site.place, sum.count,
+                               sum.total, static_cast<Ns>(median_of(std::move(sum.durations)))});
+  }
+  std::ranges::sort(summary.kernels, [](const KernelRow& a, const KernelRow& b) {
+    return a.total != b.total ? a.total > b.total : a.name < b.name;
+  });
+  if (summary.kernels.size() > kMostKernelRows) summary.kernels.resize(kMostKernelRows);
+}
+
+void add_member(const RankContext& context, const Group& group, ObservationBuilder& row) {
+  const Trace& trace = context.trace;
+  const DeviceWork& work = *context.work;
+  for (const auto& [used, at] : group.used) {
+    const EventId id = work.activities[at], call = work.launches[at];
+    const auto duration = static_cast<double>(trace.durations()[id]);
+    row.count.add(used, 1);
+    row.per_step["duration_ns"].add(used, duration);
+    if (call != kNoEvent) {
+      row.per_step["launch_ns"].add(used, static_cast<double>(trace.durations()[call]));
+      row.blocked.add(used, 0);
+    }
+    row.consider(duration, call == kNoEvent ? id : call);
+  }
+}
+
+}  // namespace
+
+void observe_kernels(const RankContext& context, SiteTable& sites, RankSummary& summary) {
+  const Trace& trace = context.trace;
+  const DeviceWork& work = *context.work;
+  std::unordered_map<uint64_t, Group> groups;
+  for (size_t i = 0; i < work.activities.size(); ++i) {
+    const EventId id = work.activities[i];
+    if (trace.kinds()[id] != EventKind::kernel) continue;
+    const SiteId site = sites.of(work.launches[i]);
+    Group& group = groups[pack(trace.names()[id], site)];
+    group.name = trace.names()[id];
+    group.site = site;
+    ++group.count;
+    group.total += trace.durations()[id];
+    const uint32_t step = context.step_work.step_of[i];
+    if (step != kNoIndex && context.used_rank[step] != kNoIndex)
+      group.used.emplace_back(context.used_rank[step], static_cast<uint32_t>(i));
+  }
+  std::vector<const Group*> ordered;
+  for (const auto& [key, group] : groups) ordered.push_back(&group);
+  std::ranges::sort(ordered, [&trace](const Group* a, const Group* b) {
+    return a->total != b->total ? a->total > b->total
+                                : std::pair(a->name, a->site) < std::pair(b->name, b->site);
+  });
+  fill_table(context, sites, ordered, summary);
+  if (context.used.empty()) return;
+
+  // Constants: all kernels that one place builds them with are one row.
+  std::map<std::pair<SiteId, std::string_view>, std::vector<const Group*>> constants;
+  const auto steps = static_cast<double>(context.used.size());
+  for (const Group* group : ordered) {
+    if (group->used.empty()) continue;
+    const Site& site = sites.site(group->site);
+    const std::string_view constant = constant_of(trace, *group, site);
+    const bool collective = context.collective_name[group->name];
+    if (!constant.empty() && !collective) constants[{group->site, constant}].push_back(group);
+    double used_ns = 0;
+    for (const auto& [used, at] : group->used)
+      used_ns += static_cast<double>(trace.durations()[work.activities[at]]);
+    const double fraction =
+        used_ns / (steps * static_cast<double>(std::max<Ns>(context.step_mean, 1)));
+    const double per_step = static_cast<double>(group->used.size()) / steps;
+    if (collective || (fraction < kNoticeable && per_step < kOften)) continue;
+    ObservationBuilder row;
+    row.site = group->site;
+    row.subject = trace.text(group->name);
+    row.numbers["fraction"] = fraction;
+    row.numbers["mean_ns"] = used_ns / static_cast<double>(group->used.size());
+    add_member(context, *group, row);
+    row.per_step.erase("launch_ns");
+    summary.observations.push_back(row.finish(context, sites, "kernel"));
+  }
+  for (const auto& [key, members] : constants) {
+    ObservationBuilder row;
+    row.site = key.first;
+    row.subject = trace.text(members.front()->name);
+    row.texts["constant"] = key.second;
+    row.numbers["distinct"] = static_cast<double>(members.size());
+    for (const Group* group : members) add_member(context, *group, row);
+    Observation observation = row.finish(context, sites, "repeated-kernels");
+    // The same in most steps is what makes it a constant.
+    if (observation.count.steps_affected * 2 > observation.count.steps)
+      summary.observations.push_back(std::move(observation));
+  }
+}
+
+void observe_launch_bound(const RankContext& context, SiteTable& sites,
+                          Observations& observations) {
+  const Trace& trace = context.trace;
+  const DeviceWork& work = *context.work;
+  std::map<SiteId, ObservationBuilder> groups;
+  for (const IdlePiece& piece : context.idle) {
+    if (piece.step_class != StepClass::launch_bound) continue;
+    const uint32_t used = context.used_rank[piece.step];
+    if (used == kNoIndex) continue;
+    const SiteId site = sites.of(piece.launch);
+    ObservationBuilder& group = groups[site];
+    group.site = site;
+    group.count.add(used, 1);
+    group.idle.add(used, static_cast<double>(piece.length));
+    group.blocked.add(used, static_cast<double>(trace.durations()[piece.launch]));
+    group.consider(static_cast<double>(piece.length), piece.launch);
+    if (group.subject.empty()) group.subject = trace.name(piece.ended_by);
+  }
+  if (groups.empty()) return;
+  // Figures of the whole step: they say whether shortening launches can help at all.
+  double kernels = 0, kernel_ns = 0, launch_ns = 0, launches = 0, shorter = 0, graphs = 0;
+  EventId previous = kNoEvent;
+  for (size_t i = 0; i < work.activities.size(); ++i) {
+    const uint32_t step = context.step_work.step_of[i];
+    if (step == kNoIndex || context.used_rank[step] == kNoIndex) continue;
+    const EventId id = work.activities[i], call = work.launches[i];
+    ++kernels;
+    kernel_ns += static_cast<double>(trace.durations()[id]);
+    graphs += static_cast<ApiCall>(trace.details()[call]) == ApiCall::graph_launch;
+    if (call == previous) continue;
+    ++launches;
+    launch_ns += static_cast<double>(trace.durations()[call]);
+    if (previous != kNoEvent)
+      shorter += trace.durations()[id] < trace.starts()[call] - trace.starts()[previous];
+    previous = call;
+  }
+  const auto steps = static_cast<double>(context.used.size());
+  for (auto& [site, group] : groups) {
+    group.numbers["kernels_per_step"] = kernels / steps;
+    group.numbers["mean_kernel_ns"] = kernel_ns / std::max(kernels, 1.0);
+    group.numbers["mean_launch_ns"] = launch_ns / std::max(launches, 1.0);
+    group.numbers["short_fraction"] = shorter / std::max(launches, 1.0);
+    group.numbers["graph_fraction"] = graphs / std::max(kernels, 1.0);
+    observations.push_back(group.finish(context, sites, "launch-bound"));
+  }
+}
+
+}  // namespace stallscope

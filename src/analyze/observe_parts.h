@@ -1,0 +1,51 @@
+// The parts of observe_all, one file each: every function appends the rows of
+// the kinds that its file names.
+#pragma once
+
+#include "analyze/places.h"
+#include "analyze/rank_context.h"
+#include "analyze/stream_order.h"
+#include "analyze/summary.h"
+
+namespace stallscope {
+
+using Observations = std::vector<Observation>;
+
+// Device view.
+void observe_host_sync(const RankContext&, SiteTable&, const StreamOrder&, Observations&);
+void observe_copies(const RankContext&, SiteTable&, Observations&);
+/// kernel, repeated-kernels, and the kernel table.
+void observe_kernels(const RankContext&, SiteTable&, RankSummary&);
+void observe_launch_bound(const RankContext&, SiteTable&, Observations&);
+void observe_host_gaps(const RankContext&, SiteTable&, Observations&);
+
+// Both views.
+/// collective, collective-burst, and the shares for merging.
+void observe_collectives(const RankContext&, SiteTable&, RankSummary&);
+void observe_input_wait(const RankContext&, SiteTable&, Observations&);
+/// allocation and compile.
+void observe_calls(const RankContext&, SiteTable&, Observations&);
+/// overhead and garbage-collection.
+void observe_overhead(const RankContext&, SiteTable&, Observations&);
+void observe_samples(const RankContext&, SiteTable&, Observations&);
+
+// Host view.
+void observe_host_work(const RankContext&, SiteTable&, Observations&);
+
+std::vector<StartupPhase> startup_phases(const RankContext&);
+std::vector<SlowStep> slow_steps(const RankContext&);
+/// Peak of memory in use, per step and in all, where allocations are known.
+void fill_memory(const RankContext&, RankSummary&);
+
+/// Device idle of used steps that overlaps a host interval on a thread: what the thread did then
+/// kept the device waiting. Pieces must be attributed to that thread.
+class ThreadIdle {
+ public:
+  explicit ThreadIdle(const RankContext& context);
+  Ns overlap(uint32_t thread, Ns start, Ns end) const;
+
+ private:
+  std::vector<Intervals> idle_;  // by thread
+};
+
+}  // namespace stallscope

@@ -1,0 +1,180 @@
+// python-hot-function from stack samples, and host-work from ranges.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "analyze/observation_builder.h"
+#include "analyze/observe_parts.h"
+#include "analyze/statistics.h"
+
+namespace stallscope {
+namespace {
+
+/// Rows below this share of the step, or of the time before the first one, are noise.
+constexpr double kLeastShare = 0.01;
+constexpr Ns kLeastOneTime = 10'000'000;
+
+struct Hot {
+  ObservationBuilder step, startup;
+  double startup_self = 0;
+  uint64_t step_samples = 0, startup_samples = 0;
+  Place place;
+  std::map<std::string, double> callees;  // what the line calls, by weight
+};
+
+// How much time a sample stands for: its own duration, else the time to the next one on its
+// thread, at most three periods.
+Ns sample_period(const Trace& trace, const HostThread& thread) {
+  std::vector<double> distances;
+  Ns previous = -1;
+  constexpr size_t kEnough = 10'000;
+  for (EventId id = thread.first; id < thread.last && distances.size() < kEnough; ++id) {
+    if (trace.kinds()[id] != EventKind::sample) continue;
+    if (previous >= 0) distances.push_back(static_cast<double>(trace.starts()[id] - previous));
+    previous = trace.starts()[id];
+  }
+  return static_cast<Ns>(median_of(std::move(distances)));
+}
+
+bool is_user(const RankContext& context, const Place& place) {
+  if (place.file.empty()) return false;
+  for (const std::string& root : context.options.user_roots)
+    if (place.file.starts_with(root)) return true;
+  if (!context.options.user_roots.empty() && place.file.starts_with('/')) return false;
+  return !is_library_file(place.file);
+}
+
+void add_sample(const RankContext& context, SiteTable& sites, EventId id, double weight,
+                std::map<std::pair<std::string, uint32_t>, Hot>& lines) {
+  const uint32_t used = context.used_at(context.trace.starts()[id]);
+  if (used == kNoIndex && !context.in_startup(context.trace.starts()[id])) return;
+  const SiteId site = sites.of_stack(context.trace.stacks()[id]);
+  const std::vector<Place>& stack = sites.site(site).stack;
+  std::set<std::pair<std::string, uint32_t>> seen;
+  bool innermost = true;
+  for (size_t i = 0; i < stack.size(); ++i) {
+    if (!is_user(context, stack[i]) || !seen.emplace(stack[i].file, stack[i].line).second) continue;
+    Hot& hot = lines[{stack[i].file, stack[i].line}];
+    if (hot.place.file.empty()) {
+      hot.place = stack[i];
+      hot.step.site = hot.startup.site = site;
+    }
+    hot.callees[i == 0 ? stack[0].function : stack[i - 1].function] += weight;
+    if (used != kNoIndex) {
+      ++hot.step_samples;
+      hot.step.count.add(used, 1);
+      hot.step.blocked.add(used, weight);
+      hot.step.per_step["inclusive_ns"].add(used, weight);
+      hot.step.per_step["self_ns"].add(used, innermost ? weight : 0);
+      hot.step.consider(weight, id);
+    } else {
+      ++hot.startup_samples;
+      hot.startup.one_time_ns += weight;
+      if (innermost) hot.startup_self += weight;
+    }
+    innermost = false;
+  }
+}
+
+}  // namespace
+
+void observe_samples(const RankContext& context, SiteTable& sites, Observations& observations) {
+  const Trace& trace = context.trace;
+  std::map<std::pair<std::string, uint32_t>, Hot> lines;
+  for (uint32_t t = 0; t < context.index.threads.size(); ++t) {
+    if (context.marks.thread != kNoIndex && t != context.marks.thread) continue;
+    const HostThread& thread = context.index.threads[t];
+    const Ns period = sample_period(trace, thread);
+    EventId previous = kNoEvent;
+    const auto weigh = [&](EventId id, Ns until) {
+      const Ns own = trace.durations()[id];
+      return static_cast<double>(own > 0 ? own : std::min(until - trace.starts()[id], 3 * period));
+    };
+    for (EventId id = thread.first; id < thread.last; ++id) {
+      if (trace.kinds()[id] != EventKind::sample) continue;
+      if (previous != kNoEvent)
+        add_sample(context, sites, previous, weigh(previous, trace.starts()[id]), lines);
+      previous = id;
+    }
+    if (previous != kNoEvent)
+      add_sample(context, sites, previous, weigh(previous, trace.starts()[previous] + period),
+                 lines);
+  }
+  const auto steps = static_cast<double>(std::max<size_t>(context.used.size(), 1));
+  const double step_total = static_cast<double>(context.step_mean) * steps;
+  for (auto& [line, hot] : lines) {
+    const auto callee = std::ranges::max_element(
+        hot.callees, [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto emit = [&](ObservationBuilder& row, std::string_view phase, uint64_t samples) {
+      row.subject = callee->first;
+      row.texts["phase"] = phase;
+      row.numbers["samples"] = static_cast<double>(samples);
+      Observation observation = row.finish(context, sites, "python-hot-function");
+      observation.place = hot.place;
+      // The stack from this line outwards: what it called differs from sample to sample.
+      const auto own = std::ranges::find_if(observation.stack, [&hot](const Place& place) {
+        return place.file == hot.place.file && place.line == hot.place.line;
+      });
+      observation.stack.erase(observation.stack.begin(), own);
+      observations.push_back(std::move(observation));
+    };
+    const double inclusive = hot.step.blocked.over(context.used.size()).total;
+    if (hot.step_samples > 1 && step_total > 0 && inclusive >= kLeastShare * step_total) {
+      hot.step.numbers["fraction"] = inclusive / step_total;
+      emit(hot.step, "step", hot.step_samples);
+    }
+    if (hot.startup.one_time_ns >= kLeastOneTime && hot.startup_samples > 1) {
+      hot.startup.numbers["self_ns"] = hot.startup_self;
+      hot.startup.numbers["inclusive_ns"] = hot.startup.one_time_ns;
+      emit(hot.startup, "startup", hot.startup_samples);
+    }
+  }
+}
+
+void observe_host_work(const RankContext& context, SiteTable& sites, Observations& observations) {
+  if (context.marks.thread == kNoIndex) return;
+  const Trace& trace = context.trace;
+  const HostThread& thread = context.index.threads[context.marks.thread];
+  // Time of each range that ranges, waits and collectives inside it do not cover.
+  std::vector<Ns> inside(thread.last - thread.first, 0);
+  for (EventId id = thread.first; id < thread.last; ++id) {
+    const EventKind kind = trace.kinds()[id];
+    const EventId around = thread.parent(id);
+    if (around != kNoEvent && kind != EventKind::sample && kind != EventKind::api)
+      inside[around - thread.first] += trace.durations()[id];
+  }
+  std::map<std::pair<SiteId, StringId>, ObservationBuilder> groups;
+  for (EventId id = thread.first; id < thread.last; ++id) {
+    if (trace.kinds()[id] != EventKind::range) continue;
+    const uint8_t nature = context.natures[trace.names()[id]];
+    if (nature & (kFramework | kInputWait | kCommunication)) continue;
+    const auto self =
+        static_cast<double>(std::max<Ns>(trace.durations()[id] - inside[id - thread.first], 0));
+    const uint32_t used = context.used_at(trace.starts()[id]);
+    const bool startup = used == kNoIndex && context.in_startup(trace.starts()[id]);
+    if (used == kNoIndex && !startup) continue;
+    const SiteId site = sites.of(id);
+    ObservationBuilder& row = groups[{site, trace.names()[id]}];
+    row.site = site;
+    if (row.subject.empty()) row.subject = trace.name(id);
+    if (startup) {
+      row.one_time_ns += self;
+      continue;
+    }
+    row.count.add(used, 1);
+    row.blocked.add(used, static_cast<double>(trace.durations()[id]));
+    row.per_step["self_ns"].add(used, self);
+    row.consider(self, id);
+  }
+  const double step_total =
+      static_cast<double>(context.step_mean) * static_cast<double>(context.used.size());
+  for (auto& [key, row] : groups) {
+    const double self = row.per_step["self_ns"].over(context.used.size()).total;
+    if (self < kLeastShare * step_total && row.one_time_ns < kLeastOneTime) continue;
+    row.numbers["fraction"] = step_total > 0 ? self / step_total : 0;
+    row.texts["phase"] = self > 0 ? "step" : "startup";
+    observations.push_back(row.finish(context, sites, "host-work"));
+  }
+}
+
+}  // namespace stallscope

@@ -1,0 +1,165 @@
+#include "analyze/places.h"
+
+#include <algorithm>
+#include <array>
+
+namespace stallscope {
+namespace {
+
+constexpr SiteId kUnknown = 0xffffffff;
+
+// Parts of paths that only interpreters, frameworks and systems have.
+constexpr std::string_view kLibraryParts[] = {
+    "site-packages/",  "dist-packages/", "/usr/lib",     "/usr/include",  "/usr/local/include",
+    "/usr/local/cuda", "/lib/python3",   "/lib/python2", "/include/c++/", "<frozen",
+    "<string>",        "<built-in",      "/annotate.h",  "/nvtx3/",       "sysdeps/",
+    "/torch/include/", "importlib/",     "/bits/",       "/csu/"};
+// Beginnings of the short paths that profilers write for installed packages.
+constexpr std::string_view kLibraryRoots[] = {
+    "torch/",      "jax/",       "jaxlib/",       "numpy/",     "lightning/",
+    "accelerate/", "deepspeed/", "transformers/", "annotate.h", "<"};
+// Files of the standard library as profilers shorten them.
+constexpr std::string_view kStandardFiles[] = {"threading.py", "runpy.py",  "contextlib.py",
+                                               "queue.py",     "socket.py", "selectors.py",
+                                               "functools.py", "abc.py",    "weakref.py"};
+constexpr std::string_view kLibraryModules[] = {
+    "libc.so",  "libc-",    "libpthread", "ld-linux",    "libstdc++",  "libpython",
+    "python3",  "libtorch", "libc10",     "libcuda",     "libcudart",  "libnccl",
+    "libcupti", "libmpi",   "libmpich",   "libnvrtc",    "libcublas",  "libcudnn",
+    "libm.so",  "libgcc",   "libgomp",    "libopen-pal", "linux-vdso", "libstallscope"};
+
+std::string_view language_of(const Frame& frame, std::string_view file) {
+  if (frame.kind == FrameKind::python || file.ends_with(".py")) return "python";
+  return frame.kind == FrameKind::native && !file.empty() ? "cpp" : "";
+}
+
+std::string_view base_name(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+uint64_t mix(uint64_t hash, uint64_t value) {
+  return (hash ^ value) * 0x9e3779b97f4a7c15ULL + (hash >> 29);
+}
+
+}  // namespace
+
+bool is_library_file(std::string_view file) {
+  for (std::string_view part : kLibraryParts)
+    if (file.find(part) != std::string_view::npos) return true;
+  for (std::string_view root : kLibraryRoots)
+    if (file.starts_with(root)) return true;
+  return std::ranges::find(kStandardFiles, file) != std::end(kStandardFiles);
+}
+
+SiteTable::SiteTable(const ProcessIndex& index, const AnalyzeOptions& options)
+    : index_(index), options_(options), by_stack_(index.trace->stack_count(), kUnknown) {
+  sites_.push_back(std::make_unique<Site>());
+}
+
+bool SiteTable::is_user_frame(const Place& place, std::string_view module) const {
+  if (place.file.empty()) {
+    if (place.function.empty() || place.language.empty()) return false;
+    return std::ranges::none_of(kLibraryModules, [&](std::string_view library) {
+      return base_name(module).starts_with(library);
+    });
+  }
+  for (const std::string& root : options_.user_roots)
+    if (place.file.starts_with(root)) return true;
+  if (!options_.user_roots.empty() && place.file.starts_with('/')) return false;
+  return !is_library_file(place.file);
+}
+
+SiteId SiteTable::intern(Site site) {
+  const std::string key = site.place.file + '\n' + std::to_string(site.place.line) + '\n' +
+                          site.place.function + '\n' + site.operators;
+  const auto [it, added] = ids_.emplace(key, static_cast<SiteId>(sites_.size()));
+  if (added) sites_.push_back(std::make_unique<Site>(std::move(site)));
+  return it->second;
+}
+
+SiteId SiteTable::of_stack(StackId stack) {
+  if (stack == 0) return 0;
+  if (by_stack_[stack] != kUnknown) return by_stack_[stack];
+  const Trace& trace = *index_.trace;
+  Site site;
+  for (FrameId id : trace.stack(stack)) {
+    const Frame& frame = trace.frame(id);
+    if (frame.kind == FrameKind::op) {
+      const std::string name(trace.text(frame.function));
+      if (site.op.empty()) site.op = name;
+      site.operators += (site.operators.empty() ? "" : " < ") + name;
+      continue;
+    }
+    Place place;
+    place.file = trace.text(frame.file);
+    place.function = trace.text(frame.function);
+    place.line = frame.line;
+    place.language = language_of(frame, place.file);
+    if (!site.place.known() && is_user_frame(place, trace.text(frame.module))) site.place = place;
+    site.stack.push_back(std::move(place));
+  }
+  return by_stack_[stack] = intern(std::move(site));
+}
+
+// Without a stack of its own, an event's call path is what its thread's ranges say.
+SiteId SiteTable::of_ranges(EventId event) {
+  const Trace& trace = *index_.trace;
+  const HostThread* thread = index_.thread_of(event);
+  if (thread == nullptr) return 0;
+  const auto own = [&](EventId range) {
+    return static_cast<RangeKind>(trace.details()[range]) != RangeKind::annotation ||
+           trace.stacks()[range] != 0;
+  };
+  const EventId first = trace.kinds()[event] == EventKind::range ? event : thread->parent(event);
+  uint64_t hash = 0;
+  for (EventId range = first; range != kNoEvent; range = thread->parent(range))
+    if (own(range)) hash = mix(mix(hash, trace.names()[range]), trace.stacks()[range]);
+  if (hash == 0) return 0;
+  const auto known = by_ranges_.find(hash);
+  if (known != by_ranges_.end()) return known->second;
+  Site site;
+  for (EventId range = first; range != kNoEvent; range = thread->parent(range)) {
+    const auto kind = static_cast<RangeKind>(trace.details()[range]);
+    if (kind == RangeKind::op) {
+      const std::string name(trace.name(range));
+      if (site.op.empty()) site.op = name;
+      site.operators += (site.operators.empty() ? "" : " < ") + name;
+    } else if (kind == RangeKind::python) {
+      const NamedFrame frame = named_frame(trace.name(range));
+      if (frame.file.empty()) continue;
+      Place place{std::string(frame.file), frame.line, 0, std::string(frame.function), "python"};
+      if (!site.place.known() && is_user_frame(place, {})) site.place = place;
+      site.stack.push_back(std::move(place));
+    }
+    // The stack of an enclosing range ends the search: it holds all that lies outside.
+    if (trace.stacks()[range] != 0) {
+      const Site& outer = this->site(of_stack(trace.stacks()[range]));
+      if (!site.place.known()) site.place = outer.place;
+      site.stack.insert(site.stack.end(), outer.stack.begin(), outer.stack.end());
+      if (site.op.empty()) {
+        site.op = outer.op;
+        site.operators = outer.operators;
+      }
+      break;
+    }
+  }
+  return by_ranges_[hash] = intern(std::move(site));
+}
+
+SiteId SiteTable::of(EventId event) {
+  if (event == kNoEvent) return 0;
+  const StackId stack = index_.trace->stacks()[event];
+  if (stack == 0) return of_ranges(event);
+  const SiteId own = of_stack(stack);
+  if (!site(own).op.empty()) return own;
+  // A stack without operators takes those of the ranges around it.
+  const SiteId around = of_ranges(event);
+  if (around == 0 || site(around).op.empty()) return own;
+  Site both = site(own);
+  both.op = site(around).op;
+  both.operators = site(around).operators;
+  return intern(std::move(both));
+}
+
+}  // namespace stallscope

@@ -1,0 +1,52 @@
+// Sites: where in the user's code an event comes from, and through which operators.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "analyze/process_index.h"
+#include "analyze/summary.h"
+
+namespace stallscope {
+
+/// True for files of interpreters, frameworks and systems: never the user's own place.
+bool is_library_file(std::string_view file);
+
+using SiteId = uint32_t;  ///< 0 = nothing known
+
+/// A distinct (place, operators).
+struct Site {
+  Place place;               ///< innermost frame in the user's own code
+  std::vector<Place> stack;  ///< whole stack, innermost first, operators left out
+  std::string op;            ///< innermost operator
+  std::string operators;     ///< all, innermost first, joined by " < "
+};
+
+/// Sites of host events, found from their stacks, else from the ranges around them. Not for
+/// concurrent use.
+class SiteTable {
+ public:
+  SiteTable(const ProcessIndex& index, const AnalyzeOptions& options);
+
+  /// The site of a host event; kNoEvent gives 0.
+  SiteId of(EventId event);
+  /// The site of a bare stack.
+  SiteId of_stack(StackId stack);
+  const Site& site(SiteId id) const { return *sites_[id]; }
+
+ private:
+  SiteId of_ranges(EventId event);
+  SiteId intern(Site site);
+  bool is_user_frame(const Place& place, std::string_view module) const;
+
+  const ProcessIndex& index_;
+  const AnalyzeOptions& options_;
+  std::vector<std::unique_ptr<Site>> sites_;
+  std::unordered_map<std::string, SiteId> ids_;
+  std::vector<SiteId> by_stack_;  // kUnknown = not looked at yet
+  std::unordered_map<uint64_t, SiteId> by_ranges_;
+};
+
+}  // namespace stallscope

@@ -1,0 +1,86 @@
+// Phases before the first steady step, by what the step thread's ranges, calls
+// and samples say.
+#include <algorithm>
+
+#include "analyze/observe_parts.h"
+
+namespace stallscope {
+namespace {
+
+bool mentions(std::string_view name, std::initializer_list<std::string_view> words) {
+  return std::ranges::any_of(words, [name](std::string_view word) {
+    return std::ranges::search(name, word, [](char a, char b) {
+             return std::tolower(static_cast<unsigned char>(a)) == b;
+           }).begin() != name.end();
+  });
+}
+
+enum Phase : size_t { kImport, kCompilePhase, kFirstBatch, kModelBuild, kPhases };
+constexpr std::string_view kNames[kPhases] = {"import", "compile", "first-batch", "model-build"};
+
+size_t phase_of(const RankContext& context, EventId id) {
+  const Trace& trace = context.trace;
+  const std::string_view name = trace.name(id);
+  if (trace.kinds()[id] == EventKind::api)
+    return static_cast<ApiCall>(trace.details()[id]) == ApiCall::module_load ? kCompilePhase
+                                                                             : kPhases;
+  if (trace.kinds()[id] == EventKind::sample) {
+    for (FrameId frame : trace.stack(trace.stacks()[id]))
+      if (mentions(trace.text(trace.frame(frame).file), {"importlib"})) return kImport;
+    return kPhases;
+  }
+  if (trace.kinds()[id] != EventKind::range) return kPhases;
+  const uint8_t nature = context.natures[trace.names()[id]];
+  if (nature & kCompile) return kCompilePhase;
+  if (nature & kInputWait) return kFirstBatch;
+  if (mentions(name, {"import"})) return kImport;
+  if (mentions(name, {"build", "init", "create", "load"}) && mentions(name, {"model", "weights"}))
+    return kModelBuild;
+  return kPhases;
+}
+
+// How long a sample stands for when it has no length: until the next one, at most this.
+constexpr Ns kLongestSample = 50'000'000;
+
+}  // namespace
+
+std::vector<StartupPhase> startup_phases(const RankContext& context) {
+  const Trace& trace = context.trace;
+  if (context.used.empty() || context.index.threads.empty()) return {};
+  const Ns steady = context.steps[context.used.front()].host_start;
+  const Ns first_step = std::min(context.steps.front().host_start, steady);
+  const uint32_t at = context.marks.thread == kNoIndex ? 0 : context.marks.thread;
+  const HostThread& thread = context.index.threads[at];
+  if (thread.first == thread.last) return {};
+  const Ns begin = std::min(trace.starts()[thread.first], first_step);
+
+  std::vector<Interval> found[kPhases];
+  EventId sample = kNoEvent;
+  for (EventId id = thread.first; id < thread.last && trace.starts()[id] < steady; ++id) {
+    Ns from = trace.starts()[id], to = std::min(trace.end(id), steady);
+    EventId what = id;
+    if (trace.kinds()[id] == EventKind::sample) {
+      std::swap(sample, what);  // the one before has lasted until now
+      if (what == kNoEvent) continue;
+      to = from;
+      from = std::max(trace.starts()[what], to - kLongestSample);
+    }
+    const size_t phase = phase_of(context, what);
+    if (phase != kPhases && to > from) found[phase].push_back({from, to});
+  }
+  std::vector<StartupPhase> phases;
+  Intervals claimed;
+  for (size_t phase = 0; phase < kPhases; ++phase) {
+    const Ns before = measure(claimed);
+    claimed = unite(claimed, union_of(std::move(found[phase])));
+    const Ns own = measure(claimed) - before;
+    if (own > 0) phases.push_back({std::string(kNames[phase]), own});
+  }
+  const Ns warm_up = (steady - first_step) - overlap(claimed, first_step, steady);
+  if (warm_up > 0) phases.push_back({"warm-up-steps", warm_up});
+  const Ns rest = (first_step - begin) - overlap(claimed, begin, first_step);
+  if (rest > 0) phases.push_back({"other", rest});
+  return phases;
+}
+
+}  // namespace stallscope

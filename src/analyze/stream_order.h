@@ -1,0 +1,53 @@
+// StreamOrder: what a host-blocking call waited for, by the order of streams,
+// events and waits between streams, not by overlap in time.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "analyze/process_index.h"
+
+namespace stallscope {
+
+class StreamOrder {
+ public:
+  StreamOrder(const ProcessIndex& index, const DeviceWork& work);
+
+  /// The activity whose end let `call` return: the last one ordered before it on the streams it
+  /// waits for, if it was still to end when the call began. kNoEvent when nothing was pending.
+  EventId waited_for(EventId call) const;
+
+  /// The first activity that a call launched, or kNoEvent.
+  EventId launched_by(EventId call) const {
+    const auto it = launched_.find(call);
+    return it == launched_.end() ? kNoEvent : it->second;
+  }
+  /// The stream that a call addresses, as far as the trace tells; nullopt when unknown.
+  std::optional<int64_t> stream_of(EventId call) const;
+
+ private:
+  struct Item {
+    Ns issued = 0;  ///< latest launch up to here, so that it never decreases
+    EventId activity = kNoEvent;
+  };
+  struct Wait {
+    Ns issued = 0;
+    EventId call = kNoEvent;
+  };
+
+  EventId last_before(int64_t stream, Ns time, int depth) const;
+  EventId record_of(EventId waiting_call) const;
+  EventId later(EventId a, EventId b) const;
+
+  const ProcessIndex& index_;
+  std::map<int64_t, std::vector<Item>> streams_;
+  std::map<int64_t, std::vector<Wait>> waits_;          // stream waits by the stream that waits
+  std::unordered_map<EventId, EventId> launched_;       // copy call -> its activity
+  std::unordered_map<uint32_t, EventId> syncs_;         // correlation -> the runtime's record
+  std::unordered_map<uint32_t, EventId> record_calls_;  // correlation -> event record call
+  std::unordered_map<int64_t, std::vector<EventId>> records_;  // event handle -> records, by start
+};
+
+}  // namespace stallscope

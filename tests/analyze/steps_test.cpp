@@ -1,0 +1,222 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "analyze/analyze.h"
+#include "analyze/range_names.h"
+#include "analyze/statistics.h"
+#include "trace/event_lines.h"
+
+using namespace stallscope;
+
+namespace {
+
+Trace read(const std::string& text) {
+  auto trace = read_event_lines(text, {.file = "case"});
+  REQUIRE_MESSAGE(trace.ok(), trace.error().to_string());
+  return std::move(*trace);
+}
+
+// Appends a launch and its kernel; the kernel follows the launch at once.
+void launch(std::string& text, const char* kernel, Ns at, int correlation) {
+  text += "{\"kind\":\"api\",\"name\":\"cudaLaunchKernel\",\"startNs\":" + std::to_string(at) +
+          ",\"durationNs\":3000,\"correlation\":" + std::to_string(correlation) + "}\n";
+  text += std::string("{\"kind\":\"kernel\",\"name\":\"") + kernel +
+          "\",\"startNs\":" + std::to_string(at + 5000) +
+          ",\"durationNs\":8000,\"correlation\":" + std::to_string(correlation) + "}\n";
+}
+
+// A training loop: `layers` forward, backward, an optimiser; every tenth step logs a value; the
+// step's length varies by a few per cent.
+std::string training(int steps, int layers, bool logs) {
+  std::string text;
+  Ns now = 0;
+  int correlation = 1;
+  for (int step = 0; step < steps; ++step) {
+    text += "{\"name\":\"ProfilerStep#" + std::to_string(step) +
+            "\",\"startNs\":" + std::to_string(now) +
+            ",\"durationNs\":" + std::to_string(layers * 60'000 + 20'000) + "}\n";
+    const Ns begin = now;
+    const auto add = [&](const char* kernel) {
+      launch(text, kernel, now += 10'000, correlation++);
+    };
+    add("embedding");
+    for (int layer = 0; layer < layers; ++layer) {
+      add("gemm");
+      add("softmax");
+    }
+    add("loss");
+    for (int layer = 0; layer < layers; ++layer) {
+      add("softmax_backward");
+      add("gemm");
+      add("gemm_transposed");
+    }
+    for (int i = 0; i < 4; ++i) add("adam");
+    if (logs && step % 10 == 9) add("copy_loss");
+    now = begin + layers * 60'000 + 120'000 + (step * 7919 % 13) * 1'000;
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("markers of steps in all their spellings") {
+  for (const char* name :
+       {"step", "Step 12", "step_3", "step=4", "ProfilerStep#7", "iteration", "Iteration: 5",
+        "train_step", "train-step 9", "## step ##", "TRAIN_STEP", "iter 3", "training_step"}) {
+    CAPTURE(std::string(name));
+    CHECK_FALSE(step_marker(name).empty());
+  }
+  for (const char* name : {"Optimizer.step#SGD.step", "step_optimizer", "forward", "", "steps",
+                           "lr_scheduler.step", "timestep_embedding"}) {
+    CAPTURE(std::string(name));
+    CHECK(step_marker(name).empty());
+  }
+}
+
+TEST_CASE("a given range wins over markers, with or without a number") {
+  const std::string text = R"({"repeat":6,"everyNs":1000}
+{"name":"step {i}","startNs":0,"durationNs":900}
+{"name":"my phase {i}","startNs":100,"durationNs":500}
+{"kind":"api","name":"cudaLaunchKernel","startNs":110,"durationNs":20,"correlation":1}
+{"kind":"kernel","startNs":200,"durationNs":100,"correlation":1}
+{"end":true}
+)";
+  AnalyzeOptions options;
+  options.step_range = "my phase";
+  const auto given = analyze_trace(read(text), options);
+  CHECK(given[0].step_source == StepSource::given_range);
+  REQUIRE(given[0].steps.size() == 6);
+  CHECK(given[0].steps[1].host_start == 1100);
+  CHECK(analyze_trace(read(text))[0].steps[1].host_start == 1000);
+  options.step_range = "nothing";
+  const auto missing = analyze_trace(read(text), options);
+  CHECK(missing[0].steps.empty());
+  CHECK_FALSE(missing[0].abstentions.empty());
+}
+
+TEST_CASE("steps are found by period as by markers") {
+  struct Case {
+    int steps, layers;
+    bool logs;
+  };
+  for (const Case& c : std::initializer_list<Case>{
+           {20, 12, false}, {40, 4, false}, {30, 24, true}, {12, 1, false}, {60, 48, false}}) {
+    CAPTURE(c.steps);
+    CAPTURE(c.layers);
+    const Trace trace = read(training(c.steps, c.layers, c.logs));
+    const auto marked = analyze_trace(trace);
+    AnalyzeOptions options;
+    options.ignore_markers = true;
+    const auto found = analyze_trace(trace, options);
+    CHECK(found[0].step_source == StepSource::launch_period);
+    CHECK(std::abs(static_cast<int>(found[0].steps.size()) - c.steps) <= 1);
+    CHECK(std::fabs(static_cast<double>(found[0].step_median - marked[0].step_median)) <=
+          0.01 * static_cast<double>(marked[0].step_median));
+  }
+}
+
+TEST_CASE("one step gives no period, however many layers it has") {
+  AnalyzeOptions options;
+  options.ignore_markers = true;
+  for (int layers : {6, 12, 48}) {
+    const auto found = analyze_trace(read(training(1, layers, false)), options);
+    CHECK(found[0].steps.empty());
+    CHECK_FALSE(found[0].abstentions.empty());
+  }
+}
+
+TEST_CASE("warm-up is found by change-point, a lone slow step is not") {
+  struct Case {
+    std::vector<Ns> values;
+    size_t warm_up;
+  };
+  const std::vector<Case> cases = {
+      {{100, 100, 101, 99, 100, 100}, 0},
+      {{300, 280, 100, 101, 99, 100, 100, 102}, 2},
+      {{900, 500, 300, 100, 101, 99, 100, 100, 102, 100}, 3},
+      {{100, 101, 99, 400, 100, 100, 102, 100}, 0},
+      {{100, 101, 99, 100, 150, 150, 151, 150}, 0},
+      {{100, 200, 100}, 0},
+      {{}, 0},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.values.size());
+    CHECK(warm_up_length(c.values) == c.warm_up);
+  }
+}
+
+TEST_CASE("the bootstrap interval holds the median and is the same every time") {
+  std::vector<Ns> values;
+  for (int i = 0; i < 101; ++i) values.push_back(1000 + i * 37 % 101);
+  const MedianInterval first = bootstrap_median(values), second = bootstrap_median(values);
+  CHECK(first.median == 1050);
+  CHECK(first.low < first.median);
+  CHECK(first.high > first.median);
+  CHECK(first.low == second.low);
+  CHECK(first.high == second.high);
+  CHECK(bootstrap_median({7}).low == 7);
+}
+
+TEST_CASE("what cannot carry a verdict says so") {
+  struct Case {
+    const char* what;
+    std::string text;
+    const char* reason;
+  };
+  const std::string step = R"({"name":"step {i}","startNs":0,"durationNs":900}
+{"kind":"api","name":"cudaLaunchKernel","startNs":110,"durationNs":20,"correlation":1}
+)";
+  const std::string kernel = R"({"kind":"kernel","startNs":200,"durationNs":100,"correlation":1})"
+                             "\n";
+  const auto repeat = [](int n, const std::string& lines) {
+    return "{\"repeat\":" + std::to_string(n) + ",\"everyNs\":1000}\n" + lines + "{\"end\":true}\n";
+  };
+  const std::vector<Case> cases = {
+      {"fine", repeat(8, step + kernel), ""},
+      {"calls without device work", repeat(8, step), "no GPU activity"},
+      {"one step left", repeat(3, step + kernel), "can be used"},
+      {"most steps run nothing",
+       repeat(
+           8,
+           step +
+               R"({"kind":"kernel","startNs":200,"durationNs":100,"correlation":1,"onlyIn":[0,7]})"
+               "\n"),
+       "ran nothing"},
+      {"lost records", repeat(8, step + kernel) + "{\"kind\":\"health\",\"lostRecords\":50}\n",
+       "lost"},
+      {"holes",
+       repeat(8, step + kernel) + "{\"kind\":\"hole\",\"startNs\":0,\"durationNs\":9000,\"reason\":"
+                                  "\"another profiler\"}\n",
+       "another profiler"},
+      {"overlapping steps",
+       repeat(8, step + kernel +
+                     R"({"name":"step","startNs":500,"durationNs":800})"
+                     "\n"),
+       "overlap"},
+      {"launches missing",
+       repeat(8, step + kernel +
+                     R"({"kind":"kernel","startNs":400,"durationNs":50})"
+                     "\n"
+                     R"({"kind":"kernel","startNs":500,"durationNs":50})"
+                     "\n"),
+       "no launching call"},
+      {"the profiler fills the gaps",
+       repeat(8, step + kernel +
+                     R"({"kind":"overhead","startNs":400,"durationNs":600})"
+                     "\n"),
+       "profiler itself"},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(std::string(c.what));
+    const auto summaries = analyze_trace(read(c.text));
+    REQUIRE(summaries.size() == 1);
+    std::string reasons;
+    for (const std::string& reason : summaries[0].abstentions) reasons += reason + "\n";
+    CAPTURE(reasons);
+    if (*c.reason == '\0')
+      CHECK(reasons.empty());
+    else
+      CHECK(reasons.find(c.reason) != std::string::npos);
+  }
+}
