@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Everything that only a GPU can show, in one command of under nine minutes.
+#   scripts/gpu-check.sh [INSTALL_TREE]
+# Uses the installed tree given (bin/stallscope inside), else builds one. Prints
+# a table of pass, fail and n/a; exits 1 when a check failed, 0 otherwise, and
+# says so when there was no GPU to check. With OUT=DIR the recorded runs stay there.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+case "${1:-}" in -h|--help) sed -n '2,7p' "$0" | sed 's/^# \{0,1\}//'; exit 0 ;; esac
+if [ $# -ge 1 ]; then
+  tool="$1/bin/stallscope"
+else
+  scripts/build.sh release >&2
+  tool=build/release/stallscope
+fi
+if [ ! -x "$tool" ]; then
+  echo "gpu-check.sh: $tool is not a program: give the folder that 'cmake --install' filled" >&2
+  exit 2
+fi
+exec python3 scripts/lib/gpu_check.py "$(realpath "$tool")"
