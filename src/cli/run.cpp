@@ -149,6 +149,11 @@ void add_options(CLI::App& app, RunOptions& options) {
                  "Largest recording of one process, e.g. 2GB; then the oldest events go")
       ->type_name("SIZE")
       ->transform(CLI::AsSizeValue(false));
+  app.add_option("--gpu", record_options.gpu,
+                 "none, light (default; a CUDA graph launch is one event) or full (each of its "
+                 "kernels is one, at a cost)")
+      ->type_name("LEVEL")
+      ->check(CLI::IsMember({"none", "light", "full"}));
   app.add_option("--sample-rate", record_options.sample_rate_hz,
                  "Python stack samples per second and thread (default 200; 0 = none)")
       ->type_name("HZ")

@@ -52,15 +52,13 @@ std::string preloadable(const std::string& library, const std::string& recording
   return link.string();
 }
 
-void inject_nvtx(TargetEnvironment& target, const std::string& library) {
-  const std::string theirs = value_of(target.variables, settings::kNvtxInjection);
-  if (!theirs.empty() && theirs != library) {
-    target.notes.push_back("NVTX ranges are not recorded, because " +
-                           std::string(settings::kNvtxInjection) + " already names '" + theirs +
-                           "' (unset it to record them)");
-    return;
-  }
-  set(target.variables, settings::kNvtxInjection, library);
+/// Points `variable` at our library, unless the user has pointed it elsewhere.
+void inject(TargetEnvironment& target, std::string_view variable, const std::string& library,
+            std::string_view lost) {
+  const std::string theirs = value_of(target.variables, variable);
+  if (theirs.empty() || theirs == library) return set(target.variables, variable, library);
+  target.notes.push_back(std::string(lost) + " not recorded, because " + std::string(variable) +
+                         " already names '" + theirs + "' (unset it to record them)");
 }
 
 void inject_preload(TargetEnvironment& target, const std::string& library) {
@@ -96,7 +94,12 @@ Result<TargetEnvironment> target_environment(const RecordOptions& options,
 
   const Result<std::string> collector = library_path(settings::kCollectLibrary);
   if (!collector) return collector.error();
-  inject_nvtx(target, *collector);
+  inject(target, settings::kNvtxInjection, *collector, "NVTX ranges are");
+  if (options.gpu != "none") {
+    set(target.variables, settings::kGpu, options.gpu);
+    inject(target, settings::kCudaInjection, *collector, "GPU events are");
+    inject(target, settings::kNcclProfiler, *collector, "NCCL's own events are");
+  }
   if (const Result<std::string> mpi = library_path(settings::kMpiLibrary))
     inject_preload(target, preloadable(*mpi, recording_folder));
   else

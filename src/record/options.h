@@ -14,6 +14,7 @@ struct RecordOptions {
   uint64_t duration_ms = 0;   ///< 0 = until the program ends
   std::string capture_range;  ///< record only while a range of this name is open; empty = always
   uint64_t max_bytes = 0;     ///< of one process's segment; 0 = no limit
+  std::string gpu = "light";  ///< none, light (a graph launch is one record) or full
   uint32_t sample_rate_hz = 200;  ///< Python stacks; 0 = off
   bool force = false;             ///< an earlier run in the folder is deleted, not kept
   bool live = false;              ///< status line while the program runs
