@@ -276,15 +276,14 @@ Finding unmeasured_finding(const Rule& rule, const SourceFact& fact) {
                  : fact.certainty == Certainty::likely ? "likely"
                                                        : "unknown";
   f.context_chain = fact.context_chain;
-  const auto lower = [&] {
-    if (f.severity > Severity::info)
-      f.severity = static_cast<Severity>(static_cast<int>(f.severity) - 1);
-  };
-  if (!fact.guards.empty()) lower();
+  const int lowered = static_cast<int>(f.severity) - static_cast<int>(fact.lowered);
+  f.severity = static_cast<Severity>(std::max(lowered, 0));
+  f.related = fact.related;
   f.message = rule.title + ".";
   if (fact.context != "library" && !fact.context.empty())
     f.message = "In a " + fact.context + " context: " + f.message;
   for (const std::string& guard : fact.guards) f.message += " Lowered because: " + guard + ".";
+  if (fact.breaks_graph) f.message += " It also breaks the compiled graph here.";
   return f;
 }
 

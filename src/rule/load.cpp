@@ -20,6 +20,7 @@ Result<std::vector<std::string>> rule_files(const std::string& folder) {
   std::vector<std::string> files;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     const std::string ending = it->path().extension().string();
+    if (it->path().filename() == "frameworks.yaml") continue;  // entry points, not a rule
     if (ending == ".yaml" || ending == ".yml") files.push_back(it->path().string());
   }
   if (error)

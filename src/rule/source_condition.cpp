@@ -93,7 +93,7 @@ class Reader {
 
   std::string kind(const YAML::Node& value) {
     std::string word = value.as<std::string>("");
-    if (!kinds_of(word)) fail(value, "unknown value kind '" + word + "'");
+    if (!kind_of(word)) fail(value, "unknown value kind '" + word + "'");
     return word;
   }
 

@@ -52,6 +52,7 @@ struct SourceRule {
   std::string id;
   std::vector<std::string> languages;
   std::shared_ptr<const SourceCondition> condition;
+  bool host_block = false;  ///< each match stops the host: one expression is one finding
 };
 
 }  // namespace stallscope

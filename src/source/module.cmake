@@ -1,1 +1,12 @@
 target_link_libraries(stallscope_source PRIVATE stallscope_tree_sitter)
+# Cached facts of another build of the analysis must not be read.
+file(GLOB analysis_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/source/*.cpp" "${CMAKE_SOURCE_DIR}/src/source/*.h")
+set(analysis_hashes "")
+foreach(analysis_source ${analysis_sources})
+  file(SHA1 "${analysis_source}" analysis_hash)
+  string(APPEND analysis_hashes "${analysis_hash}")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${analysis_source}")
+endforeach()
+string(SHA1 analysis_build_id "${analysis_hashes}")
+set_source_files_properties("${CMAKE_SOURCE_DIR}/src/source/cache.cpp" PROPERTIES
+  COMPILE_DEFINITIONS "STALLSCOPE_BUILD_ID=\"${analysis_build_id}\"")

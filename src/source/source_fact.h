@@ -27,6 +27,9 @@ struct SourceFact {
   std::string line_text;  ///< the first line, trimmed
   unsigned ordinal = 0;   ///< among equal lines of the function
   std::map<std::string, std::string> metavariables;
+  unsigned lowered = 0;              ///< severity steps below the rule's worst; see guards
+  bool breaks_graph = false;         ///< inside torch.compile or jit: also a graph break
+  std::vector<std::string> related;  ///< other rules that matched the same expression
 };
 
 }  // namespace stallscope

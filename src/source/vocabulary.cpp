@@ -1,5 +1,7 @@
 #include "source/vocabulary.h"
 
+#include "source/value.h"
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -45,6 +47,11 @@ const std::vector<KindWord>& kind_words() {
       {"device-tensor", {Kind::device_tensor, Kind::mask, Kind::parameter}},
       {"mask", {Kind::mask}},
       {"host-tensor", {Kind::host_tensor}},
+      {"fresh-tensor", {Kind::host_tensor}, kFresh},
+      {"host-data-tensor", {Kind::host_tensor}, kFromHost},
+      {"built-tensor", {Kind::device_tensor, Kind::host_tensor}, kFresh},
+      {"kept-host-tensor", {Kind::host_tensor}, kAttribute},
+      {"parameter-value", {Kind::device_tensor, Kind::mask, Kind::parameter}, kParameterLoop},
       {"batch", {Kind::batch}},
       {"numpy", {Kind::numpy}},
       {"number", {Kind::number}},
@@ -64,9 +71,9 @@ const std::vector<KindWord>& kind_words() {
   return words;
 }
 
-const std::vector<Kind>* kinds_of(std::string_view word) {
+const KindWord* kind_of(std::string_view word) {
   for (const KindWord& entry : kind_words()) {
-    if (entry.name == word) return &entry.kinds;
+    if (entry.name == word) return &entry;
   }
   return nullptr;
 }

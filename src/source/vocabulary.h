@@ -60,11 +60,12 @@ enum class Kind : uint8_t {
 struct KindWord {
   std::string_view name;
   std::vector<Kind> kinds;
+  uint8_t flags = 0;  ///< ValueFlag bits that must be set too
 };
 /// "tensor", "device-tensor", "numpy", ...
 const std::vector<KindWord>& kind_words();
-/// The kinds `word` stands for; null when it is not a kind.
-const std::vector<Kind>* kinds_of(std::string_view word);
+/// The entry of `word`; null when it is not a kind.
+const KindWord* kind_of(std::string_view word);
 
 /// Contexts a rule may ask for.
 enum class Context : uint8_t { step, forward, loop, init, eval, jit, library, any };

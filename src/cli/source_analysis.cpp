@@ -1,0 +1,69 @@
+#include "cli/source_analysis.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/install_tree.h"
+#include "source/frameworks.h"
+
+namespace stallscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder for cached facts, hidden from git; empty when it cannot be made.
+std::string cache_folder(const std::string& root) {
+  std::error_code ec;
+  const fs::path folder = fs::path(root) / ".stallscope-cache";
+  if (!fs::is_directory(folder, ec)) {
+    if (!fs::create_directory(folder, ec)) return {};
+    if (!write_file((folder / ".gitignore").string(), "*\n")) return {};
+  }
+  return folder.string();
+}
+
+}  // namespace
+
+Result<SourceAnalysis> analyze_source(const std::vector<std::string>& paths,
+                                      std::span<const Rule> rules,
+                                      const SourceAnalysisOptions& options) {
+  SourceAnalysis out;
+  std::vector<SourceRule> source_rules;
+  for (const Rule& rule : rules) {
+    SourceRule& to = source_rules.emplace_back();
+    to.id = rule.id;
+    to.condition = rule.source;
+    to.host_block = rule.gain == GainModel::remove_sync || rule.gain == GainModel::batch_calls;
+    for (Language language : rule.languages) to.languages.emplace_back(to_string(language));
+  }
+  auto compiled = RuleSet::compile(source_rules);
+  if (!compiled) return compiled.error();
+  auto project = find_project(paths, {options.exclude});
+  if (!project) return project.error();
+  out.project = std::move(project.value());
+  if (!options.stdin_path.empty()) {
+    const std::string relative =
+        fs::proximate(fs::absolute(options.stdin_path), out.project.root).generic_string();
+    std::erase_if(out.project.inputs, [&](const SourceInput& i) { return i.path == relative; });
+    auto at = std::ranges::lower_bound(out.project.inputs, relative, {}, &SourceInput::path);
+    out.project.inputs.insert(at, {relative, {}, options.stdin_bytes});
+    out.project.chosen = {relative};
+  }
+  IndexOptions index;
+  index.file.max_bytes = options.max_file_bytes;
+  if (options.cache) index.cache_folder = cache_folder(out.project.root);
+  auto frameworks = data_path("rules/frameworks.yaml");
+  if (!frameworks) return frameworks.error();
+  auto entry_points = load_entry_points(frameworks.value());
+  if (!entry_points) return entry_points.error();
+  index.entry_points = std::move(entry_points.value());
+  out.index = SourceIndex::build(out.project.inputs, compiled.value(), index);
+  out.facts = out.index.facts();
+  std::erase_if(out.facts, [&](const SourceFact& fact) {
+    return !std::ranges::binary_search(out.project.chosen, fact.file);
+  });
+  return out;
+}
+
+}  // namespace stallscope

@@ -1,0 +1,415 @@
+#include "source/apis.h"
+
+#include <string>
+#include <unordered_set>
+
+#include "source/names.h"
+
+namespace stallscope {
+namespace {
+
+using Set = std::unordered_set<std::string_view>;
+
+const Set kFactories = {
+    "zeros",         "ones",           "full",          "empty",           "rand",
+    "randn",         "randint",        "randperm",      "arange",          "range",
+    "linspace",      "logspace",       "eye",           "tril_indices",    "triu_indices",
+    "hann_window",   "hamming_window", "kaiser_window", "blackman_window", "bartlett_window",
+    "scalar_tensor", "fftfreq"};
+const Set kFromHostData = {"tensor",    "as_tensor",  "from_numpy",   "FloatTensor", "LongTensor",
+                           "IntTensor", "BoolTensor", "DoubleTensor", "ByteTensor",  "HalfTensor",
+                           "Tensor",    "asarray",    "frombuffer",   "from_blob"};
+const Set kMasks = {"isnan",       "isinf", "isfinite", "eq",          "ne",         "gt",
+                    "lt",          "ge",    "le",       "logical_and", "logical_or", "logical_not",
+                    "logical_xor", "any",   "all",      "isin",        "isclose",    "signbit",
+                    "bool",        "gt_",   "lt_",      "greater",     "less",       "not_equal"};
+const Set kNumberMethods = {
+    "size",          "dim",        "numel",          "nelement",   "ndimension",
+    "element_size",  "stride",     "data_ptr",       "get_device", "is_floating_point",
+    "is_contiguous", "is_complex", "storage_offset", "item",       "sizes",
+    "is_cuda",       "defined",    "elapsed_time",   "index",      "count",
+    "startswith",    "endswith",   "isdigit",        "query"};
+const Set kTensorOnly = {"backward",
+                         "detach",
+                         "detach_",
+                         "cuda",
+                         "requires_grad_",
+                         "unsqueeze",
+                         "unsqueeze_",
+                         "permute",
+                         "contiguous",
+                         "masked_fill",
+                         "masked_fill_",
+                         "masked_select",
+                         "index_select",
+                         "index_add_",
+                         "index_copy_",
+                         "scatter",
+                         "scatter_",
+                         "scatter_add_",
+                         "scatter_add",
+                         "gather",
+                         "expand",
+                         "expand_as",
+                         "view_as",
+                         "softmax",
+                         "log_softmax",
+                         "logsumexp",
+                         "sigmoid",
+                         "relu",
+                         "tanh",
+                         "mul_",
+                         "add_",
+                         "sub_",
+                         "div_",
+                         "zero_",
+                         "fill_",
+                         "copy_",
+                         "clamp_",
+                         "clamp_min",
+                         "clamp_max",
+                         "addcmul_",
+                         "addcdiv_",
+                         "lerp_",
+                         "lerp",
+                         "retain_grad",
+                         "register_hook",
+                         "new_zeros",
+                         "new_ones",
+                         "new_full",
+                         "new_tensor",
+                         "new_empty",
+                         "numel",
+                         "type_as",
+                         "bmm",
+                         "matmul",
+                         "mm",
+                         "chunk",
+                         "tril",
+                         "triu",
+                         "topk",
+                         "unbind",
+                         "narrow",
+                         "repeat_interleave",
+                         "log1p",
+                         "exp_",
+                         "sqrt_",
+                         "rsqrt",
+                         "pin_memory",
+                         "is_floating_point",
+                         "bfloat16",
+                         "element_size",
+                         "storage",
+                         "share_memory_",
+                         "normal_",
+                         "uniform_"};
+const Set kHostRoots = {"math",
+                        "time",
+                        "random",
+                        "os",
+                        "sys",
+                        "json",
+                        "re",
+                        "collections",
+                        "itertools",
+                        "functools",
+                        "argparse",
+                        "pathlib",
+                        "logging",
+                        "copy",
+                        "pickle",
+                        "datetime",
+                        "string",
+                        "subprocess",
+                        "shutil",
+                        "glob",
+                        "csv",
+                        "yaml",
+                        "pandas",
+                        "sklearn",
+                        "scipy",
+                        "cv2",
+                        "PIL",
+                        "matplotlib",
+                        "multiprocessing",
+                        "threading",
+                        "typing",
+                        "warnings",
+                        "inspect",
+                        "io",
+                        "struct",
+                        "hashlib",
+                        "requests",
+                        "nltk",
+                        "sentencepiece",
+                        "tiktoken",
+                        "psutil",
+                        "statistics",
+                        "operator",
+                        "contextlib",
+                        "dataclasses",
+                        "enum",
+                        "types",
+                        "uuid",
+                        "gzip",
+                        "zipfile",
+                        "tarfile",
+                        "tempfile",
+                        "queue",
+                        "heapq",
+                        "bisect",
+                        "textwrap",
+                        "omegaconf",
+                        "hydra",
+                        "absl",
+                        "fire",
+                        "click",
+                        "rich",
+                        "polars",
+                        "pyarrow",
+                        "h5py",
+                        "gc",
+                        "traceback",
+                        "signal",
+                        "socket",
+                        "platform",
+                        "wandb",
+                        "tensorflow",
+                        "tf",
+                        "gym",
+                        "gymnasium",
+                        "skimage",
+                        "librosa",
+                        "soundfile",
+                        "networkx",
+                        "std",
+                        "fmt",
+                        "imageio",
+                        "regex",
+                        "numbers"};
+
+bool is_loader_class(std::string_view name) {
+  return name == "DataLoader" || name == "StatefulDataLoader" || name.ends_with("DataLoader");
+}
+
+Value of_torch(std::string_view path, std::string_view name, const CallShape& call) {
+  if (path.starts_with("torch.cuda.") || path.starts_with("torch.backends.")) {
+    if (name == "Event" || name == "Stream" || name == "current_stream" ||
+        name == "default_stream" || name == "getCurrentCUDAStream" || name == "getStreamFromPool") {
+      return proven(Kind::stream);
+    }
+    return proven(path.find(".amp.") != std::string_view::npos && name == "GradScaler"
+                      ? Kind::optimizer
+                      : Kind::number);
+  }
+  if (is_loader_class(name)) return proven(Kind::loader);
+  if (path.starts_with("torch.optim.")) {
+    return proven(path.find("lr_scheduler") != std::string_view::npos ? Kind::other
+                                                                      : Kind::optimizer);
+  }
+  if (path.starts_with("torch.distributed.")) {
+    bool number = name.starts_with("get_") || name.starts_with("is_");
+    return number ? proven(Kind::number) : likely(Kind::other);
+  }
+  if (path.starts_with("torch.utils.") || path.starts_with("torch.autograd.") ||
+      path.starts_with("torch.profiler.") || path.starts_with("torch.hub.") ||
+      path.starts_with("torch.multiprocessing.") || path.starts_with("torch.onnx.")) {
+    if (name == "grad") return likely(Kind::tensor_list);
+    if (path.starts_with("torch.utils.checkpoint."))
+      return likely(Kind::device_tensor, kModuleOutput);
+    return {};
+  }
+  if (name == "Parameter") return proven(Kind::parameter);
+  if (path.starts_with("torch.nn.") && !path.starts_with("torch.nn.functional.") &&
+      !path.starts_with("torch.nn.init.") && !path.starts_with("torch.nn.utils.")) {
+    return proven(Kind::module);
+  }
+  if (path.starts_with("torch.nn.utils.")) {
+    return name.starts_with("clip_grad") ? proven(Kind::device_tensor)
+                                         : likely(Kind::device_tensor);
+  }
+  if (kFactories.contains(name) || kFromHostData.contains(name)) {
+    uint8_t flag = kFactories.contains(name) ? kFresh : kFromHost;
+    if (call.has_device) return proven(Kind::device_tensor, flag);
+    if ((name == "as_tensor" || name == "tensor") && call.first.is_device()) return call.first;
+    return proven(Kind::host_tensor, flag);
+  }
+  if (name == "device" || name == "dtype" || name == "finfo" || name == "iinfo")
+    return proven(Kind::device);
+  if (name == "Size") return proven(Kind::shape);
+  if (name == "compile" || name == "script" || name == "trace")
+    return likely(Kind::module, kJitted);
+  if (name == "is_tensor" || name == "is_grad_enabled" || name == "is_floating_point" ||
+      name == "numel" || name == "equal" || name == "allclose" || name == "is_autocast_enabled" ||
+      name == "get_num_threads" || name == "initial_seed" || name == "is_complex") {
+    return proven(Kind::number);
+  }
+  if (name == "load" || name == "save" || name == "no_grad" || name == "enable_grad" ||
+      name == "inference_mode" || name == "autocast" || name == "manual_seed" ||
+      name == "Generator" || name == "set_grad_enabled" || name == "get_rng_state" ||
+      name.starts_with("set_") || name == "seed" || name == "use_deterministic_algorithms") {
+    return {};
+  }
+  if (name == "split" || name == "chunk" || name == "unbind" || name == "meshgrid" ||
+      name == "broadcast_tensors" || name.starts_with("_foreach")) {
+    return call.any_host_tensor && !call.any_device_argument ? likely(Kind::list)
+                                                             : likely(Kind::tensor_list);
+  }
+  if (call.any_host_tensor && !call.any_device_argument) {
+    Value out = call.first.kind == Kind::host_tensor ? call.first : likely(Kind::host_tensor);
+    out.flags &= static_cast<uint8_t>(kFresh | kFromHost);
+    return out;
+  }
+  if (!name.empty() && name[0] >= 'A' && name[0] <= 'Z') return {};
+  Value out = likely(kMasks.contains(name) ? Kind::mask : Kind::device_tensor);
+  if (name.ends_with("_like") && call.first.kind == Kind::mask) out.kind = Kind::device_tensor;
+  return out;
+}
+
+}  // namespace
+
+bool is_factory(std::string_view path) {
+  return path.starts_with("torch.") && kFactories.contains(last_component(path));
+}
+
+bool is_tensor_only_method(std::string_view name) {
+  return kTensorOnly.contains(name);
+}
+
+std::optional<Value> value_of_function(std::string_view path, const CallShape& call) {
+  const std::string_view root = first_component(path), name = last_component(path);
+  if (root == "torch") return of_torch(path, name, call);
+  if (root == "torchvision" || root == "torchaudio") {
+    if (path.find(".models.") != std::string_view::npos) return proven(Kind::module);
+    return std::nullopt;
+  }
+  if (root == "numpy") {
+    if (name == "random" || name == "prod" || name == "ceil") return proven(Kind::numpy);
+    return proven(Kind::numpy);
+  }
+  if (root == "jax") {
+    if (path == "jax.device_get") return proven(Kind::numpy);
+    if (path == "jax.jit" || path == "jax.pmap" || path == "jax.grad" ||
+        path == "jax.value_and_grad" || path == "jax.vmap") {
+      return proven(Kind::module, kJax | kJitted);
+    }
+    if (path.starts_with("jax.numpy.") || path.starts_with("jax.lax.") ||
+        path.starts_with("jax.nn.") || path.starts_with("jax.random.") ||
+        path.starts_with("jax.scipy.")) {
+      return likely(Kind::jax_array, kJax);
+    }
+    if (path == "jax.device_count" || path == "jax.process_index" ||
+        path == "jax.local_device_count" || path == "jax.process_count") {
+      return proven(Kind::number);
+    }
+    return std::nullopt;
+  }
+  if (root == "einops" || root == "opt_einsum") {
+    return call.first.kind == Kind::unknown ? likely(Kind::device_tensor) : call.first;
+  }
+  if (root == "tqdm" || name == "tqdm" || name == "trange" || name == "track") {
+    return name == "trange" ? proven(Kind::list) : call.first;
+  }
+  if (root == "math" || root == "time" || root == "random" || root == "statistics") {
+    return path == "random.choice" || path == "random.sample" ? Value{} : proven(Kind::number);
+  }
+  if (root == "copy") return call.first;
+  if (kHostRoots.contains(root)) return likely(Kind::other);
+  if (name == "from_pretrained" || name == "from_config") {
+    bool host = contains_any(path, {"tokenizer", "config", "processor", "feature", "scheduler"});
+    return host ? likely(Kind::other) : likely(Kind::module);
+  }
+  if (is_loader_class(name)) return likely(Kind::loader);
+  return std::nullopt;
+}
+
+std::optional<Value> value_of_method(const Value& receiver, std::string_view name,
+                                     const CallShape& call) {
+  if (name == "item") return proven(Kind::number);
+  if (name == "tolist") return proven(Kind::list);
+  if (name == "numpy") return proven(Kind::numpy);
+  if (name == "size" && call.count == 0) return proven(Kind::shape);
+  if (kNumberMethods.contains(name)) return proven(Kind::number);
+  if (name == "cpu") {
+    return receiver.kind == Kind::module ? receiver : likely(Kind::host_tensor);
+  }
+  if (name == "to" || name == "cuda") {
+    if (call.device_is_cpu)
+      return receiver.kind == Kind::module ? receiver : likely(Kind::host_tensor);
+    if (name == "cuda" || call.has_device) {
+      if (receiver.kind == Kind::module || receiver.is_device()) return receiver;
+      if (receiver.kind == Kind::host_tensor || receiver.kind == Kind::batch ||
+          receiver.kind == Kind::numpy) {
+        return likely(Kind::device_tensor);
+      }
+      return name == "cuda" ? Value{Kind::unknown, Certainty::unknown, 0, receiver.dependency}
+                            : receiver;
+    }
+    return receiver;
+  }
+  if (name == "parameters" || name == "named_parameters" || name == "buffers") {
+    return likely(Kind::parameters);
+  }
+  if (name == "state_dict") return likely(Kind::other);
+  if (receiver.kind == Kind::stream) return proven(Kind::number);
+  if (receiver.kind == Kind::text) return likely(Kind::text);
+  if (receiver.kind == Kind::other || receiver.kind == Kind::optimizer) return Value{};
+  if (receiver.kind == Kind::batch || receiver.kind == Kind::tensor_list ||
+      receiver.kind == Kind::list) {
+    if (name == "items" || name == "values" || name == "pop" || name == "get" || name == "copy")
+      return receiver;
+    if (receiver.kind == Kind::batch) return receiver;
+    return std::nullopt;
+  }
+  if (receiver.is_device()) {
+    if (name == "split" || name == "chunk" || name == "unbind" || name == "topk" ||
+        name == "sort") {
+      return Value{Kind::tensor_list, receiver.certainty, 0, 0};
+    }
+    if (name == "bool" || kMasks.contains(name))
+      return Value{Kind::mask, receiver.certainty, receiver.flags, 0};
+    Value out = receiver;
+    if (out.kind == Kind::parameter || out.kind == Kind::mask) out.kind = Kind::device_tensor;
+    if (receiver.kind == Kind::mask &&
+        (name == "any" || name == "all" || name == "view" || name == "unsqueeze" ||
+         name == "squeeze" || name == "reshape" || name == "expand" || name == "flatten" ||
+         name == "clone" || name == "detach" || name == "to")) {
+      out.kind = Kind::mask;
+    }
+    out.flags &= static_cast<uint8_t>(kParameterLoop | kJax);
+    return out;
+  }
+  if (receiver.kind == Kind::host_tensor || receiver.kind == Kind::numpy) return receiver;
+  if (receiver.kind == Kind::number) return likely(Kind::number);
+  if (kTensorOnly.contains(name)) {
+    return name == "cuda" ? Value{}
+                          : likely(kMasks.contains(name) ? Kind::mask : Kind::device_tensor,
+                                   receiver.flags & kParameterLoop);
+  }
+  return std::nullopt;
+}
+
+std::optional<Value> value_of_attribute(const Value& receiver, std::string_view name) {
+  if (name == "shape") return proven(Kind::shape);
+  if (name == "dtype" || name == "device") return proven(Kind::device);
+  if (name == "ndim" || name == "is_cuda" || name == "requires_grad" || name == "itemsize") {
+    return proven(Kind::number);
+  }
+  if (name == "grad") return likely(Kind::device_tensor, kParameterLoop);
+  if (name == "logits" || name == "last_hidden_state" || name == "pooler_output" ||
+      name == "hidden_states") {
+    if (!receiver.is_host()) return likely(Kind::device_tensor);
+  }
+  if (receiver.has(kModuleOutput)) return likely(Kind::device_tensor);
+  if (receiver.is_device() || receiver.kind == Kind::host_tensor || receiver.kind == Kind::numpy) {
+    if (name == "data" || name == "T" || name == "mT" || name == "real" || name == "imag" ||
+        name == "values" || name == "indices") {
+      return receiver;
+    }
+    return Value{};
+  }
+  if (receiver.kind == Kind::batch) return receiver;
+  return std::nullopt;
+}
+
+}  // namespace stallscope

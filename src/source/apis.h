@@ -1,0 +1,36 @@
+// What well-known functions and methods return.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "source/value.h"
+
+namespace stallscope {
+
+/// Facts about a call's arguments that decide what it returns.
+struct CallShape {
+  bool has_device = false;  ///< a device= that is not the CPU
+  bool device_is_cpu = false;
+  bool any_device_argument = false;  ///< a known device tensor among the arguments
+  bool any_host_tensor = false;
+  Value first;       ///< the first argument
+  size_t count = 0;  ///< positional arguments
+};
+
+/// The value of a call to an imported function, by its resolved path; nullopt when unknown.
+std::optional<Value> value_of_function(std::string_view path, const CallShape& call);
+
+/// The value of `receiver.name(...)`; nullopt when the name says nothing.
+std::optional<Value> value_of_method(const Value& receiver, std::string_view name,
+                                     const CallShape& call);
+
+/// The value of `receiver.name`.
+std::optional<Value> value_of_attribute(const Value& receiver, std::string_view name);
+
+/// Whether calling this method on a variable proves that it is a tensor.
+bool is_tensor_only_method(std::string_view name);
+/// Whether the call makes a host tensor of constant content when it names no device.
+bool is_factory(std::string_view path);
+
+}  // namespace stallscope

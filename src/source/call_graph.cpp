@@ -1,0 +1,175 @@
+#include "source/call_graph.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "source/names.h"
+
+namespace stallscope {
+namespace {
+
+constexpr size_t kMaxTargets = 4;  ///< of a method called on an unknown receiver
+constexpr unsigned kMaxBases = 8;
+
+/// Method names too common to say whose they are.
+constexpr std::array<std::string_view, 40> kCommonMethods = {
+    "get",   "set",   "update", "add",   "append", "step",   "forward", "close", "open",   "read",
+    "write", "run",   "reset",  "items", "keys",   "values", "pop",     "copy",  "format", "join",
+    "split", "mean",  "sum",    "item",  "to",     "cpu",    "cuda",    "size",  "next",   "start",
+    "stop",  "apply", "call",   "init",  "clear",  "index",  "insert",  "load",  "save",   "log"};
+
+/// "a/b/c.py" as "a.b.c"; a package's __init__ as the package.
+std::string module_of(std::string_view path) {
+  std::string out(path.substr(0, path.rfind('.')));
+  std::ranges::replace(out, '/', '.');
+  if (out.ends_with(".__init__")) out.resize(out.size() - 9);
+  return out;
+}
+
+}  // namespace
+
+CallGraph::CallGraph(std::span<const std::unique_ptr<FileFacts>> files) : files_(files) {
+  for (uint32_t f = 0; f < files.size(); ++f) {
+    first_of_file_.push_back(static_cast<FunctionId>(where_.size()));
+    modules_.push_back(module_of(files[f]->path));
+    for (uint32_t i = 0; i < files[f]->functions.size(); ++i) {
+      if (i > 0)
+        by_name_[files[f]->functions[i].name].push_back(static_cast<FunctionId>(where_.size()));
+      where_.emplace_back(f, i);
+    }
+    for (const ClassFacts& c : files[f]->classes) {
+      classes_[c.name].push_back(&c);
+      for (const std::string& base : c.bases) subclasses_[last_component(base)].push_back(c.name);
+    }
+  }
+  callers_.resize(where_.size());
+  add_edges();
+}
+
+const FunctionFacts& CallGraph::function(FunctionId id) const {
+  return files_[where_[id].first]->functions[where_[id].second];
+}
+
+void CallGraph::add_edges() {
+  for (uint32_t f = 0; f < files_.size(); ++f) {
+    const FileFacts& file = *files_[f];
+    for (const CallFacts& call : file.calls) {
+      const FunctionId from = id_of(f, call.function);
+      std::string_view receiver =
+          call.receiver == 0 ? std::string_view() : file.dependencies[call.receiver - 1].name;
+      for (FunctionId to : resolve(f, call.name, call.form, from, receiver)) {
+        if (to == from) continue;
+        callers_[to].push_back(static_cast<uint32_t>(edges_.size()));
+        edges_.push_back({from, to, &call});
+      }
+    }
+  }
+}
+
+/// `module` as written in an import, perhaps relative, perhaps from a root we do not know.
+bool CallGraph::module_matches(size_t file, std::string_view module, size_t from_file) const {
+  const std::string& path = modules_[file];
+  if (module.starts_with('.')) {
+    size_t dots = module.find_first_not_of('.');
+    if (dots == std::string_view::npos) dots = module.size();
+    std::string base = modules_[from_file];
+    const bool package = files_[from_file]->path.ends_with("__init__.py");
+    for (size_t i = package ? 1 : 0; i < dots; ++i)
+      base.resize(base.rfind('.') == std::string::npos ? 0 : base.rfind('.'));
+    std::string_view rest = module.substr(dots);
+    if (!rest.empty()) base += (base.empty() ? "" : ".") + std::string(rest);
+    return path == base || path.starts_with(base + ".");
+  }
+  auto ends_in = [](std::string_view whole, std::string_view part) {
+    return whole == part || (whole.ends_with(part) && whole[whole.size() - part.size() - 1] == '.');
+  };
+  // A re-export: the package is named, the function lies deeper.
+  const std::string package = std::string(module) + ".";
+  return ends_in(path, module) || path.starts_with(package) ||
+         path.find("." + package) != std::string::npos;
+}
+
+std::vector<FunctionId> CallGraph::methods(std::string_view class_name,
+                                           std::string_view name) const {
+  std::vector<FunctionId> out;
+  auto found = by_name_.find(name);
+  if (found == by_name_.end()) return out;
+  auto of_class = [&](std::string_view klass) {
+    for (FunctionId id : found->second) {
+      if (function(id).class_name == klass && function(id).parent == kNone) out.push_back(id);
+    }
+  };
+  std::string_view at = class_name;
+  for (unsigned hop = 0; hop < kMaxBases && out.empty(); ++hop) {
+    of_class(at);
+    auto klass = classes_.find(at);
+    if (klass == classes_.end() || klass->second.front()->bases.empty()) break;
+    std::string_view base = last_component(klass->second.front()->bases.front());
+    if (base == at) break;
+    at = base;
+  }
+  // A method may be overridden below.
+  std::vector<std::string_view> below = {class_name};
+  for (size_t i = 0; i < below.size() && below.size() < 64; ++i) {
+    auto subs = subclasses_.find(below[i]);
+    if (subs == subclasses_.end()) continue;
+    for (std::string_view sub : subs->second) {
+      if (std::ranges::find(below, sub) != below.end()) continue;
+      below.push_back(sub);
+      of_class(sub);
+    }
+  }
+  return out;
+}
+
+std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, CallForm form,
+                                           FunctionId in, std::string_view receiver_class) const {
+  std::vector<FunctionId> out;
+  if (name.starts_with("self.")) {
+    name.remove_prefix(5);
+    form = CallForm::self_method;
+  }
+  std::string_view last = last_component(name);
+  for (const auto& [alias, to] : files_[file]->aliases) {
+    if (alias == last) last = to;
+  }
+  auto found = by_name_.find(last);
+  if (found == by_name_.end()) return out;
+  if (form == CallForm::self_method) {
+    FunctionId at = in;
+    while (function(at).class_name.empty() && function(at).parent != kNone)
+      at = id_of(file, function(at).parent);
+    if (!function(at).class_name.empty()) out = methods(function(at).class_name, last);
+    return out;
+  }
+  if (!receiver_class.empty()) return methods(last_component(receiver_class), last);
+  const std::string_view module = name.size() > last.size() && name.ends_with(last)
+                                      ? name.substr(0, name.size() - last.size() - 1)
+                                      : std::string_view();
+  if (form == CallForm::method || (form == CallForm::reference && module.empty())) {
+    for (FunctionId id : found->second) {
+      if (form == CallForm::method && function(id).class_name.empty()) continue;
+      if (form == CallForm::reference && where_[id].first != file) continue;
+      out.push_back(id);
+    }
+    const bool common = std::ranges::find(kCommonMethods, last) != kCommonMethods.end();
+    if (out.size() > kMaxTargets || (form == CallForm::method && common)) out.clear();
+    return out;
+  }
+  for (FunctionId id : found->second) {
+    const FunctionFacts& f = function(id);
+    if (!f.class_name.empty() && f.parent == kNone) {
+      // Class.method(...) of an imported or local class.
+      if (module.empty() || last_component(module) != f.class_name) continue;
+      out.push_back(id);
+    } else if (module.empty() ? where_[id].first == file
+                              : module_matches(where_[id].first, module, file)) {
+      out.push_back(id);
+    }
+  }
+  if (out.size() > kMaxTargets) out.resize(kMaxTargets);
+  return out;
+}
+
+}  // namespace stallscope

@@ -1,0 +1,56 @@
+// CallGraph: the functions of all files and which calls which.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "source/facts.h"
+
+namespace stallscope {
+
+using FunctionId = uint32_t;  ///< over all files
+
+struct Edge {
+  FunctionId from = 0, to = 0;
+  const CallFacts* call = nullptr;
+};
+
+class CallGraph {
+ public:
+  /// `files` must outlive the graph.
+  explicit CallGraph(std::span<const std::unique_ptr<FileFacts>> files);
+
+  size_t functions() const { return where_.size(); }
+  const FunctionFacts& function(FunctionId id) const;
+  const FileFacts& file(FunctionId id) const { return *files_[where_[id].first]; }
+  FunctionId id_of(size_t file, uint32_t function) const { return first_of_file_[file] + function; }
+  size_t file_index(FunctionId id) const { return where_[id].first; }
+  uint32_t index_in_file(FunctionId id) const { return where_[id].second; }
+  const std::vector<Edge>& edges() const { return edges_; }
+  /// Edges into `id`, as indices into edges().
+  const std::vector<uint32_t>& callers(FunctionId id) const { return callers_[id]; }
+
+  /// What a name means in a file: a function, or a method "self.x" of the class of `in`.
+  std::vector<FunctionId> resolve(size_t file, std::string_view name, CallForm form, FunctionId in,
+                                  std::string_view receiver_class) const;
+
+ private:
+  std::vector<FunctionId> methods(std::string_view class_name, std::string_view name) const;
+  bool module_matches(size_t file, std::string_view module, size_t from_file) const;
+  void add_edges();
+
+  std::span<const std::unique_ptr<FileFacts>> files_;
+  std::vector<std::pair<uint32_t, uint32_t>> where_;
+  std::vector<FunctionId> first_of_file_;
+  std::unordered_map<std::string_view, std::vector<FunctionId>> by_name_;
+  std::unordered_map<std::string_view, std::vector<const ClassFacts*>> classes_;
+  std::unordered_map<std::string_view, std::vector<std::string_view>> subclasses_;
+  std::vector<std::string> modules_;  ///< dotted path of each file
+  std::vector<Edge> edges_;
+  std::vector<std::vector<uint32_t>> callers_;
+};
+
+}  // namespace stallscope

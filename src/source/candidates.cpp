@@ -1,0 +1,341 @@
+#include "source/candidates.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/file.h"
+
+namespace stallscope {
+namespace {
+
+using K = NodeKind;
+
+class Collector {
+ public:
+  Collector(const FileView& file, const RuleSet& rules, uint32_t language, FileFacts& facts)
+      : file_(file), ast_(file.ast), rules_(rules), language_(language), facts_(facts) {}
+
+  void run() {
+    for (uint32_t c : rules_.by_matcher()) run_matcher(rules_.clauses()[c]);
+    for (NodeId id = 1; id < ast_.size(); ++id) {
+      const Node& node = ast_[id];
+      if (node.kind == K::call) {
+        std::string_view name = callee_name(ast_, id);
+        if (const auto* clauses = rules_.by_call(name)) {
+          for (uint32_t c : *clauses) at(rules_.clauses()[c], id);
+        }
+        for (uint32_t c : rules_.by_any_call()) at(rules_.clauses()[c], id);
+      }
+      for (uint32_t c : rules_.by_kind(node.kind)) at(rules_.clauses()[c], id);
+    }
+    finish();
+  }
+
+ private:
+  bool applies(const CompiledClause& clause) const {
+    if ((clause.languages & language_) == 0) return false;
+    const SourceClause& c = *clause.clause;
+    if (!c.file_has.empty() && ast_.source.find(c.file_has) == std::string_view::npos) return false;
+    return c.file_lacks.empty() || ast_.source.find(c.file_lacks) == std::string_view::npos;
+  }
+
+  void run_matcher(const CompiledClause& clause) {
+    if (!applies(clause)) return;
+    std::vector<Match> found;
+    clause.matcher->find(file_, found);
+    for (Match& match : found)
+      consider(clause, match.node, std::move(match.bindings), &match.subject);
+  }
+
+  void at(const CompiledClause& clause, NodeId id) {
+    const bool call =
+        ast_[id].kind == K::call && std::ranges::any_of(clause.calls, [&](const CallName& n) {
+          return is_call_of(file_, id, n);
+        });
+    if (call) {
+      if (applies(clause)) consider(clause, id, {}, nullptr);
+      return;
+    }
+    for (const Pattern& pattern : clause.patterns[static_cast<size_t>(ast_.grammar)]) {
+      if (pattern.anchor() != ast_[id].kind) continue;
+      // A pattern is about reading: x[m] does not match x[m] = 0.
+      if (ast_[id].kind == K::subscript && ast_[id].role == Role::left &&
+          ast_[ast_[id].parent].kind == K::assign)
+        continue;
+      if (auto bindings = pattern.match(ast_, file_.names, id)) {
+        if (applies(clause)) consider(clause, id, std::move(*bindings), nullptr);
+        return;
+      }
+    }
+  }
+
+  /// Whether a value is of the kind a rule asks for, or may be once other files are known.
+  static bool fits(const Value& value, const KindWord& wanted, Certainty least) {
+    if (std::ranges::find(wanted.kinds, value.kind) != wanted.kinds.end()) {
+      return value.certainty >= least && (wanted.flags == 0 || (value.flags & wanted.flags) != 0);
+    }
+    if (value.kind != Kind::unknown || wanted.flags != 0) return false;
+    return least == Certainty::unknown || value.dependency != 0;
+  }
+
+  void consider(const CompiledClause& clause, NodeId id, Bindings bindings, const Value* given) {
+    Value subject = given ? *given : subject_of(id);
+    if (clause.on && !fits(subject, *clause.on, clause.certainty)) return;
+    if ((clause.unless & kGuardHostValue) != 0 && subject.is_host() && !clause.on) return;
+    for (const auto& [name, kind] : clause.where) {
+      auto bound = bindings.find(name);
+      if (bound == bindings.end()) return;
+      const Value& value = file_.inference.at(bound->second);
+      if (!fits(value, *kind, clause.certainty) || value.kind == Kind::unknown) return;
+    }
+    for (const ArgumentTest& test : clause.clause->args) {
+      if (!argument_fits(id, test)) return;
+    }
+    for (const CompiledNested& nested : clause.nested) {
+      if (nested_holds(id, nested) == nested.negated) return;
+    }
+    const uint32_t guards = file_.guards.around(id) | place_guards(id);
+    if ((guards & clause.unless) != 0) return;
+    add(clause, id, bindings, subject, guards);
+  }
+
+  /// What the call is about: a method's receiver, else a function's first argument.
+  Value subject_of(NodeId id) const {
+    if (ast_[id].kind != K::call) return file_.inference.at(id);
+    NodeId callee = ast_.child(id, Role::callee);
+    if (callee == kNoNode) return {};
+    NodeId object = ast_[callee].kind == K::attribute ? ast_.child(callee, Role::object) : kNoNode;
+    if (object == kNoNode || file_.names.resolve(callee).imported) {
+      NodeId first = ast_.child(id, Role::argument);
+      return first == kNoNode ? Value{} : file_.inference.at(first);
+    }
+    // x.cpu().item() reads x: the copy is part of the read.
+    while (ast_[object].kind == K::call) {
+      std::string_view name = callee_name(ast_, object);
+      const bool copies =
+          name == "cpu" || (name == "to" && file_.inference.at(object).kind == Kind::host_tensor);
+      if (!copies) break;
+      NodeId inner = ast_.child(ast_.child(object, Role::callee), Role::object);
+      if (inner == kNoNode) break;
+      object = inner;
+    }
+    return file_.inference.at(object);
+  }
+
+  bool argument_fits(NodeId call, const ArgumentTest& test) const {
+    NodeId found = kNoNode;
+    size_t position = 0;
+    for (NodeId c : children(ast_, call)) {
+      if (ast_[c].role != Role::argument) continue;
+      const bool keyword = ast_[c].kind == K::keyword;
+      const std::string name = keyword ? std::string(ast_[c].text) : std::to_string(position++);
+      if (ast_[c].kind == K::star) return false;  // may hold anything
+      for (size_t at = 0; at <= test.name.size();) {
+        size_t slash = std::min(test.name.find('/', at), test.name.size());
+        if (std::string_view(test.name).substr(at, slash - at) == name)
+          found = keyword ? ast_.child(c, Role::value) : c;
+        at = slash + 1;
+      }
+    }
+    for (const std::string& wanted : test.any_of) {
+      if (wanted == "absent") {
+        if (found == kNoNode) return true;
+      } else if (found == kNoNode) {
+        continue;
+      } else if (wanted == "present") {
+        return true;
+      } else if (wanted.starts_with("kind:")) {
+        const KindWord* kind = kind_of(std::string_view(wanted).substr(5));
+        const Value& value = file_.inference.at(found);
+        if (kind && value.kind != Kind::unknown && fits(value, *kind, Certainty::likely))
+          return true;
+      } else if (wanted.starts_with("~")) {
+        if (ast_.slice(found).find(std::string_view(wanted).substr(1)) != std::string_view::npos)
+          return true;
+      } else if (ast_.slice(found) == wanted) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  bool node_is(NodeId id, std::string_view word) const {
+    const K kind = ast_[id].kind;
+    if (word == "for") return kind == K::for_;
+    if (word == "while") return kind == K::while_;
+    if (word == "with") return kind == K::with_;
+    if (word == "if") return kind == K::if_ || kind == K::elif_;
+    if (word == "comprehension") return kind == K::comprehension;
+    if (word == "loop") return kind == K::for_ || kind == K::while_ || kind == K::comprehension;
+    if (word == "function") return kind == K::function;
+    if (word == "call") return kind == K::call;
+    return false;
+  }
+
+  bool nested_holds(NodeId id, const CompiledNested& nested) const {
+    const NestedTest& test = *nested.test;
+    if (test.node == "parameter-loop" || test.node == "inner-loop") {
+      for (uint32_t loop = file_.outline.loop_of[id]; loop != kNone;
+           loop = facts_.loops[loop].parent) {
+        if (test.node == "parameter-loop" && facts_.loops[loop].over_parameters) return true;
+        if (test.node == "inner-loop" &&
+            (facts_.loops[loop].parent != kNone || facts_.loops[loop].comprehension))
+          return true;
+      }
+      return false;
+    }
+    if (test.node == "assignment-of-self") return assigns_itself(id);
+    auto one = [&](NodeId at) {
+      if (!test.node.empty() && !node_is(at, test.node)) return false;
+      if (test.calls.empty() && test.patterns.empty()) return true;
+      if (std::ranges::any_of(nested.calls,
+                              [&](const CallName& n) { return is_call_of(file_, at, n); }))
+        return true;
+      return std::ranges::any_of(
+          nested.patterns[static_cast<size_t>(ast_.grammar)],
+          [&](const Pattern& p) { return p.match(ast_, file_.names, at).has_value(); });
+    };
+    if (nested.inside) {
+      for (NodeId at = ast_[id].parent; at != kNoNode; at = ast_[at].parent) {
+        if (one(at)) return true;
+        if (ast_[at].kind == K::with_ && with_has(at, one)) return true;
+        if (ast_[at].kind == K::function && test.node != "function") return false;
+      }
+      return false;
+    }
+    for (NodeId at = id; at < ast_[id].end; ++at) {
+      if (at != id && one(at)) return true;
+    }
+    return false;
+  }
+
+  /// A with statement's items are around its body.
+  template <typename Test>
+  bool with_has(NodeId with, Test test) const {
+    for (NodeId item : children(ast_, with)) {
+      if (ast_[item].kind != K::with_item) continue;
+      for (NodeId at = item; at < ast_[item].end; ++at) {
+        if (test(at)) return true;
+      }
+    }
+    return false;
+  }
+
+  /// x = f(..., x, ...): the call rewrites its own input.
+  bool assigns_itself(NodeId id) const {
+    const Node& parent = ast_[ast_[id].parent];
+    if (parent.kind != K::assign || ast_[id].role != Role::right) return false;
+    NodeId left = ast_.child(ast_[id].parent, Role::left);
+    if (left == kNoNode) return false;
+    for (NodeId c : children(ast_, id)) {
+      if (ast_[c].role == Role::argument && ast_.slice(c) == ast_.slice(left)) return true;
+    }
+    return false;
+  }
+
+  /// Guards that do not come from conditions: where a value is kept.
+  uint32_t place_guards(NodeId id) const {
+    uint32_t guards = 0;
+    const FunctionFacts& function = facts_.functions[file_.outline.function_of[id]];
+    if ((function.flags & kCachedFunction) != 0) guards |= kGuardCached;
+    for (NodeId at = ast_[id].parent; at != kNoNode; at = ast_[at].parent) {
+      const Node& node = ast_[at];
+      if (node.kind == K::call) {
+        std::string_view name = callee_name(ast_, at);
+        if (name == "register_buffer" || name == "Parameter" || name == "register_parameter")
+          guards |= kGuardCached;
+      }
+      if (node.kind == K::assign && ast_.child(at, Role::left) != kNoNode) {
+        NodeId left = ast_.child(at, Role::left);
+        if (ast_[left].kind == K::subscript && contains_any(ast_.slice(left), {"cache"}))
+          guards |= kGuardCached;
+      }
+      if (node.kind == K::block || node.kind == K::module) break;
+    }
+    return guards;
+  }
+
+  void add(const CompiledClause& clause, NodeId id, const Bindings& bindings, const Value& subject,
+           uint32_t guards) {
+    const Node& node = ast_[id];
+    Candidate out;
+    out.rule = clause.rule;
+    out.clause = static_cast<uint32_t>(&clause - rules_.clauses().data());
+    out.function = file_.outline.function_of[id];
+    out.loop = file_.outline.loop_of[id];
+    out.first_byte = node.first_byte;
+    out.last_byte = node.last_byte;
+    out.first_line = node.first_line;
+    out.last_line = node.last_line;
+    out.column = node.column;
+    NodeId callee = node.kind == K::call ? ast_.child(id, Role::callee) : kNoNode;
+    out.anchor_line = callee == kNoNode ? node.first_line : ast_[callee].last_line;
+    out.block = chain_of(id);
+    out.guards = guards;
+    out.subject = subject;
+    for (const auto& [name, bound] : bindings)
+      out.metavariables.emplace_back(name, ast_.slice(bound));
+    std::ranges::sort(out.metavariables);
+    facts_.candidates.push_back(std::move(out));
+  }
+
+  /// The outermost expression of x.a().b(): one host block is one finding.
+  NodeId chain_of(NodeId id) const {
+    NodeId at = id;
+    while (ast_[at].parent != kNoNode) {
+      const Node& parent = ast_[ast_[at].parent];
+      const bool chain = (parent.kind == K::attribute && ast_[at].role == Role::object) ||
+                         (parent.kind == K::call && ast_[at].role == Role::callee) ||
+                         (parent.kind == K::subscript && ast_[at].role == Role::object) ||
+                         parent.kind == K::interpolation;
+      if (!chain) break;
+      at = ast_[at].parent;
+    }
+    return at;
+  }
+
+  std::string_view line_text(uint32_t first_byte) const {
+    size_t start = ast_.source.rfind('\n', first_byte);
+    start = start == std::string_view::npos ? 0 : start + 1;
+    if (first_byte < ast_.source.size() && ast_.source[first_byte] == '\n') start = first_byte;
+    size_t end = std::min(ast_.source.find('\n', first_byte), ast_.source.size());
+    std::string_view line = ast_.source.substr(start, end - start);
+    size_t text = line.find_first_not_of(" \t\r");
+    line.remove_prefix(text == std::string_view::npos ? line.size() : text);
+    while (!line.empty() && (line.back() == ' ' || line.back() == '\r' || line.back() == '\t'))
+      line.remove_suffix(1);
+    return line.substr(0, 200);
+  }
+
+  void finish() {
+    auto& all = facts_.candidates;
+    std::ranges::stable_sort(
+        all, {}, [](const Candidate& c) { return std::tuple(c.first_byte, c.rule, c.clause); });
+    auto same = [](const Candidate& a, const Candidate& b) {
+      return a.first_byte == b.first_byte && a.last_byte == b.last_byte && a.rule == b.rule;
+    };
+    all.erase(std::unique(all.begin(), all.end(), same), all.end());
+    for (Candidate& c : all) c.line_text = line_text(c.first_byte);
+    for (size_t i = 0; i < all.size(); ++i) {
+      for (size_t j = 0; j < i; ++j) {
+        all[i].ordinal += all[j].rule == all[i].rule && all[j].function == all[i].function &&
+                          all[j].line_text == all[i].line_text;
+      }
+    }
+  }
+
+  const FileView& file_;
+  const Ast& ast_;
+  const RuleSet& rules_;
+  const uint32_t language_;
+  FileFacts& facts_;
+};
+
+}  // namespace
+
+void collect_candidates(const FileView& file, const RuleSet& rules, uint32_t language,
+                        FileFacts& facts) {
+  Collector(file, rules, language, facts).run();
+}
+
+}  // namespace stallscope

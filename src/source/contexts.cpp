@@ -1,0 +1,252 @@
+#include "source/contexts.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "source/names.h"
+
+namespace stallscope {
+
+Contexts::Contexts(const CallGraph& graph, std::vector<EntryPoint> entry_points)
+    : graph_(graph), entry_points_(std::move(entry_points)) {
+  bits_.assign(graph.functions(), 0);
+  whole_step_.assign(graph.functions(), 0);
+  from_.assign(16, std::vector<uint32_t>(graph.functions(), 0));
+  find_step_loops();
+  seed();
+  for (uint16_t bit :
+       {kInStep, kInForward, kInJit, kAtInterval, kInEval, kInCheckpoint, kInInit, kOutside})
+    propagate(bit);
+}
+
+bool Contexts::is_entry(FunctionId id, bool step) const {
+  const FunctionFacts& f = graph_.function(id);
+  for (const EntryPoint& entry : entry_points_) {
+    if (entry.step != step || entry.name != f.name) continue;
+    if (entry.class_contains.empty()) return true;
+    if (f.class_name.empty()) continue;
+    if (f.class_name.find(entry.class_contains) != std::string::npos) return true;
+    for (const ClassFacts& c : graph_.file(id).classes) {
+      if (c.name != f.class_name) continue;
+      for (const std::string& base : c.bases) {
+        if (base.find(entry.class_contains) != std::string::npos) return true;
+      }
+    }
+  }
+  return false;
+}
+
+/// The innermost loop holding the optimiser's step, else backward, in each
+/// function; then the loops that call functions which are one step themselves.
+void Contexts::find_step_loops() {
+  size_t files = 0;
+  for (FunctionId id = 0; id < graph_.functions(); ++id)
+    files = std::max(files, graph_.file_index(id) + 1);
+  step_loops_.resize(files);
+  for (FunctionId id = 0; id < graph_.functions(); ++id) {
+    const FileFacts& file = graph_.file(id);
+    std::vector<uint8_t>& marks = step_loops_[graph_.file_index(id)];
+    if (graph_.index_in_file(id) == 0) {
+      marks.assign(file.loops.size(), 0);
+      bool any_optimizer = false;
+      std::vector<uint8_t> optimizer(file.functions.size(), 0);
+      for (const LoopFacts& loop : file.loops) optimizer[loop.function] |= loop.optimizer_step;
+      (void)any_optimizer;
+      for (uint32_t l = 0; l < file.loops.size(); ++l) {
+        const LoopFacts& loop = file.loops[l];
+        if (!loop.optimizer_step && (!loop.backward || optimizer[loop.function])) continue;
+        if (!loop.optimizer_step && (file.functions[loop.function].flags & kStepEvidence) != 0)
+          continue;
+        uint32_t at = l;
+        auto around_backward = [&](uint32_t from) {
+          for (uint32_t up = file.loops[from].parent; up != kNone; up = file.loops[up].parent) {
+            if (file.loops[up].backward) return true;
+          }
+          return false;
+        };
+        while (at != kNone && (file.loops[at].over_optimizers || file.loops[at].over_parameters ||
+                               (!file.loops[at].backward && around_backward(at)))) {
+          at = file.loops[at].parent;
+        }
+        if (at == kNone)
+          whole_step_[graph_.id_of(graph_.file_index(id), loop.function)] = loop.function != 0;
+        else
+          marks[at] = 1;
+      }
+    }
+  }
+  for (FunctionId id = 0; id < graph_.functions(); ++id) {
+    const FunctionFacts& f = graph_.function(id);
+    const FileFacts& file = graph_.file(id);
+    bool has_loop = false;
+    for (uint32_t l = 0; l < file.loops.size(); ++l) {
+      has_loop |= file.loops[l].function == graph_.index_in_file(id) &&
+                  step_loops_[graph_.file_index(id)][l] != 0;
+    }
+    if ((f.flags & kStepEvidence) != 0 && !has_loop &&
+        (f.flags & (kModuleLevel | kTestFunction)) == 0)
+      whole_step_[id] = 1;
+    if (is_entry(id, true)) whole_step_[id] = 1;
+  }
+  // Callers: the loop around a call of a step is a step loop; without one, the caller is a step
+  // too.
+  std::vector<FunctionId> work;
+  for (FunctionId id = 0; id < graph_.functions(); ++id) {
+    if (whole_step_[id] != 0) work.push_back(id);
+  }
+  while (!work.empty()) {
+    FunctionId id = work.back();
+    work.pop_back();
+    for (uint32_t e : graph_.callers(id)) {
+      const Edge& edge = graph_.edges()[e];
+      const CallFacts& call = *edge.call;
+      const FileFacts& file = graph_.file(edge.from);
+      uint32_t loop = call.loop;
+      while (loop != kNone && (file.loops[loop].comprehension || file.loops[loop].over_parameters ||
+                               file.loops[loop].over_optimizers)) {
+        loop = file.loops[loop].parent;
+      }
+      if (loop != kNone) {
+        step_loops_[graph_.file_index(edge.from)][loop] = 1;
+        continue;
+      }
+      const FunctionFacts& caller = graph_.function(edge.from);
+      if (call.form == CallForm::reference ||
+          (caller.flags & (kModuleLevel | kMainFunction | kInitFunction)) != 0)
+        continue;
+      if (graph_.callers(edge.from).empty()) continue;
+      if (whole_step_[edge.from] == 0) {
+        whole_step_[edge.from] = 1;
+        work.push_back(edge.from);
+      }
+    }
+  }
+}
+
+uint32_t Contexts::step_loop(FunctionId function, uint32_t loop) const {
+  const FileFacts& file = graph_.file(function);
+  for (uint32_t at = loop; at != kNone; at = file.loops[at].parent) {
+    if (step_loops_[graph_.file_index(function)][at] != 0) return at;
+  }
+  return kNone;
+}
+
+void Contexts::seed() {
+  for (FunctionId id = 0; id < graph_.functions(); ++id) {
+    const FunctionFacts& f = graph_.function(id);
+    const bool eval_entry = is_entry(id, false);
+    if (whole_step_[id] != 0) bits_[id] |= kInStep;
+    if ((f.flags & kForward) != 0) bits_[id] |= kInForward;
+    if ((f.flags & kJitCompiled) != 0) bits_[id] |= kInJit;
+    if (whole_step_[id] == 0) {
+      if ((f.flags & kEvalFunction) != 0 || eval_entry) bits_[id] |= kInEval;
+      if ((f.flags & kCheckpointFunction) != 0) bits_[id] |= kInCheckpoint;
+      if ((f.flags & kInitFunction) != 0) bits_[id] |= kInInit;
+    }
+    if ((f.flags & kModuleLevel) != 0 || ((f.flags & kMainFunction) != 0 && f.class_name.empty()))
+      bits_[id] |= kOutside;
+  }
+}
+
+/// Whether the caller's context `bit` holds in what this edge calls.
+bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
+  const CallFacts& call = *edge.call;
+  const FunctionFacts& to = graph_.function(edge.to);
+  const uint16_t from = bits_[edge.from];
+  const bool in_step_loop = step_loop(edge.from, call.loop) != kNone;
+  const bool in_step = in_step_loop || (from & kInStep) != 0;
+  const bool rare =
+      (call.guards & (kGuardInterval | kGuardErrorPath | kGuardDebug | kGuardCached)) != 0;
+  const bool named = (to.flags & (kEvalFunction | kCheckpointFunction | kInitFunction)) != 0 &&
+                     whole_step_[edge.to] == 0;
+  switch (bit) {
+    case kInStep:
+      return in_step && !rare && !named;
+    case kAtInterval:
+      return (in_step && rare && !named) || ((from & kAtInterval) != 0 && !in_step_loop && !named);
+    case kInForward:
+      return (from & kInForward) != 0 && !rare && !named;
+    case kInJit:
+      return (from & kInJit) != 0 || (call.guards & kGuardJit) != 0;
+    case kInEval:
+    case kInCheckpoint:
+    case kInInit:
+      return (from & bit) != 0 && !in_step_loop;
+    case kOutside:
+      // What a function runs besides its step loop; references may be called from anywhere.
+      return call.form != CallForm::reference && !in_step && (from & (kInForward | kInEval)) == 0 &&
+             ((from & kOutside) != 0 || only_runs_steps(edge.from));
+    default:
+      return false;
+  }
+}
+
+void Contexts::propagate(uint16_t bit) {
+  const auto position = static_cast<size_t>(std::countr_zero(bit));
+  std::vector<std::vector<uint32_t>> out(graph_.functions());
+  for (uint32_t e = 0; e < graph_.edges().size(); ++e) out[graph_.edges()[e].from].push_back(e);
+  std::vector<FunctionId> work;
+  for (FunctionId id = 0; id < graph_.functions(); ++id) work.push_back(id);
+  for (size_t i = 0; i < work.size(); ++i) {
+    for (uint32_t e : out[work[i]]) {
+      const Edge& edge = graph_.edges()[e];
+      if ((bits_[edge.to] & bit) != 0 || !spreads(edge, bit)) continue;
+      bits_[edge.to] |= bit;
+      from_[position][edge.to] = e + 1;
+      work.push_back(edge.to);
+    }
+  }
+}
+
+bool Contexts::only_runs_steps(FunctionId id) const {
+  return has_step_loop(id) && bits_[id] == 0;
+}
+
+bool Contexts::has_step_loop(FunctionId id) const {
+  const FileFacts& file = graph_.file(id);
+  const auto& marks = step_loops_[graph_.file_index(id)];
+  for (uint32_t l = 0; l < file.loops.size(); ++l) {
+    if (file.loops[l].function == graph_.index_in_file(id) && marks[l] != 0) return true;
+  }
+  return false;
+}
+
+uint16_t Contexts::at(FunctionId function, uint32_t loop) const {
+  uint16_t bits = bits_[function];
+  if (step_loop(function, loop) != kNone) return static_cast<uint16_t>((bits & kInJit) | kInStep);
+  if ((bits & kInStep) == 0 && has_step_loop(function))
+    return static_cast<uint16_t>(bits | kOutside);
+  return bits;
+}
+
+std::vector<std::string> Contexts::chain(FunctionId function, uint32_t loop, uint16_t bit) const {
+  std::vector<std::string> out;
+  const auto position = static_cast<size_t>(std::countr_zero(bit));
+  FunctionId at = function;
+  uint32_t at_loop = loop;
+  for (int hop = 0; hop < 12; ++hop) {
+    const FileFacts& file = graph_.file(at);
+    uint32_t step = step_loop(at, at_loop);
+    if (step != kNone) {
+      out.push_back("in the loop at " + file.path + ":" +
+                    std::to_string(file.loops[step].first_line));
+      break;
+    }
+    uint32_t edge = from_[position][at];
+    if (edge == 0) {
+      const FunctionFacts& f = graph_.function(at);
+      if (bit == kInStep) out.push_back(f.qualified + "() runs one training step");
+      if (bit == kInForward) out.push_back(f.qualified + "() is a forward pass");
+      break;
+    }
+    const Edge& e = graph_.edges()[edge - 1];
+    out.push_back("called from " + graph_.function(e.from).qualified + "() at " +
+                  graph_.file(e.from).path + ":" + std::to_string(e.call->line));
+    at = e.from;
+    at_loop = e.call->loop;
+  }
+  std::ranges::reverse(out);
+  return out;
+}
+
+}  // namespace stallscope

@@ -1,0 +1,205 @@
+#include "source/evidence.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "source/roles.h"
+
+namespace stallscope {
+namespace {
+
+using K = NodeKind;
+
+enum class Evidence : uint8_t { none, backward, step };
+
+/// Functions whose call is one training step's gradient or update.
+const std::unordered_set<std::string_view> kGradientFunctions = {"jax.grad",
+                                                                 "jax.value_and_grad",
+                                                                 "equinox.filter_grad",
+                                                                 "equinox.filter_value_and_grad",
+                                                                 "flax.nnx.grad",
+                                                                 "flax.nnx.value_and_grad",
+                                                                 "nnx.value_and_grad",
+                                                                 "nnx.grad",
+                                                                 "torch.func.grad_and_value",
+                                                                 "haiku.value_and_grad"};
+const std::unordered_set<std::string_view> kUpdateFunctions = {
+    "optax.apply_updates", "equinox.apply_updates", "torch_xla.core.xla_model.optimizer_step"};
+
+class Collector {
+ public:
+  Collector(const Ast& ast, const Names& names, const Outline& outline, const Inference& inference,
+            const Guards& guards, FileFacts& facts)
+      : ast_(ast),
+        names_(names),
+        outline_(outline),
+        inference_(inference),
+        guards_(guards),
+        facts_(facts) {
+    for (uint32_t f = 1; f < facts.functions.size(); ++f) known_.insert(facts.functions[f].name);
+  }
+
+  void run() {
+    for (NodeId id = 1; id < ast_.size(); ++id) {
+      const Node& node = ast_[id];
+      if (node.kind == K::call) {
+        call(id);
+      } else if ((node.kind == K::name || node.kind == K::attribute) && node.role != Role::callee &&
+                 node.role != Role::left && node.role != Role::object &&
+                 known_.contains(node.text)) {
+        reference(id);
+      }
+    }
+  }
+
+ private:
+  Evidence evidence(NodeId call, NodeId callee) const {
+    const std::string_view name = ast_[callee].text;
+    if (ast_[callee].kind == K::attribute) {
+      NodeId object = ast_.child(callee, Role::object);
+      std::string_view receiver = object == kNoNode ? std::string_view() : ast_.slice(object);
+      if (receiver.size() > 200) receiver = receiver.substr(receiver.size() - 200);
+      if (name == "backward" || name == "manual_backward") {
+        return receiver.starts_with("super") || receiver == "ctx" ? Evidence::none
+                                                                  : Evidence::backward;
+      }
+      if (name == "optimizer_step" || name == "apply_gradients") return Evidence::step;
+      if (name == "step") {
+        if (object != kNoNode && inference_.at(object).kind == Kind::optimizer)
+          return Evidence::step;
+        std::string_view last = receiver.substr(receiver.find_last_of(".>") + 1);
+        return is_optimizer_name(last) ? Evidence::step : Evidence::none;
+      }
+      if (name == "update" && is_optimizer_name(receiver) && names_.uses("jax"))
+        return Evidence::step;
+    }
+    Dotted path = names_.resolve(callee);
+    if (path.imported) {
+      if (kUpdateFunctions.contains(path.path)) return Evidence::step;
+      if (kGradientFunctions.contains(path.path)) return Evidence::backward;
+      if (path.path == "torch.autograd.backward") return Evidence::backward;
+    }
+    (void)call;
+    return Evidence::none;
+  }
+
+  void call(NodeId id) {
+    NodeId callee = ast_.child(id, Role::callee);
+    if (callee == kNoNode) return;
+    const uint32_t function = outline_.function_of[id], loop = outline_.loop_of[id];
+    if (ast_[callee].kind != K::name && ast_[callee].kind != K::attribute) return;
+    const Evidence found = evidence(id, callee);
+    if (found != Evidence::none) note(found, function, loop);
+
+    CallFacts out;
+    out.function = function;
+    out.loop = loop;
+    out.line = ast_[id].first_line;
+    Dotted path = names_.resolve(callee);
+    if (ast_[callee].kind == K::name || path.imported) {
+      const std::string_view root = first_component(path.path);
+      if (path.imported && (root == "torch" || root == "numpy" || root == "jax" || root == "std"))
+        return;
+      out.form = CallForm::function;
+      out.name = std::move(path.path);
+    } else {
+      NodeId object = ast_.child(callee, Role::object);
+      if (object == kNoNode) return;
+      std::string_view receiver =
+          ast_[object].kind == K::name ? ast_[object].text : std::string_view();
+      const bool super = ast_[object].kind == K::call && callee_name(ast_, object) == "super";
+      out.form = receiver == "self" || receiver == "this" || receiver == "cls" || super
+                     ? CallForm::self_method
+                     : CallForm::method;
+      out.name = ast_[callee].text;
+      const Value& value = inference_.at(object);
+      // Methods of tensors and other library values lead nowhere.
+      if (out.form == CallForm::method && value.kind != Kind::unknown && value.kind != Kind::module)
+        return;
+      const Dependency* from = inference_.dependency(value);
+      if (from && from->kind == DependencyKind::instance) out.receiver = value.dependency;
+    }
+    out.guards = guards_.around(id);
+    arguments(id, out);
+    facts_.calls.push_back(std::move(out));
+  }
+
+  void arguments(NodeId id, CallFacts& out) {
+    uint32_t position = 0;
+    for (NodeId c : children(ast_, id)) {
+      if (ast_[c].role != Role::argument) continue;
+      const bool keyword = ast_[c].kind == K::keyword;
+      NodeId value_node = keyword ? ast_.child(c, Role::value) : c;
+      std::string name = keyword ? std::string(ast_[c].text) : std::to_string(position++);
+      if (value_node == kNoNode) continue;
+      const Value& value = inference_.at(value_node);
+      if (value.kind == Kind::unknown && value.dependency == 0) continue;
+      if (out.arguments.size() < 12) out.arguments.emplace_back(std::move(name), value);
+    }
+  }
+
+  /// A function handed on as a value may be called from here.
+  void reference(NodeId id) {
+    const Node& node = ast_[id];
+    const K parent = ast_[node.parent].kind;
+    if (parent == K::function || parent == K::class_ || parent == K::parameters ||
+        parent == K::import_name || node.role == Role::type) {
+      return;
+    }
+    if (node.kind == K::name && inference_.at(id).kind != Kind::unknown) return;
+    CallFacts out;
+    out.function = outline_.function_of[id];
+    out.loop = outline_.loop_of[id];
+    out.line = node.first_line;
+    out.form = CallForm::reference;
+    Dotted path = names_.resolve(id);
+    if (path.path.empty()) return;
+    out.name = node.kind == K::attribute && !path.imported ? std::string(node.text) : path.path;
+    out.guards = guards_.around(id);
+    handed_to(id, out);
+    facts_.calls.push_back(std::move(out));
+  }
+
+  /// jit(f) compiles f; `step = jit(f)` gives it a second name.
+  void handed_to(NodeId id, CallFacts& out) {
+    NodeId call = ast_[id].parent;
+    if (ast_[call].kind == K::keyword) call = ast_[call].parent;
+    if (ast_[call].kind != K::call) return;
+    if (contains_any(callee_name(ast_, call),
+                     {"jit", "pmap", "scan", "while_loop", "fori_loop", "shard_map"})) {
+      out.guards |= kGuardJit;
+    }
+    NodeId assign = ast_[call].parent;
+    while (ast_[assign].kind == K::call) assign = ast_[assign].parent;
+    if (ast_[assign].kind != K::assign) return;
+    NodeId left = ast_.child(assign, Role::left);
+    if (left == kNoNode || (ast_[left].kind != K::name && ast_[left].kind != K::attribute)) return;
+    facts_.aliases.emplace_back(ast_[left].text, last_component(out.name));
+  }
+
+  void note(Evidence found, uint32_t function, uint32_t loop) {
+    if (loop == kNone) {
+      facts_.functions[function].flags |= kStepEvidence;
+      return;
+    }
+    (found == Evidence::step ? facts_.loops[loop].optimizer_step : facts_.loops[loop].backward) =
+        true;
+  }
+
+  const Ast& ast_;
+  const Names& names_;
+  const Outline& outline_;
+  const Inference& inference_;
+  const Guards& guards_;
+  FileFacts& facts_;
+  std::unordered_set<std::string_view> known_;
+};
+
+}  // namespace
+
+void collect_calls(const Ast& ast, const Names& names, const Outline& outline,
+                   const Inference& inference, const Guards& guards, FileFacts& facts) {
+  Collector(ast, names, outline, inference, guards, facts).run();
+}
+
+}  // namespace stallscope

@@ -1,0 +1,120 @@
+// FileFacts: what one file says by itself. A pure function of its bytes, the
+// rules and the tool's version; this alone is cached. Everything that needs
+// another file is left as a name for the link (see index.h).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "source/value.h"
+
+namespace stallscope {
+
+inline constexpr uint32_t kNone = 0xffffffffu;
+
+/// A value that another function decides.
+struct Dependency {
+  DependencyKind kind = DependencyKind::none;
+  std::string name;       ///< function or class, as resolved in this file
+  uint32_t function = 0;  ///< of which function a parameter
+  uint32_t parameter = 0;
+};
+
+enum FunctionFlag : uint32_t {
+  kForward = 1u << 0,         ///< forward or __call__ of a module
+  kJitCompiled = 1u << 1,     ///< decorated with jit or compile
+  kCachedFunction = 1u << 2,  ///< lru_cache, cached_property
+  kStepEvidence = 1u << 3,    ///< itself calls backward, optimizer step or grad, outside loops
+  kEntryPoint = 1u << 4,      ///< a framework calls it every step
+  kInitFunction = 1u << 5,
+  kEvalFunction = 1u << 6,
+  kCheckpointFunction = 1u << 7,
+  kTestFunction = 1u << 8,
+  kNested = 1u << 9,
+  kModuleLevel = 1u << 10,
+  kReturnsInterval = 1u << 11,  ///< answers "is it time to log?"
+  kMainFunction = 1u << 12,
+  kReferenced = 1u << 13,  ///< handed on as a value somewhere
+};
+
+struct FunctionFacts {
+  std::string name;       ///< "train_step"
+  std::string qualified;  ///< "Trainer.train_step"
+  std::string class_name;
+  uint32_t parent = kNone;  ///< function this one is nested in
+  uint32_t first_line = 0, last_line = 0;
+  uint32_t flags = 0;
+  Value returns;
+  std::vector<std::string> parameters;
+};
+
+struct LoopFacts {
+  uint32_t function = 0;
+  uint32_t parent = kNone;
+  uint32_t first_line = 0, last_line = 0;
+  bool optimizer_step = false;  ///< holds one in its body, in this function
+  bool backward = false;
+  bool over_parameters = false;
+  bool over_optimizers = false;
+  bool comprehension = false;
+};
+
+enum class CallForm : uint8_t { function, self_method, method, reference };
+
+struct CallFacts {
+  std::string name;  ///< dotted for functions, bare for methods
+  CallForm form = CallForm::function;
+  uint32_t function = 0;
+  uint32_t loop = kNone;
+  uint32_t line = 0;
+  uint32_t guards = 0;
+  uint32_t receiver = 0;  ///< dependency that says whose method it is; 0 = unknown
+  std::vector<std::pair<std::string, Value>>
+      arguments;  ///< those of a known kind, by name or position
+};
+
+struct ClassFacts {
+  std::string name;
+  std::vector<std::string> bases;  ///< resolved
+  bool is_module = false;
+};
+
+/// A place where everything this file can decide about a rule holds.
+struct Candidate {
+  uint32_t rule = 0, clause = 0;
+  uint32_t function = 0;
+  uint32_t loop = kNone;
+  uint32_t first_byte = 0, last_byte = 0;
+  uint32_t first_line = 0, last_line = 0, column = 0;
+  uint32_t anchor_line = 0;  ///< last line of the callee: where newer Pythons report the call
+  uint32_t block = 0;        ///< the outermost expression: one host block is one finding
+  uint32_t guards = 0;
+  Value subject;
+  bool in_inner_loop = false;
+  std::string line_text;
+  unsigned ordinal = 0;
+  std::vector<std::pair<std::string, std::string>> metavariables;
+};
+
+struct FileFacts {
+  std::string path;  ///< relative to the project's root
+  std::string content_hash;
+  std::string language;
+  bool skipped = false;  ///< names no framework, or too large
+  std::string note;      ///< why it was skipped or how much could not be read
+  double readable = 1;   ///< share of the bytes the parser could read
+  bool has_suppressions = false;
+  std::vector<std::string> lines_of_cells;  ///< notebooks: "cell 3" per cell start
+  std::vector<FunctionFacts> functions;     ///< 0 is the module itself
+  std::vector<LoopFacts> loops;
+  std::vector<CallFacts> calls;
+  std::vector<ClassFacts> classes;
+  std::vector<Dependency> dependencies;
+  std::vector<std::pair<std::string, std::string>> aliases;  ///< step = jit(train_step)
+  std::vector<std::pair<std::string, std::string>> imports;  ///< bound name -> path
+  std::vector<Candidate> candidates;
+};
+
+}  // namespace stallscope

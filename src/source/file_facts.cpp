@@ -1,0 +1,83 @@
+#include "source/file_facts.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/file.h"
+#include "source/candidates.h"
+#include "source/evidence.h"
+#include "source/roles.h"
+
+namespace stallscope {
+namespace {
+
+/// A file that names none of these holds nothing a rule is about.
+constexpr std::array<std::string_view, 24> kFrameworks = {
+    "torch",     "jax",      "equinox", "flax", "optax", "lightning", "accelerate", "transformers",
+    "deepspeed", "cuda",     "Cuda",    "CUDA", "nccl",  "MPI_",      "mpi4py",     "einops",
+    "fairseq",   "backward", "TORCH_",  "JAX_", "NCCL_", "cupy",      ".item()",    "tree_at"};
+
+std::string_view without_bom(std::string_view bytes) {
+  return bytes.starts_with("\xef\xbb\xbf") ? bytes.substr(3) : bytes;
+}
+
+bool names_framework(std::string_view bytes) {
+  return std::ranges::any_of(kFrameworks, [&](std::string_view word) {
+    return bytes.find(word) != std::string_view::npos;
+  });
+}
+
+}  // namespace
+
+std::string_view language_of_file(std::string_view path) {
+  size_t dot = path.rfind('.');
+  if (dot == std::string_view::npos) return {};
+  std::string_view ext = path.substr(dot + 1);
+  if (ext == "py" || ext == "pyw") return "python";
+  if (ext == "ipynb") return "notebook";
+  if (ext == "cu" || ext == "cuh") return "cuda";
+  if (ext == "cpp" || ext == "cc" || ext == "cxx" || ext == "h" || ext == "hpp" || ext == "hh" ||
+      ext == "c++")
+    return "cpp";
+  return {};
+}
+
+FileFacts analyze_file(const std::string& path, std::string_view bytes, const RuleSet& rules,
+                       const FileOptions& options) {
+  FileFacts facts;
+  facts.path = path;
+  facts.content_hash = content_hash(bytes);
+  facts.language = language_of_file(path);
+  if (facts.language == "notebook") facts.language = "python";
+  if (facts.language.empty()) facts.language = "python";
+  if (bytes.size() > options.max_bytes) {
+    facts.skipped = true;
+    facts.note = "larger than " + std::to_string(options.max_bytes >> 20) +
+                 " MB; raise --max-file-size to read it";
+    return facts;
+  }
+  if (!names_framework(bytes)) {
+    facts.skipped = true;
+    return facts;
+  }
+  facts.has_suppressions = bytes.find("stallscope:") != std::string_view::npos;
+  const bool python = facts.language == "python";
+  const Ast ast = parse_source(without_bom(bytes), python ? Grammar::python : Grammar::cuda);
+  if (ast.error_bytes > 0 && !bytes.empty()) {
+    facts.readable = std::max(
+        0.0, 1.0 - static_cast<double>(ast.error_bytes) / static_cast<double>(bytes.size()));
+  }
+  const Names names(ast);
+  const Outline outline = outline_of(ast, names, facts);
+  Inference inference(ast, names, outline, facts);
+  inference.run();
+  const Guards guards(ast, names, outline, inference, facts);
+  collect_calls(ast, names, outline, inference, guards, facts);
+  const FileView view{ast, names, outline, inference, guards, facts};
+  collect_candidates(view, rules, python ? 1u : facts.language == "cpp" ? 2u : 4u, facts);
+  for (const auto& [bound, to] : names.imports()) facts.imports.emplace_back(bound, to);
+  std::ranges::sort(facts.imports);
+  return facts;
+}
+
+}  // namespace stallscope

@@ -1,0 +1,23 @@
+// Builds FileFacts from the bytes of one file.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "source/facts.h"
+#include "source/ruleset.h"
+
+namespace stallscope {
+
+struct FileOptions {
+  uint64_t max_bytes = 4u << 20;  ///< larger files are skipped with a note
+};
+
+/// "python", "cpp", "cuda", "notebook" by the file's name; empty for others.
+std::string_view language_of_file(std::string_view path);
+
+/// Everything `bytes` says by itself. Never fails; `note` says what was left out.
+FileFacts analyze_file(const std::string& path, std::string_view bytes, const RuleSet& rules,
+                       const FileOptions& options = {});
+
+}  // namespace stallscope

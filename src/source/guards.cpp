@@ -1,0 +1,286 @@
+#include "source/guards.h"
+
+#include <algorithm>
+#include <string>
+
+#include "source/roles.h"
+
+namespace stallscope {
+namespace {
+
+using K = NodeKind;
+constexpr unsigned kMaxDepth = 6;  ///< of variables and helpers followed
+
+/// A loop counter by its name.
+bool is_counter(std::string_view text) {
+  std::string_view name = last_component(text);
+  return name == "i" || name == "it" || name == "n" || name == "t" || name == "idx" ||
+         name == "iter" ||
+         contains_any(name,
+                      {"step", "iter", "epoch", "batch_idx", "batch_i", "count", "idx", "tick"});
+}
+
+}  // namespace
+
+uint32_t Guards::around(NodeId node) const {
+  uint32_t guards = 0;
+  NodeId below = node;
+  for (NodeId at = ast_[node].parent; at != kNoNode; below = at, at = ast_[at].parent) {
+    const Node& self = ast_[at];
+    const Role role = ast_[below].role;
+    switch (self.kind) {
+      case K::function:
+      case K::class_:
+        return guards;
+      case K::if_:
+      case K::elif_:
+      case K::conditional: {
+        NodeId condition = ast_.child(at, Role::condition);
+        if (condition == kNoNode || role == Role::condition) break;
+        const bool negated = role == Role::alternative && ast_[below].kind != K::elif_;
+        if (role == Role::alternative && ast_[below].kind == K::elif_) break;
+        uint32_t found = of_condition(condition, negated);
+        if ((found & kGuardInterval) != 0 && accumulates(below, condition))
+          found &= ~kGuardInterval;
+        guards |= found;
+        if (role == Role::consequence && ends_in_error(below)) guards |= kGuardErrorPath;
+        break;
+      }
+      case K::boolean:
+        // `step % 10 == 0 and print(loss.item())`
+        if (role == Role::right && self.text != "or" && self.text != "||") {
+          NodeId left = ast_.child(at, Role::left);
+          if (left != kNoNode) guards |= of_condition(left);
+        }
+        break;
+      case K::except_:
+      case K::raise:
+        guards |= kGuardErrorPath;
+        break;
+      case K::assert_:
+        if (role == Role::value) guards |= kGuardErrorPath;
+        break;
+      case K::block:
+      case K::module:
+        guards |= left_early(below);
+        break;
+      default:
+        break;
+    }
+  }
+  return guards;
+}
+
+/// `if step % n: continue` guards the statements after it in the same block.
+uint32_t Guards::left_early(NodeId statement) const {
+  const NodeId parent = ast_[statement].parent;
+  if (early_.empty()) early_.resize(ast_.size(), kNotAsked);
+  if (early_[statement] != kNotAsked) return early_[statement];
+  uint32_t guards = 0;
+  for (NodeId at : children(ast_, parent)) {
+    early_[at] = guards;
+    if (ast_[at].kind != K::if_) continue;
+    NodeId body = ast_.child(at, Role::consequence), condition = ast_.child(at, Role::condition);
+    if (body == kNoNode || condition == kNoNode || ast_.child(at, Role::alternative) != kNoNode)
+      continue;
+    if (only_leaves(body)) guards |= of_condition(condition, true);
+  }
+  return early_[statement];
+}
+
+bool Guards::only_leaves(NodeId block) const {
+  NodeId first = ast_[block].kind == K::block ? ast_[block].first_child : block;
+  if (first == kNoNode || ast_[first].next != kNoNode) return false;
+  if (ast_[block].kind != K::block)
+    return ast_[first].kind == K::leave || ast_[first].kind == K::return_;
+  return ast_[first].kind == K::leave || (ast_[first].kind == K::return_);
+}
+
+/// Gradient accumulation looks like a log interval, but what it guards is the step itself.
+bool Guards::accumulates(NodeId branch, NodeId condition) const {
+  if (contains_any(ast_.slice(condition),
+                   {"accum", "sync_grad", "update_freq", "update_every", "microbatch"}))
+    return true;
+  for (NodeId id = branch; id < ast_[branch].end; ++id) {
+    if (ast_[id].kind != K::call) continue;
+    NodeId callee = ast_.child(id, Role::callee);
+    if (callee == kNoNode || ast_[callee].kind != K::attribute) continue;
+    if (ast_[callee].text == "backward" || ast_[callee].text == "zero_grad") return true;
+    NodeId object = ast_.child(callee, Role::object);
+    if (ast_[callee].text == "step" && object != kNoNode && is_optimizer_name(ast_.slice(object)))
+      return true;
+  }
+  return false;
+}
+
+bool Guards::ends_in_error(NodeId block) const {
+  NodeId last = kNoNode;
+  for (NodeId c : children(ast_, block)) last = c;
+  if (last == kNoNode) return false;
+  if (ast_[last].kind == K::raise) return true;
+  if (ast_[last].kind != K::call) return false;
+  std::string_view name = callee_name(ast_, last);
+  return name == "exit" || name == "_exit" || name == "abort" || name == "fail";
+}
+
+uint32_t Guards::of_condition(NodeId condition, bool negated, unsigned depth) const {
+  if (depth > kMaxDepth) return 0;
+  const Node& node = ast_[condition];
+  if (node.kind == K::boolean) {
+    uint32_t a = 0, b = 0;
+    NodeId left = ast_.child(condition, Role::left), right = ast_.child(condition, Role::right);
+    if (left != kNoNode) a = of_condition(left, negated, depth + 1);
+    if (right != kNoNode) b = of_condition(right, negated, depth + 1);
+    const bool either = (node.text == "or" || node.text == "||") != negated;
+    // `step % n == 0 or step == last` is an interval: both sides are rare.
+    return either ? (a & b) | ((a | b) & (kGuardInterval | kGuardCached)) : a | b;
+  }
+  if (node.kind == K::unary && (node.text == "not" || node.text == "!")) {
+    NodeId inner = node.first_child;
+    return inner == kNoNode ? 0 : of_condition(inner, !negated, depth + 1);
+  }
+  return of_term(condition, negated, depth);
+}
+
+uint32_t Guards::of_term(NodeId id, bool negated, unsigned depth) const {
+  const Node& node = ast_[id];
+  if (node.kind == K::compare) return of_compare(id, negated);
+  if (node.kind == K::binary && node.text == "%") {
+    // `if not step % 100`
+    return negated && inference_.at(ast_[id].first_child).kind != Kind::text ? +kGuardInterval : 0u;
+  }
+  if (node.kind == K::name) {
+    uint32_t words = of_words(node.text, negated);
+    NodeId defined = inference_.definition(outline_.function_of[id], node.text, id);
+    if (defined != kNoNode && defined != id) words |= of_condition(defined, negated, depth + 1);
+    return words;
+  }
+  if (node.kind == K::call) {
+    NodeId callee = ast_.child(id, Role::callee);
+    if (callee == kNoNode) return 0;
+    uint32_t guards = 0;
+    uint32_t own = inference_.local_function(callee);
+    if (own != kNone && !negated) {
+      const NodeId body = outline_.functions[own];
+      for (NodeId at = body; at < ast_[body].end; ++at) {
+        if (ast_[at].kind != K::return_) continue;
+        NodeId value = ast_.child(at, Role::value);
+        if (value != kNoNode) guards |= of_condition(value, false, depth + 2) & kGuardInterval;
+      }
+    }
+    std::string_view name = ast_.slice(callee);
+    if (contains_any(name, {"is_available"})) return guards | (negated ? kGuardCpuBranch : 0u);
+    if (contains_any(name, {"isenabledfor"})) return guards | (negated ? 0u : kGuardDebug);
+    if (name == "hasattr") return guards | (negated ? kGuardCached : 0u);
+    return guards | of_words(name, negated);
+  }
+  if (node.kind == K::attribute) return of_words(ast_.slice(id), negated);
+  return 0;
+}
+
+uint32_t Guards::of_compare(NodeId id, bool negated) const {
+  const Node& node = ast_[id];
+  NodeId left = node.first_child, right = left == kNoNode ? kNoNode : ast_[left].next;
+  if (right == kNoNode) return 0;
+  std::string_view op = node.text, text = ast_.slice(id);
+  std::string_view l = ast_.slice(left), r = ast_.slice(right);
+  const bool equal = op == "==" || op == "is", unequal = op == "!=" || op == "is not";
+  uint32_t guards = 0;
+  auto has_modulo = [&](NodeId at) {
+    for (NodeId n = at; n < ast_[at].end; ++n) {
+      if (ast_[n].kind == K::binary && ast_[n].text == "%" && inference_.at(n).kind != Kind::text)
+        return true;
+      if (ast_[n].kind == K::call && contains_any(callee_name(ast_, n), {"fmod"})) return true;
+    }
+    return false;
+  };
+  if (has_modulo(left) || has_modulo(right)) {
+    // `step % n == 0`, not `step % n != 0`; `step % n == n - 1` too.
+    if (equal != negated && (equal || unequal)) return kGuardInterval;
+    if (!equal && !unequal && !negated) return kGuardInterval;
+    return 0;
+  }
+  if (r == "None" || r == "nullptr") {
+    const bool is_none = equal != negated;
+    // `if self.mask is None: self.mask = ...` runs once.
+    if (is_none && (ast_[left].kind == K::attribute || ast_[left].kind == K::subscript ||
+                    contains_any(l, {"cache", "_buf"}))) {
+      guards |= kGuardCached;
+    }
+    return guards;
+  }
+  if (op == "not in" && !negated &&
+      contains_any(r, {"cache", "self.", "buffer", "seen", "memo", "table"}))
+    return kGuardCached;
+  if (contains_any(text, {"cpu"}) &&
+      (ast_[right].kind == K::string || ast_[left].kind == K::string)) {
+    return (equal != negated) ? +kGuardCpuBranch : 0u;
+  }
+  if (contains_any(l, {"rank"}) && (equal || op == "<=") && !negated) return kGuardRankZero;
+  if (contains_any(l, {"rank"}) && unequal && negated) return kGuardRankZero;
+  const bool timed = contains_any(text, {"time()", "perf_counter", "monotonic", "elapsed",
+                                         "last_log", "time_since", "last_print", "last_report"});
+  if (timed && !equal && !unequal) return kGuardInterval;
+  if (contains_any(text, {"log_interval", "log_freq", "print_freq", "log_every", "interval",
+                          "print_every", "every_n"}))
+    return kGuardInterval;
+  // The first steps, or one given step.
+  if (!negated && is_counter(l) && (equal || op == "<" || op == "<=") &&
+      inference_.at(right).kind == Kind::number && ast_[right].kind == K::number) {
+    return kGuardInterval;
+  }
+  if (!negated && is_counter(l) && equal &&
+      contains_any(r, {"last", "- 1", "-1", "len(", "total", "max", "num_"}))
+    return kGuardInterval;
+  if (!negated && op == "in" && is_counter(l)) return kGuardInterval;
+  if (contains_any(l, {"verbos", "debug", "log_level"}) && !negated) return kGuardDebug;
+  if (contains_any(l, {"mode", "phase", "split"}) && contains_any(r, {"eval", "val", "test"})) {
+    return (equal != negated) ? +kGuardEvaluation : 0u;
+  }
+  // `if self.max_len < n` before `self.table = ...`: kept and grown.
+  if (!negated && contains_any(l, {"self."}) &&
+      contains_any(text,
+                   {"cache", "max_len", "max_seq", "seq_len_cached", "shape", "size", "numel"})) {
+    guards |= kGuardCached;
+  }
+  if (!negated && contains_any(text, {"cached"})) guards |= kGuardCached;
+  return guards;
+}
+
+uint32_t Guards::of_words(std::string_view text, bool negated) const {
+  uint32_t guards = 0;
+  if (negated) {
+    if (last_component(text) == "training") guards |= kGuardEvaluation;
+    if (last_component(text) == "is_cuda" ||
+        contains_any(text, {"use_cuda", "use_gpu", "cuda_available"}))
+      guards |= kGuardCpuBranch;
+    if (contains_any(text, {"initialized", "_inited", "is_init"})) guards |= kGuardCached;
+    return guards;
+  }
+  if (contains_any(
+          text, {"should_log", "log_step",      "do_log",      "is_log",         "to_log",
+                 "log_now",    "should_print",  "do_print",    "every_n",        "log_interval",
+                 "print_freq", "should_report", "time_to",     "should_eval",    "is_first",
+                 "first_step", "first_iter",    "first_batch", "first_time",     "should_save",
+                 "do_eval",    "should_sync",   "log_this",    "should_display", "last_step",
+                 "is_last",    "every(",        "log_every",   "should_collect", "should_profile",
+                 "log_freq",   "needs_log",     "report_now",  "is_time"})) {
+    guards |= kGuardInterval;
+  }
+  if (contains_any(text, {"is_main", "is_master", "master_process", "is_rank_zero", "is_rank0",
+                          "main_process", "is_global_zero", "is_primary", "is_root", "is_chief",
+                          "is_leader", "rank_zero", "rank0", "is_local_main", "is_coordinator"})) {
+    guards |= kGuardRankZero;
+  }
+  if (contains_any(
+          text, {"debug", "verbos", "sanity", "profile", "dry_run", "benchmark", "trace_memory"}))
+    guards |= kGuardDebug;
+  if (contains_any(text, {"eval_mode", "is_eval", "validating", "is_test", "is_val", "testing"}))
+    guards |= kGuardEvaluation;
+  if (contains_any(text, {"use_cpu", "on_cpu", "is_cpu"})) guards |= kGuardCpuBranch;
+  if (contains_any(text, {"needs_init", "not_initialized", "recompute", "rebuild"}))
+    guards |= kGuardCached;
+  return guards;
+}
+
+}  // namespace stallscope

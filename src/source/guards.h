@@ -1,0 +1,37 @@
+// Guards: what a condition around a place says about how often it runs.
+#pragma once
+
+#include "source/infer.h"
+
+namespace stallscope {
+
+class Guards {
+ public:
+  Guards(const Ast& ast, const Names& names, const Outline& outline, const Inference& inference,
+         const FileFacts& facts)
+      : ast_(ast), names_(names), outline_(outline), inference_(inference), facts_(facts) {}
+
+  /// Guard bits of everything around `node` inside its function.
+  uint32_t around(NodeId node) const;
+  /// What it means that `condition` is true.
+  uint32_t of_condition(NodeId condition, bool negated = false, unsigned depth = 0) const;
+
+ private:
+  uint32_t of_term(NodeId id, bool negated, unsigned depth) const;
+  uint32_t of_compare(NodeId id, bool negated) const;
+  uint32_t of_words(std::string_view text, bool negated) const;
+  uint32_t left_early(NodeId statement) const;
+  bool accumulates(NodeId branch, NodeId condition) const;
+  bool ends_in_error(NodeId block) const;
+  bool only_leaves(NodeId block) const;
+
+  const Ast& ast_;
+  const Names& names_;
+  const Outline& outline_;
+  const Inference& inference_;
+  const FileFacts& facts_;
+  static constexpr uint32_t kNotAsked = 0xffffffffu;
+  mutable std::vector<uint32_t> early_;  ///< per statement: guards of those before it
+};
+
+}  // namespace stallscope

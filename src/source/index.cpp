@@ -1,0 +1,254 @@
+#include "source/index.h"
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include "base/file.h"
+#include "source/cache.h"
+#include "source/notebook.h"
+#include "source/roles.h"
+
+namespace stallscope {
+namespace {
+
+constexpr unsigned kMaxHops = 5;  ///< through returns and parameters of own functions
+
+std::unique_ptr<FileFacts> read_one(const SourceInput& input, const RuleSet& rules,
+                                    const IndexOptions& options) {
+  std::string bytes = input.bytes;
+  if (!input.on_disk.empty()) {
+    auto read = read_file(input.on_disk);
+    if (!read) {
+      auto out = std::make_unique<FileFacts>();
+      out->path = input.path;
+      out->skipped = true;
+      out->note = read.error().message;
+      return out;
+    }
+    bytes = std::move(read.value());
+  }
+  if (language_of_file(input.path) == "notebook") {
+    Notebook notebook = notebook_code(bytes);
+    auto out =
+        std::make_unique<FileFacts>(analyze_file(input.path, notebook.code, rules, options.file));
+    out->lines_of_cells = notebook.cell_of_line;
+    return out;
+  }
+  if (auto cached = cached_facts(options.cache_folder, input.path, bytes, rules.digest()))
+    return cached;
+  auto out = std::make_unique<FileFacts>(analyze_file(input.path, bytes, rules, options.file));
+  store_facts(options.cache_folder, input.path, bytes, rules.digest(), *out);
+  return out;
+}
+
+std::string_view word_of(uint16_t bits) {
+  if ((bits & kInStep) != 0) return "step";
+  if ((bits & kInForward) != 0) return "forward";
+  if ((bits & kInEval) != 0) return "eval";
+  if ((bits & (kInInit | kOutside | kInCheckpoint | kAtInterval)) != 0) return "init";
+  return "library";
+}
+
+}  // namespace
+
+SourceIndex SourceIndex::build(const std::vector<SourceInput>& inputs, const RuleSet& rules,
+                               const IndexOptions& options) {
+  SourceIndex index;
+  index.rules_ = &rules;
+  index.files_.resize(inputs.size());
+  const unsigned threads = std::clamp<unsigned>(
+      options.threads != 0 ? options.threads : std::thread::hardware_concurrency(), 1,
+      static_cast<unsigned>(std::max<size_t>(1, inputs.size() / 4)));
+  std::atomic<size_t> next{0};
+  auto work = [&] {
+    for (size_t i = next.fetch_add(1); i < inputs.size(); i = next.fetch_add(1)) {
+      index.files_[i] = read_one(inputs[i], rules, options);
+    }
+  };
+  std::vector<std::jthread> pool;
+  for (unsigned t = 1; t < threads; ++t) pool.emplace_back(work);
+  work();
+  pool.clear();
+  index.graph_ = std::make_unique<CallGraph>(index.files_);
+  index.contexts_ = std::make_unique<Contexts>(*index.graph_, options.entry_points);
+  return index;
+}
+
+std::vector<SourceFact> SourceIndex::facts() const {
+  std::vector<SourceFact> out;
+  for (size_t f = 0; f < files_.size(); ++f) {
+    std::vector<SourceFact> found;
+    std::vector<const Candidate*> from;
+    for (const Candidate& candidate : files_[f]->candidates) {
+      SourceFact fact;
+      if (!decide(f, candidate, fact)) continue;
+      found.push_back(std::move(fact));
+      from.push_back(&candidate);
+    }
+    merge_blocks(found, from);
+    for (SourceFact& fact : found) {
+      if (!fact.rule_id.empty()) out.push_back(std::move(fact));
+    }
+  }
+  std::ranges::stable_sort(out, {}, [](const SourceFact& f) {
+    return std::tie(f.file, f.first_line, f.column, f.rule_id);
+  });
+  return out;
+}
+
+/// One expression is one finding: the most specific rule speaks, the others are related.
+void SourceIndex::merge_blocks(std::vector<SourceFact>& facts,
+                               const std::vector<const Candidate*>& from) const {
+  auto rank = [&](size_t i) {
+    return std::tuple(rules_->clauses()[from[i]->clause].specificity, from[i]->last_byte);
+  };
+  auto merges = [&](size_t i) {
+    return !facts[i].rule_id.empty() && rules_->rules()[from[i]->rule].host_block;
+  };
+  for (size_t i = 0; i < facts.size(); ++i) {
+    if (!merges(i)) continue;
+    size_t best = i;
+    for (size_t j = i + 1; j < facts.size(); ++j) {
+      if (merges(j) && from[j]->block == from[i]->block && rank(j) > rank(best)) best = j;
+    }
+    for (size_t j = i; j < facts.size(); ++j) {
+      if (j == best || !merges(j) || from[j]->block != from[i]->block) continue;
+      if (facts[j].rule_id != facts[best].rule_id) facts[best].related.push_back(facts[j].rule_id);
+      facts[j].rule_id.clear();
+    }
+    std::ranges::sort(facts[best].related);
+    facts[best].related.erase(std::unique(facts[best].related.begin(), facts[best].related.end()),
+                              facts[best].related.end());
+  }
+}
+
+bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& out) const {
+  const CompiledClause& clause = rules_->clauses()[candidate.clause];
+  const FileFacts& facts = *files_[file];
+  if ((clause.unless & kGuardTest) != 0 && is_test_path(facts.path)) return false;
+  Value subject = resolved(file, candidate.subject, kMaxHops);
+  if (clause.on) {
+    const bool known = std::ranges::find(clause.on->kinds, subject.kind) != clause.on->kinds.end();
+    if (!known && (subject.kind != Kind::unknown || clause.certainty != Certainty::unknown))
+      return false;
+    if (known && subject.certainty < clause.certainty) return false;
+  }
+  if (!context_allows(file, candidate, clause, out)) return false;
+  const SourceRule& rule = rules_->rules()[candidate.rule];
+  out.rule_id = rule.id;
+  out.file = facts.path;
+  out.content_hash = facts.content_hash;
+  out.first_line = candidate.anchor_line;
+  out.last_line = std::max(candidate.last_line, candidate.anchor_line);
+  out.column = candidate.column;
+  out.function = facts.functions[candidate.function].qualified;
+  out.language = facts.language;
+  out.certainty = clause.on ? subject.certainty : Certainty::proven;
+  out.line_text = candidate.line_text;
+  out.ordinal = candidate.ordinal;
+  for (const auto& [name, text] : candidate.metavariables) out.metavariables[name] = text;
+  for (const GuardWord& g : guard_words()) {
+    if ((candidate.guards & g.guard & (clause.lower | kGuardRankZero)) == 0) continue;
+    out.guards.emplace_back(g.name);
+    ++out.lowered;
+  }
+  return true;
+}
+
+bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
+                                 const CompiledClause& clause, SourceFact& out) const {
+  const FunctionId function = graph_->id_of(file, candidate.function);
+  const uint16_t bits = contexts_->at(function, candidate.loop);
+  const std::string_view word = word_of(bits);
+  const FunctionFacts& facts = graph_->function(function);
+  out.context = word;
+  out.breaks_graph = (bits & kInJit) != 0;
+  auto wants = [&](Context c) { return (clause.contexts & (1u << static_cast<unsigned>(c))) != 0; };
+  if ((clause.unless & kGuardTest) != 0 && (facts.flags & kTestFunction) != 0) return false;
+  if ((clause.unless & kGuardJit) != 0 && (bits & kInJit) != 0) return false;
+  if (clause.contexts == 0 || wants(Context::any)) return true;
+  if (wants(Context::loop) && candidate.loop != kNone) {
+    if ((bits & kInStep) != 0)
+      out.context_chain = contexts_->chain(function, candidate.loop, kInStep);
+    else
+      out.context = "loop";
+    return true;
+  }
+  if ((bits & kInStep) != 0 && wants(Context::step)) {
+    out.context_chain = contexts_->chain(function, candidate.loop, kInStep);
+    return true;
+  }
+  if ((bits & kInForward) != 0 && wants(Context::forward)) {
+    out.context = "forward";
+    out.context_chain = contexts_->chain(function, candidate.loop, kInForward);
+    return true;
+  }
+  if ((bits & kInJit) != 0 && wants(Context::jit)) return true;
+  if (word == "init") return wants(Context::init);
+  if (word == "eval") {
+    if (wants(Context::eval)) return true;
+    if ((clause.lower & kGuardEvaluation) == 0) return false;
+    out.guards.emplace_back("evaluation-only");
+    out.lowered += 2;
+    return true;
+  }
+  if (word == "library") {
+    if (!wants(Context::step) && !wants(Context::forward) && !wants(Context::library)) return false;
+    out.guards.emplace_back("no-visible-caller");
+    out.lowered += 1;
+    return true;
+  }
+  return false;
+}
+
+/// A value with what other functions return or hand in filled in.
+Value SourceIndex::resolved(size_t file, const Value& value, unsigned hops) const {
+  if (value.kind != Kind::unknown || value.dependency == 0 || hops == 0) return value;
+  const FileFacts& facts = *files_[file];
+  if (value.dependency > facts.dependencies.size()) return {};
+  const Dependency& on = facts.dependencies[value.dependency - 1];
+  if (on.kind == DependencyKind::parameter)
+    return of_parameter(graph_->id_of(file, on.function), on.parameter, hops - 1);
+  if (on.kind != DependencyKind::returns) return {};
+  Value out;
+  bool first = true;
+  const CallForm form = on.name.starts_with("self.") ? CallForm::self_method : CallForm::function;
+  std::string_view klass;
+  // "Class.method" of this file.
+  std::vector<FunctionId> targets;
+  for (uint32_t f = 1; f < facts.functions.size(); ++f) {
+    if (facts.functions[f].qualified == on.name) targets.push_back(graph_->id_of(file, f));
+  }
+  if (targets.empty())
+    targets = graph_->resolve(file, on.name, form, graph_->id_of(file, on.function), klass);
+  for (FunctionId target : targets) {
+    Value v = resolved(graph_->file_index(target), graph_->function(target).returns, hops - 1);
+    out = first ? v : merge(out, v);
+    first = false;
+  }
+  return out;
+}
+
+Value SourceIndex::of_parameter(FunctionId function, uint32_t parameter, unsigned hops) const {
+  const FunctionFacts& f = graph_->function(function);
+  if (parameter >= f.parameters.size() || hops == 0) return {};
+  const bool method = !f.class_name.empty() && f.parent == kNone;
+  Value out;
+  bool first = true;
+  for (uint32_t e : graph_->callers(function)) {
+    const Edge& edge = graph_->edges()[e];
+    if (edge.call->form == CallForm::reference) continue;
+    Value v;
+    const uint32_t position = method && parameter > 0 ? parameter - 1 : parameter;
+    for (const auto& [name, value] : edge.call->arguments) {
+      if (name == f.parameters[parameter] || name == std::to_string(position)) v = value;
+    }
+    v = resolved(graph_->file_index(edge.from), v, hops - 1);
+    out = first ? v : merge(out, v);
+    first = false;
+  }
+  return out;
+}
+
+}  // namespace stallscope

@@ -1,0 +1,54 @@
+// SourceIndex: the files of a project, linked: which candidates are findings,
+// in which context and why.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "source/contexts.h"
+#include "source/file_facts.h"
+
+namespace stallscope {
+
+/// A source file to read: from disk, or given (stdin).
+struct SourceInput {
+  std::string path;     ///< relative to the root, as facts name it
+  std::string on_disk;  ///< where to read it; empty when `bytes` holds it
+  std::string bytes;
+};
+
+struct IndexOptions {
+  FileOptions file;
+  std::vector<EntryPoint> entry_points;
+  unsigned threads = 0;      ///< 0 = one per core
+  std::string cache_folder;  ///< empty = no cache
+};
+
+class SourceIndex {
+ public:
+  /// Reads and links `inputs`. A file that cannot be read is noted, not an error.
+  static SourceIndex build(const std::vector<SourceInput>& inputs, const RuleSet& rules,
+                           const IndexOptions& options);
+
+  /// Every match of every rule, by file, line and rule.
+  std::vector<SourceFact> facts() const;
+  const std::vector<std::unique_ptr<FileFacts>>& files() const { return files_; }
+
+ private:
+  bool decide(size_t file, const Candidate& candidate, SourceFact& out) const;
+  bool context_allows(size_t file, const Candidate& candidate, const CompiledClause& clause,
+                      SourceFact& out) const;
+  Value resolved(size_t file, const Value& value, unsigned hops) const;
+  Value of_parameter(FunctionId function, uint32_t parameter, unsigned hops) const;
+  void merge_blocks(std::vector<SourceFact>& facts,
+                    const std::vector<const Candidate*>& from) const;
+
+  const RuleSet* rules_ = nullptr;
+  std::vector<std::unique_ptr<FileFacts>> files_;
+  std::unique_ptr<CallGraph> graph_;
+  std::unique_ptr<Contexts> contexts_;
+};
+
+}  // namespace stallscope

@@ -1,0 +1,82 @@
+// Forward inference: one pass over a file gives every expression a Value.
+#pragma once
+
+#include <map>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "source/apis.h"
+#include "source/outline.h"
+
+namespace stallscope {
+
+class Inference {
+ public:
+  Inference(const Ast& ast, const Names& names, const Outline& outline, FileFacts& facts);
+
+  void run();
+  const Value& at(NodeId id) const { return values_[id]; }
+  /// The function of this file that `callee` names, or kNone.
+  uint32_t local_function(NodeId callee) const;
+  /// The expression last assigned to `name` in `function` before `before`, or kNoNode.
+  NodeId definition(uint32_t function, std::string_view name, NodeId before) const;
+  const Dependency* dependency(const Value& value) const;
+
+ private:
+  struct Scope {
+    std::unordered_map<std::string_view, Value> variables;
+    std::unordered_set<std::string_view> used_as_tensor, used_as_module;
+  };
+  using Attributes = std::unordered_map<std::string_view, Value>;
+
+  void run_function(uint32_t function);
+  void find_evidence(uint32_t function);
+  void note_use(NodeId node, Scope& scope);
+  void bind_parameters(uint32_t function);
+  Value parameter_value(uint32_t function, uint32_t index, NodeId parameter);
+  void statements(NodeId id);
+  void statement(NodeId id);
+  void assign(NodeId target, const Value& value, NodeId source);
+  void assign_tuple(NodeId target, const Value& value, NodeId source);
+  void bind_loop(NodeId loop);
+  Value element_of(const Value& container, NodeId source);
+  Value element_value(const Value& container) const;
+  void learn_from_test(NodeId condition);
+
+  Value eval(NodeId id);
+  Value eval_children(NodeId id);
+  Value eval_name(NodeId id);
+  Value eval_attribute(NodeId id);
+  Value eval_call(NodeId id);
+  Value call_function(NodeId id, NodeId callee, const CallShape& shape);
+  Value call_builtin(NodeId id, std::string_view name, const CallShape& shape, bool& known);
+  Value call_method(NodeId id, NodeId callee, const Value& receiver, const CallShape& shape);
+  CallShape shape_of(NodeId call);
+  Value eval_subscript(NodeId id);
+  Value eval_operator(NodeId id);
+  Value eval_comprehension(NodeId id);
+  Value eval_collection(NodeId id);
+  Value self_attribute(std::string_view name) const;
+  uint32_t depend(DependencyKind kind, std::string name, uint32_t function = 0, uint32_t index = 0);
+  bool is_self(NodeId id) const;
+  bool method_exists(uint32_t klass, std::string_view name) const;
+
+  const Ast& ast_;
+  const Names& names_;
+  const Outline& outline_;
+  FileFacts& facts_;
+  std::vector<Value> values_;
+  std::vector<Scope> scopes_;           // per function
+  std::vector<Attributes> attributes_;  // per class
+  std::unordered_map<std::string_view, std::vector<uint32_t>> functions_by_name_;
+  std::unordered_map<std::string_view, uint32_t> classes_by_name_;
+  std::map<std::string, uint32_t> dependency_ids_;
+  std::vector<uint8_t> state_;  // per function: 0 new, 1 running, 2 done
+  uint32_t function_ = 0;
+  bool device_default_ = false;  // set_default_device was called
+  unsigned depth_ = 0;
+};
+
+}  // namespace stallscope

@@ -1,0 +1,164 @@
+// Matchers for values that are read on the host without a call that says so.
+#include <algorithm>
+
+#include "source/matcher.h"
+
+namespace stallscope {
+namespace {
+
+using K = NodeKind;
+
+bool reads(const Value& v) {
+  return v.is_device() && v.certainty >= Certainty::likely && !v.has(kModuleOutput) &&
+         v.kind != Kind::parameter;
+}
+
+class Conditions {
+ public:
+  Conditions(const FileView& file, std::vector<Match>& out) : file_(file), out_(out) {}
+
+  void test(NodeId id) {
+    const Node& node = file_.ast[id];
+    if (node.kind == K::boolean) {
+      for (NodeId c : children(file_.ast, id)) test(c);
+      return;
+    }
+    if (node.kind == K::unary && (node.text == "not" || node.text == "!")) {
+      if (node.first_child != kNoNode) test(node.first_child);
+      return;
+    }
+    if (node.kind == K::call) {
+      std::string_view name = callee_name(file_.ast, id);
+      std::string path = file_.names.resolve(file_.ast.child(id, Role::callee)).path;
+      if (path == "torch.equal" || path == "torch.allclose") {
+        add(id, file_.inference.at(id).kind == Kind::number
+                    ? Value{Kind::device_tensor, Certainty::likely}
+                    : Value{});
+        return;
+      }
+      (void)name;
+    }
+    const Value& value = file_.inference.at(id);
+    if (!reads(value)) return;
+    // A bare name is often an optional argument or a flag: `if mask:` needs proof.
+    if (node.kind == K::name && value.kind != Kind::mask && value.certainty < Certainty::proven)
+      return;
+    if (node.kind == K::name && value.dependency != 0) return;
+    if (node.kind == K::subscript || node.kind == K::attribute) return;
+    add(id, value);
+  }
+
+ private:
+  void add(NodeId id, const Value& value) {
+    if (value.kind != Kind::unknown) out_.push_back({id, value, {}});
+  }
+  const FileView& file_;
+  std::vector<Match>& out_;
+};
+
+/// Calls that put their arguments into text.
+bool formats(const FileView& file, NodeId call) {
+  std::string_view name = callee_name(file.ast, call);
+  if (name == "print" || name == "tqdm_write" || name == "set_postfix" ||
+      name == "set_postfix_str" || name == "set_description" || name == "set_description_str" ||
+      name == "print_rank_0" || name == "echo") {
+    return true;
+  }
+  NodeId callee = file.ast.child(call, Role::callee);
+  if (file.ast[callee].kind != K::attribute) return false;
+  NodeId object = file.ast.child(callee, Role::object);
+  if (object == kNoNode) return false;
+  if (name == "format") return file.ast[object].kind == K::string;
+  if (name == "info" || name == "debug" || name == "warning")
+    return contains_any(file.ast.slice(object), {"log"});
+  return false;
+}
+
+/// Metric loggers that read what they get: only text is certain, so these need proof.
+}  // namespace
+
+void find_tensor_conditions(const FileView& file, std::vector<Match>& out) {
+  Conditions conditions(file, out);
+  for (NodeId id = 1; id < file.ast.size(); ++id) {
+    const Node& node = file.ast[id];
+    if (node.role != Role::condition) continue;
+    const K parent = file.ast[node.parent].kind;
+    if (parent == K::if_ || parent == K::elif_ || parent == K::while_ || parent == K::conditional ||
+        (parent == K::assert_ && file.ast.grammar == Grammar::python)) {
+      conditions.test(id);
+    }
+  }
+}
+
+void find_formatted_tensors(const FileView& file, std::vector<Match>& out) {
+  const Ast& ast = file.ast;
+  auto report = [&](NodeId at, NodeId value) {
+    const Value& v = file.inference.at(value);
+    if (!v.is_device() || v.certainty < Certainty::likely || v.kind == Kind::parameter) return;
+    if (v.has(kModuleOutput) && ast[value].kind == K::name) return;
+    out.push_back({at, v, {}});
+  };
+  for (NodeId id = 1; id < ast.size(); ++id) {
+    const Node& node = ast[id];
+    if (node.kind == K::interpolation) {
+      NodeId value = ast.child(id, Role::value);
+      if (value != kNoNode) report(value, value);
+    } else if (node.kind == K::binary && node.text == "%" && node.first_child != kNoNode &&
+               file.inference.at(node.first_child).kind == Kind::text) {
+      NodeId values = ast[node.first_child].next;
+      if (values == kNoNode) continue;
+      if (ast[values].kind == K::tuple) {
+        for (NodeId c : children(ast, values)) report(c, c);
+      } else {
+        report(values, values);
+      }
+    } else if (node.kind == K::binary && node.text == "<<" && ast.grammar == Grammar::cuda) {
+      NodeId right = ast.child(id, Role::right);
+      if (right != kNoNode && contains_any(ast.slice(id), {"cout", "cerr", "log"}))
+        report(right, right);
+    } else if (node.kind == K::call && formats(file, id)) {
+      for (NodeId c : children(ast, id)) {
+        if (ast[c].role != Role::argument) continue;
+        NodeId value = ast[c].kind == K::keyword ? ast.child(c, Role::value) : c;
+        if (value == kNoNode) continue;
+        if (ast[value].kind == K::dict) {
+          for (NodeId pair : children(ast, value)) {
+            NodeId item = ast.child(pair, Role::value);
+            if (item != kNoNode) report(item, item);
+          }
+        } else {
+          report(value, value);
+        }
+      }
+    }
+  }
+}
+
+void find_tensor_slice_bounds(const FileView& file, std::vector<Match>& out) {
+  const Ast& ast = file.ast;
+  for (NodeId id = 1; id < ast.size(); ++id) {
+    const Node& node = ast[id];
+    if (node.kind == K::slice) {
+      for (NodeId bound : children(ast, id)) {
+        const Value& v = file.inference.at(bound);
+        if (reads(v) && v.kind != Kind::mask) {
+          out.push_back({node.parent, v, {}});
+          break;
+        }
+      }
+    } else if (node.kind == K::call) {
+      std::string_view name = callee_name(ast, id);
+      if (name != "range" && name != "arange") continue;
+      for (NodeId c : children(ast, id)) {
+        if (ast[c].role != Role::argument || ast[c].kind == K::keyword) continue;
+        const Value& v = file.inference.at(c);
+        if (reads(v) && v.kind != Kind::mask) {
+          out.push_back({id, v, {}});
+          break;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace stallscope

@@ -1,0 +1,168 @@
+#include "source/outline.h"
+
+#include <algorithm>
+
+#include "source/roles.h"
+
+namespace stallscope {
+namespace {
+
+using K = NodeKind;
+
+class Builder {
+ public:
+  Builder(const Ast& ast, const Names& names, FileFacts& facts)
+      : ast_(ast), names_(names), facts_(facts) {}
+
+  Outline run() {
+    out_.function_of.assign(ast_.size(), 0);
+    out_.loop_of.assign(ast_.size(), kNone);
+    FunctionFacts module;
+    module.name = module.qualified = "<module>";
+    module.flags = kModuleLevel;
+    module.first_line = 1;
+    module.last_line = ast_[0].last_line;
+    facts_.functions.push_back(module);
+    out_.functions.push_back(0);
+    out_.class_of.push_back(kNone);
+    struct Frame {
+      NodeId end;
+      uint32_t function, loop, klass;
+    };
+    std::vector<Frame> stack = {{ast_[0].end, 0, kNone, kNone}};
+    for (NodeId id = 1; id < ast_.size(); ++id) {
+      while (id >= stack.back().end) stack.pop_back();
+      Frame at = stack.back();
+      out_.function_of[id] = at.function;
+      out_.loop_of[id] = at.loop;
+      const Node& node = ast_[id];
+      if (node.kind == K::class_) {
+        stack.push_back({node.end, at.function, kNone, add_class(id)});
+      } else if (node.kind == K::function) {
+        bool method = at.klass != kNone && at.function == enclosing_of_class_;
+        uint32_t function = add_function(id, at.function, method ? at.klass : kNone);
+        enclosing_of_class_ = at.function;
+        stack.push_back({node.end, function, kNone, kNone});
+      } else if (is_loop_body(id)) {
+        uint32_t loop = loop_index(node.parent, at.function, at.loop);
+        out_.loop_of[id] = loop;
+        stack.push_back({node.end, at.function, loop, kNone});
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  bool is_loop_body(NodeId id) const {
+    const Node& node = ast_[id];
+    const Node& parent = ast_[node.parent];
+    if (parent.kind == K::for_) return node.role == Role::body;
+    // What a while loop tests runs as often as its body.
+    if (parent.kind == K::while_) return node.role == Role::body || node.role == Role::condition;
+    if (parent.kind == K::comprehension) return node.role == Role::body;
+    return false;
+  }
+
+  uint32_t loop_index(NodeId id, uint32_t function, uint32_t parent) {
+    auto found = std::ranges::find(out_.loops, id);
+    if (found != out_.loops.end()) return static_cast<uint32_t>(found - out_.loops.begin());
+    LoopFacts loop;
+    loop.function = function;
+    loop.parent = parent;
+    loop.first_line = ast_[id].first_line;
+    loop.last_line = ast_[id].last_line;
+    loop.comprehension = ast_[id].kind == K::comprehension;
+    loop.over_parameters = runs_over_parameters(ast_, id);
+    NodeId over = ast_.child(id, Role::right);
+    loop.over_optimizers = over != kNoNode && contains_any(ast_.slice(over), {"optim"});
+    facts_.loops.push_back(loop);
+    out_.loops.push_back(id);
+    return static_cast<uint32_t>(out_.loops.size() - 1);
+  }
+
+  uint32_t add_class(NodeId id) {
+    ClassFacts out;
+    out.name = ast_[id].text;
+    for (NodeId base : children(ast_, id)) {
+      if (ast_[base].role != Role::base && ast_.grammar == Grammar::python) continue;
+      Dotted path = names_.resolve(base);
+      if (path.path.empty()) continue;
+      out.is_module |= is_module_class(path.path);
+      out.bases.push_back(std::move(path.path));
+    }
+    for (const ClassFacts& known : facts_.classes) {
+      out.is_module |=
+          known.is_module && std::ranges::find(out.bases, known.name) != out.bases.end();
+    }
+    enclosing_of_class_ = out_.function_of[id];
+    facts_.classes.push_back(std::move(out));
+    out_.classes.push_back(id);
+    return static_cast<uint32_t>(out_.classes.size() - 1);
+  }
+
+  uint32_t add_function(NodeId id, uint32_t parent, uint32_t klass) {
+    FunctionFacts out;
+    const Node& node = ast_[id];
+    out.name = node.text;
+    if (ast_.grammar == Grammar::cuda) {
+      size_t colon = out.name.rfind("::");
+      if (colon != std::string::npos) {
+        out.class_name = out.name.substr(0, colon);
+        out.name = out.name.substr(colon + 2);
+      }
+    }
+    if (klass != kNone) out.class_name = facts_.classes[klass].name;
+    out.qualified = out.class_name.empty() ? out.name : out.class_name + "." + out.name;
+    if (parent != 0) {
+      out.parent = parent;
+      out.qualified = facts_.functions[parent].qualified + "." + out.name;
+      out.flags |= kNested;
+    }
+    out.first_line = node.first_line;
+    out.last_line = node.last_line;
+    NodeId parameters = ast_.child(id, Role::parameters);
+    if (parameters != kNoNode) {
+      for (NodeId p : children(ast_, parameters)) out.parameters.emplace_back(ast_[p].text);
+    }
+    out.flags |= decorator_flags(id);
+    bool of_module = klass != kNone && facts_.classes[klass].is_module;
+    out.flags |= role_flags(out.name, of_module, !out.class_name.empty());
+    facts_.functions.push_back(std::move(out));
+    out_.functions.push_back(id);
+    out_.class_of.push_back(klass);
+    return static_cast<uint32_t>(out_.functions.size() - 1);
+  }
+
+  uint32_t decorator_flags(NodeId id) const {
+    uint32_t flags = 0;
+    NodeId parent = ast_[id].parent;
+    if (parent == kNoNode || ast_[parent].kind != K::other) return 0;
+    for (NodeId d : children(ast_, parent)) {
+      if (ast_[d].kind != K::decorator) continue;
+      std::string_view text = ast_.slice(d);
+      if (contains_any(text, {"jit", "torch.compile", "pmap", "jax.checkpoint"}) &&
+          !contains_any(text, {"numba", "njit", "jit.unused", "jit.ignore", "jit.export"})) {
+        flags |= kJitCompiled;
+      }
+      if (contains_any(text, {"lru_cache", "cached_property", "functools.cache", "@cache", "@lazy",
+                              "memoize"})) {
+        flags |= kCachedFunction;
+      }
+    }
+    return flags;
+  }
+
+  const Ast& ast_;
+  const Names& names_;
+  FileFacts& facts_;
+  Outline out_;
+  uint32_t enclosing_of_class_ = 0;
+};
+
+}  // namespace
+
+Outline outline_of(const Ast& ast, const Names& names, FileFacts& facts) {
+  return Builder(ast, names, facts).run();
+}
+
+}  // namespace stallscope

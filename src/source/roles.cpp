@@ -1,0 +1,198 @@
+#include "source/roles.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "source/facts.h"
+#include "source/names.h"
+
+namespace stallscope {
+namespace {
+
+bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::ranges::any_of(words, [text](std::string_view w) { return text.starts_with(w); });
+}
+
+bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::ranges::find(words, text) != words.end();
+}
+
+/// Whether one of the underscore-separated words of `name` is in `words`.
+bool has_word(std::string_view name, std::initializer_list<std::string_view> words) {
+  for (size_t at = 0; at < name.size();) {
+    size_t end = std::min(name.find('_', at), name.size());
+    if (is_one_of(name.substr(at, end - at), words)) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; });
+  return out;
+}
+
+}  // namespace
+
+bool is_module_class(std::string_view path) {
+  std::string_view name = last_component(path);
+  return is_one_of(name, {"Module", "LightningModule", "PreTrainedModel", "ModuleList",
+                          "Sequential", "FairseqModel", "BaseModel", "BaseModule", "ModelMixin",
+                          "FairseqCriterion", "_Loss", "Model"}) ||
+         name.ends_with("PreTrainedModel") || name.ends_with("Module") || path == "torch.nn.Module";
+}
+
+uint32_t role_flags(std::string_view name, bool of_module, bool method) {
+  const std::string text = lower(name);
+  uint32_t flags = 0;
+  if (of_module && (text == "forward" || text == "__call__")) flags |= kForward;
+  if (method && text == "forward") flags |= kForward;
+  if (starts_with_any(text, {"__init__",
+                             "setup",
+                             "build",
+                             "create",
+                             "make_",
+                             "init",
+                             "_init",
+                             "reset_parameters",
+                             "configure",
+                             "_build",
+                             "_setup",
+                             "load_data",
+                             "prepare_data",
+                             "parse_",
+                             "get_args",
+                             "add_",
+                             "from_pretrained",
+                             "__repr__",
+                             "__str__",
+                             "extra_repr",
+                             "__len__",
+                             "__setstate__",
+                             "__getstate__",
+                             "__getitem__",
+                             "__del__",
+                             "register",
+                             "_register",
+                             "convert_",
+                             "plot",
+                             "_plot",
+                             "draw_",
+                             "visuali",
+                             "render",
+                             "show_",
+                             "download",
+                             "preprocess",
+                             "collate",
+                             "_init_weights",
+                             "__post_init__"})) {
+    flags |= kInitFunction;
+  }
+  if (text == "get_batch" || text == "__iter__") flags &= ~static_cast<uint32_t>(kInitFunction);
+  if (has_word(text, {"eval",        "evaluate",   "evaluation",
+                      "valid",       "validate",   "validation",
+                      "val",         "test",       "testing",
+                      "predict",     "prediction", "inference",
+                      "infer",       "generate",   "sample",
+                      "sampling",    "demo",       "translate",
+                      "decode",      "beam",       "search",
+                      "score",       "visualize",  "estimate",
+                      "benchmark",   "bench",      "chat",
+                      "complete",    "rollout",    "act",
+                      "play",        "export",     "compute_metrics",
+                      "quantize",    "calibrate",  "calibration",
+                      "summarize",   "get_action", "embed",
+                      "encode_text", "tokenize"}) ||
+      text.starts_with("on_validation") || text.starts_with("on_test")) {
+    flags |= kEvalFunction;
+  }
+  if (has_word(text, {"save", "load", "checkpoint", "ckpt", "state", "restore", "resume", "dump",
+                      "serialize", "upload", "push"}) ||
+      text.find("checkpoint") != std::string::npos || text == "state_dict" || text == "export") {
+    flags |= kCheckpointFunction;
+  }
+  if (starts_with_any(text, {"test_", "bench_", "benchmark_"}) || text == "test") {
+    if (text != "test") flags |= kTestFunction;
+  }
+  if (is_one_of(text, {"main", "run", "cli", "launch", "worker", "main_worker", "spawn"})) {
+    flags |= kMainFunction;
+  }
+  // A name that says both (train_and_eval, training_step) is judged by what it does.
+  if (has_word(text, {"train", "training", "fit", "step", "loss", "backward", "optimize"}) &&
+      !starts_with_any(text, {"eval", "valid", "test", "val_", "predict", "save", "load", "build",
+                              "setup", "create", "make_", "init", "configure", "plot"})) {
+    flags &= ~static_cast<uint32_t>(kEvalFunction | kCheckpointFunction | kInitFunction);
+  }
+  return flags;
+}
+
+bool runs_over_parameters(const Ast& ast, NodeId loop) {
+  auto says_parameters = [&](NodeId over) {
+    std::string_view text = ast.slice(over);
+    if (text.size() > 160) text = text.substr(0, 160);
+    return contains_any(
+        text, {"parameters()", "params", "param_group", "state_dict()", "grads", "named_parameters",
+               "parameters", "gradients", "trainable_variables", "buffers()"});
+  };
+  for (NodeId c : children(ast, loop)) {
+    if (ast[c].role == Role::right && says_parameters(c)) return true;
+    if (ast[c].kind == NodeKind::comp_for) {
+      NodeId over = ast.child(c, Role::right);
+      if (over != kNoNode && says_parameters(over)) return true;
+    }
+  }
+  return false;
+}
+
+bool is_optimizer_name(std::string_view name) {
+  if (contains_any(name,
+                   {"sched", "lr_", "env", "prof", "warmup", "sim", "game", "timer", "annealer"})) {
+    return false;
+  }
+  const std::string text = lower(name);
+  return contains_any(name, {"optim", "scaler", "adam", "sgd", "lamb", "engine", "muon"}) ||
+         has_word(text, {"opt", "opts", "opter", "solver", "trainer", "optg", "optd", "sgd"}) ||
+         (text.starts_with("opt") && text.size() <= 6);
+}
+
+bool is_model_name(std::string_view name) {
+  const std::string text = lower(name);
+  return has_word(text, {"model",     "net",           "network",   "criterion",   "criteria",
+                         "critic",    "actor",         "encoder",   "decoder",     "backbone",
+                         "generator", "discriminator", "unet",      "vae",         "classifier",
+                         "policy",    "module",        "mlp",       "transformer", "ddp",
+                         "head",      "embedding",     "projector", "teacher",     "student"}) ||
+         is_one_of(text, {"netd", "netg", "loss_fn", "loss_func", "loss_function", "lossfn",
+                          "lossfunc", "ce_loss", "mse_loss", "bce_loss", "l1_loss", "loss_f"}) ||
+         text.ends_with("_criterion") || text.starts_with("criterion") || text.ends_with("net");
+}
+
+bool is_loader_name(std::string_view name) {
+  return contains_any(name, {"loader", "train_dl", "val_dl", "dataiter", "data_iter", "batches",
+                             "train_iter", "batch_iter", "iterator", "_dl", "train_set_iter"}) &&
+         !contains_any(name, {"module", "model"});
+}
+
+bool is_test_path(std::string_view path) {
+  for (size_t at = 0; at <= path.size();) {
+    size_t end = std::min(path.find('/', at), path.size());
+    std::string_view part = path.substr(at, end - at);
+    bool last = end == path.size();
+    if (!last && is_one_of(part, {"test", "tests", "testing", "unittests", "unit_tests",
+                                  "benchmark", "benchmarks", "docs"})) {
+      return true;
+    }
+    if (last && (part.starts_with("test_") || part.starts_with("bench_") ||
+                 part.starts_with("benchmark_") || part.find("_test.") != std::string_view::npos ||
+                 part == "conftest.py")) {
+      return true;
+    }
+    at = end + 1;
+  }
+  return false;
+}
+
+}  // namespace stallscope

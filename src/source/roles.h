@@ -1,0 +1,33 @@
+// What names tell about functions, classes and variables. Words used across
+// trainers in the wild; every other part asks here.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "source/ast.h"
+
+namespace stallscope {
+
+/// Whether a class of that resolved path is an nn.Module (or flax, equinox) base.
+bool is_module_class(std::string_view path);
+
+/// FunctionFlag bits that a function's own name gives it.
+uint32_t role_flags(std::string_view name, bool of_module, bool method);
+
+/// Whether a loop runs over a model's parameters, gradients or a state dict.
+bool runs_over_parameters(const Ast& ast, NodeId loop);
+
+/// Whether `receiver.step()` is an optimiser's step, by the receiver's name.
+bool is_optimizer_name(std::string_view name);
+
+/// Whether calling a variable of this name runs a model or a loss.
+bool is_model_name(std::string_view name);
+
+/// Whether iterating over a variable of this name yields batches.
+bool is_loader_name(std::string_view name);
+
+/// Whether the file belongs to tests or benchmarks, by its path.
+bool is_test_path(std::string_view path);
+
+}  // namespace stallscope
