@@ -1,6 +1,7 @@
 // Each op as calls of the numeric kernels, split over the thread team.
 #include "trainer/ops/ops.h"
 #include "trainer/ops/team.h"
+#include "trainer/ops/top_k.h"
 
 namespace stallscope::trainer {
 namespace {
@@ -119,6 +120,26 @@ class Runner {
                            static_cast<T>(op_.f[0]), n(1), first(2), b, e);
     });
   }
+  // out(0) = gradient, out(1) = loss of each row; f[0] scales the squares.
+  void mean_squared_error() const {
+    const auto factor = static_cast<T>(op_.f[0]);
+    over(n(0), row_grain(n(1)), [&](size_t b, size_t e) {
+      for (size_t r = b; r < e; ++r) {
+        T total = 0;
+        for (size_t i = r * n(1); i < (r + 1) * n(1); ++i) {
+          const T difference = in(0)[i] - in(1)[i];
+          total += difference * difference;
+          out(0)[i] = 2 * factor * difference;
+        }
+        out(1)[r] = total * factor;
+      }
+    });
+  }
+  void multiply() const {
+    over(n(0), kElementGrain, [&](size_t b, size_t e) {
+      for (size_t i = b; i < e; ++i) out(0)[i] = in(0)[i] * in(1)[i];
+    });
+  }
   void sum() const {
     T total = 0;
     for (size_t i = 0; i < n(0); ++i) total += in(0)[i];
@@ -143,6 +164,21 @@ class Runner {
   const Bindings<T>& bindings_;
   const KernelTable<T>& table_ = kernels<T>();
 };
+
+// Ops of the top-k selection: in = {pre, mean, scale, state, histogram or ties}, out = {mask};
+// n = {layers, batch, features}.
+template <typename T>
+TopK<T> top_k_of(const Op& op, const Bindings<T>& bindings) {
+  return {.layers = static_cast<size_t>(op.n[0]),
+          .batch = static_cast<size_t>(op.n[1]),
+          .features = static_cast<size_t>(op.n[2]),
+          .pre = bindings.at(op.in[0]),
+          .mean = bindings.at(op.in[1]),
+          .scale = bindings.at(op.in[2]),
+          .state = bindings.index_at(op.in[3]),
+          .counts = bindings.index_at(op.in[4]),
+          .mask = bindings.at(op.out[0])};
+}
 
 }  // namespace
 
@@ -183,8 +219,20 @@ void run_op(const Op& op, const Bindings<T>& bindings) {
     case OpKind::sum:
       return run.sum();
     case OpKind::mean_squared_error:
-    case OpKind::top_k_select:
-    case OpKind::mask_multiply:
+      return run.mean_squared_error();
+    case OpKind::multiply:
+      return run.multiply();
+    case OpKind::top_k_statistics:
+      return top_k_statistics(top_k_of(op, bindings));
+    case OpKind::top_k_histogram:
+      return top_k_histogram(top_k_of(op, bindings), static_cast<int>(op.n[4]));
+    case OpKind::top_k_pick:
+      return top_k_pick(bindings.index_at(op.out[0]), bindings.index_at(op.in[0]),
+                        static_cast<int>(op.n[4]), static_cast<int32_t>(op.n[3]));
+    case OpKind::top_k_ties:
+      return top_k_ties(top_k_of(op, bindings), static_cast<size_t>(op.n[4]));
+    case OpKind::top_k_mask:
+      return top_k_mask(top_k_of(op, bindings), static_cast<size_t>(op.n[4]));
     case OpKind::all_reduce:
     case OpKind::adamw:
       return;

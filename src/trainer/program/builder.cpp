@@ -37,8 +37,15 @@ TensorId Builder::constant(std::string name, std::vector<size_t> shape) {
   return add_tensor({.name = std::move(name), .shape = std::move(shape), .role = Role::constant});
 }
 
-TensorId Builder::activation(std::string name, std::vector<size_t> shape) {
-  return add_tensor({.name = std::move(name), .shape = std::move(shape)});
+TensorId Builder::activation(std::string name, std::vector<size_t> shape, Element element) {
+  return add_tensor({.name = std::move(name), .shape = std::move(shape), .element = element});
+}
+
+TensorId Builder::view(std::string name, TensorId whole, size_t offset, std::vector<size_t> shape) {
+  const TensorId id =
+      add_tensor({.name = std::move(name), .shape = std::move(shape), .role = tensor(whole).role});
+  aliases_[id] = {whole, offset};
+  return id;
 }
 
 TensorId Builder::parameter(std::string name, std::vector<size_t> full_shape, int shard_dimension,
@@ -97,7 +104,11 @@ void Builder::pass_gradient(TensorId x, TensorId y) {
        .n = {static_cast<int64_t>(tensor(x).size())}});
 }
 
-void Builder::all_reduce(TensorId x, int64_t op) {
+void Builder::all_reduce(TensorId x) {
+  if (shard_.size > 1) reduce_group(x, 0);
+}
+
+void Builder::reduce_group(TensorId x, int64_t op) {
   add({.kind = OpKind::all_reduce,
        .in = {x},
        .out = {x},
@@ -110,18 +121,18 @@ TensorId Builder::enter_parallel(TensorId x) {
   TensorInfo copy = tensor(x);
   copy.name += ".parallel";
   const TensorId alias = add_tensor(std::move(copy));
-  aliases_[alias] = x;
+  aliases_[alias] = {x, 0};
   on_backward([this, x, alias] {
     if (gradient(alias) == kNoTensor) return;
     assert(!gradients_[alias].shared);
-    all_reduce(gradient(alias), 0);
+    reduce_group(gradient(alias), 0);
     pass_gradient(x, alias);
   });
   return alias;
 }
 
 TensorId Builder::leave_parallel(TensorId x) {
-  if (shard_.size > 1) all_reduce(x, 0);
+  all_reduce(x);
   return x;
 }
 
@@ -151,8 +162,8 @@ Program Builder::finish() {
     it.offset = end;
     end += (it.size() + kRound - 1) / kRound * kRound;
   }
-  for (const auto& [alias, original] : aliases_)
-    program_.tensors[alias].offset = program_.tensors[original].offset;
+  for (const auto& [id, alias] : aliases_)
+    program_.tensors[id].offset = program_.tensors[alias.whole].offset + alias.offset;
   return std::move(program_);
 }
 

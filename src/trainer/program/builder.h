@@ -35,7 +35,9 @@ class Builder {
   /// A parameter of `full_shape`, split over the group along `shard_dimension` (-1 = not).
   TensorId parameter(std::string name, std::vector<size_t> full_shape, int shard_dimension,
                      Init init, bool decays);
-  TensorId activation(std::string name, std::vector<size_t> shape);
+  TensorId activation(std::string name, std::vector<size_t> shape, Element element = Element::real);
+  /// A part of `whole`, from element `offset` on, under a name and a shape of its own.
+  TensorId view(std::string name, TensorId whole, size_t offset, std::vector<size_t> shape);
 
   // Layers. `x` is [rows, columns]; each returns its output.
   /// y = x W; W is [inputs, outputs] (trailing dimensions flattened).
@@ -58,6 +60,8 @@ class Builder {
   // Tensor parallelism (nothing when the group has one rank).
   /// Identity forwards; sums the gradient over the group backwards.
   TensorId enter_parallel(TensorId x);
+  /// Sums `x` over the group in place; no gradient.
+  void all_reduce(TensorId x);
   /// Sums partial results over the group; identity backwards.
   TensorId leave_parallel(TensorId x);
 
@@ -95,13 +99,17 @@ class Builder {
   };
   TensorId add_tensor(TensorInfo info);
   TensorId product(std::string name, TensorId x, TensorId weight, bool transposed);
-  void all_reduce(TensorId x, int64_t op);
+  void reduce_group(TensorId x, int64_t op);
 
   Shard shard_;
   Program program_;
   std::vector<Node> tape_;
   std::map<TensorId, Gradient> gradients_;
-  std::map<TensorId, TensorId> aliases_;  ///< alias to the tensor whose memory it shares
+  struct Alias {
+    TensorId whole;
+    size_t offset;
+  };
+  std::map<TensorId, Alias> aliases_;  ///< tensors that lie within another
 };
 
 }  // namespace stallscope::trainer

@@ -169,12 +169,12 @@ TensorId Builder::cross_entropy(std::string name, TensorId logits, TensorId labe
   const TensorId loss = activation(std::move(name), {1});
   const double scale = 1.0 / static_cast<double>(counted);
   add({.kind = OpKind::row_max, .in = {logits}, .out = {maximum}, .n = {as_int(m), as_int(n)}});
-  if (shard_.size > 1) all_reduce(maximum, 1);
+  if (shard_.size > 1) reduce_group(maximum, 1);
   add({.kind = OpKind::softmax_partial,
        .in = {maximum, labels},
        .out = {logits, sums},
        .n = {as_int(m), as_int(n), first}});
-  if (shard_.size > 1) all_reduce(sums, 0);
+  all_reduce(sums);
   add({.kind = OpKind::cross_entropy,
        .in = {sums, labels},
        .out = {logits, losses},

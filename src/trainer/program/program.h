@@ -3,8 +3,10 @@
 // operations it waits for. The same form serves CPU streams and a captured graph.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,8 +69,12 @@ enum class OpKind : uint8_t {
   cross_entropy,
   sum,
   mean_squared_error,
-  top_k_select,
-  mask_multiply,
+  multiply,
+  top_k_statistics,
+  top_k_histogram,
+  top_k_pick,
+  top_k_ties,
+  top_k_mask,
   all_reduce,
   adamw,
 };
@@ -77,12 +83,27 @@ inline constexpr size_t kOpKinds = static_cast<size_t>(OpKind::adamw) + 1;
 /// Streams of a program: computation, and communication beside it.
 enum class StreamRole : uint8_t { compute, communication };
 
+/// Up to N tensors; those not given are kNoTensor.
+template <size_t N>
+class Operands {
+ public:
+  Operands(std::initializer_list<TensorId> given = {}) {
+    ids_.fill(kNoTensor);
+    std::copy(given.begin(), given.end(), ids_.begin());
+  }
+  TensorId operator[](size_t i) const { return ids_[i]; }
+  auto begin() const { return ids_.begin(); }
+  auto end() const { return ids_.end(); }
+
+ private:
+  std::array<TensorId, N> ids_;
+};
+
 struct Op {
   OpKind kind{};
   StreamRole stream = StreamRole::compute;
-  std::array<TensorId, 8> in{kNoTensor, kNoTensor, kNoTensor, kNoTensor,
-                             kNoTensor, kNoTensor, kNoTensor, kNoTensor};
-  std::array<TensorId, 4> out{kNoTensor, kNoTensor, kNoTensor, kNoTensor};
+  Operands<8> in{};
+  Operands<4> out{};
   std::array<int64_t, 6> n{};     ///< sizes and switches; meaning by kind
   std::array<double, 2> f{};      ///< factors; meaning by kind
   std::vector<uint32_t> waits{};  ///< ops of the other stream that must be done before

@@ -72,8 +72,13 @@ void Session<T>::launch(const Op& op) {
   Stream& stream = stream_of(op);
   for (const uint32_t awaited : op.waits) stream.wait(*events_[awaited]);
   if (op.kind == OpKind::all_reduce) {
-    group_->all_reduce(stream, bindings_.at(op.in[0]), static_cast<size_t>(op.n[0]),
-                       op.n[1] == 0 ? comm::ReduceOp::sum : comm::ReduceOp::max);
+    const auto count = static_cast<size_t>(op.n[0]);
+    const comm::ReduceOp reduce = op.n[1] == 0 ? comm::ReduceOp::sum : comm::ReduceOp::max;
+    if (program_.tensor(op.in[0]).element == Element::real) {
+      group_->all_reduce(stream, bindings_.at(op.in[0]), count, reduce);
+    } else {
+      group_->all_reduce(stream, bindings_.index_at(op.in[0]), count, reduce);
+    }
   } else {
     const size_t index = static_cast<size_t>(&op - program_.ops.data());
     stream.launch(kernel_name(op.kind), work_[index], [&op, this] { run_op<T>(op, bindings_); });
