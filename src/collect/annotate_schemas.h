@@ -233,8 +233,9 @@ static inline void stallscope_register_stream_schemas_(uint64_t memory_type) {
   const uint64_t dtype_type =
       stallscope_register_enum_("dtype", dtypes, sizeof(dtypes) / sizeof(dtypes[0]));
   const nvtxPayloadSchemaEntry_t collective[] = {
-      STALLSCOPE_STREAM_ENTRIES_(stallscope_collective),
+      /* First: NVTX takes an offset of 0 in a later entry for "by alignment". */
       STALLSCOPE_ENTRY_(op_type, "op", stallscope_collective, op),
+      STALLSCOPE_STREAM_ENTRIES_(stallscope_collective),
       STALLSCOPE_ENTRY_(NVTX_PAYLOAD_ENTRY_TYPE_UINT8, "stallscope.stack", stallscope_collective,
                         stack),
       STALLSCOPE_ENTRY_(dtype_type, "dtype", stallscope_collective, dtype),

@@ -29,6 +29,14 @@ bool recycle_oldest(Session& session, uint32_t* chunk) {
   return true;
 }
 
+// With chunk_lock held. The one made first, so that the file fills from its front.
+uint32_t pop_front(Session& session) {
+  const uint32_t chunk = session.ready[0];
+  --session.ready_count;
+  __builtin_memmove(session.ready, session.ready + 1, session.ready_count * sizeof(uint32_t));
+  return chunk;
+}
+
 bool pop_ready(Session& session, uint32_t* chunk, bool* low) {
   const Locked locked(session.chunk_lock);
   if (!locked) return false;
@@ -37,7 +45,7 @@ bool pop_ready(Session& session, uint32_t* chunk, bool* low) {
     *low = true;
     return false;
   }
-  *chunk = session.ready[--session.ready_count];
+  *chunk = pop_front(session);
   *low = session.ready_count <= session.ready_wanted / 2;
   return true;
 }
@@ -49,10 +57,18 @@ void put_ready(Session& session, const uint32_t* chunks, uint32_t count) {
 }
 
 bool find_chunk(Session& session, uint32_t* chunk) {
-  bool low = false;
-  const bool found = pop_ready(session, chunk, &low);
-  if (low) wake_helper(session);
-  if (found) return true;
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    bool low = false;
+    const bool found = pop_ready(session, chunk, &low);
+    if (low && session.chunks_made < chunk_limit()) wake_helper(session);
+    if (found) return true;
+    if (!await_helper(session)) break;
+  }
+  {
+    // At the size limit: what is there goes round.
+    const Locked locked(session.chunk_lock);
+    if (locked && session.chunks_made >= chunk_limit()) return recycle_oldest(session, chunk);
+  }
   uint32_t made[kInlineGrowth];
   const uint32_t count = grow_file(session, kInlineGrowth, made);
   if (count > 0) {
@@ -63,7 +79,7 @@ bool find_chunk(Session& session, uint32_t* chunk) {
   const Locked locked(session.chunk_lock);
   if (!locked) return false;
   if (session.ready_count > 0) {  // another thread made some meanwhile
-    *chunk = session.ready[--session.ready_count];
+    *chunk = pop_front(session);
     return true;
   }
   return recycle_oldest(session, chunk);

@@ -18,7 +18,6 @@ struct KnownLane {
 constexpr uint32_t kMaxLanes = 4096;
 KnownLane g_lanes[kMaxLanes];  // lane numbers count from 1
 uint32_t g_lane_count = 0;
-SpinLock g_lane_lock;
 
 uint32_t find_lane(uint32_t count, int32_t device, uint32_t context, uint64_t stream) {
   for (uint32_t index = 0; index < count; ++index) {
@@ -109,7 +108,7 @@ uint32_t lane_number(int32_t device, uint32_t context, uint64_t stream) {
   // Entries are never changed once counted, so that readers need no lock.
   const uint32_t known = __atomic_load_n(&g_lane_count, __ATOMIC_ACQUIRE);
   if (const uint32_t number = find_lane(known, device, context, stream)) return number;
-  Locked lock(g_lane_lock);
+  Locked lock(g_session->number_lock);
   if (!lock) return 0;
   if (const uint32_t number = find_lane(g_lane_count, device, context, stream)) return number;
   if (g_lane_count == kMaxLanes) return 0;

@@ -25,9 +25,22 @@ void sleep_until_woken(Session& session, uint32_t seen) {
   syscall(SYS_futex, &session.helper_wake, FUTEX_WAIT_PRIVATE, seen, &timeout, nullptr, 0);
 }
 
+// A table of descriptors of its own: the files this thread opens never take a
+// number that the target expects for one of its own, and a target that closes
+// all descriptors does not close ours. The copies of the target's are given up
+// at once, so that no pipe stays open because of us. On a kernel without
+// close_range (before 5.9) the table stays shared.
+void leave_descriptors() {
+#ifdef SYS_close_range
+  constexpr unsigned kUnshare = 1U << 1;  // CLOSE_RANGE_UNSHARE
+  syscall(SYS_close_range, 0U, ~0U, kUnshare);
+#endif
+}
+
 void* helper_main(void* argument) {
   auto& session = *static_cast<Session*>(argument);
   prctl(PR_SET_NAME, "stallscope");
+  leave_descriptors();
   int64_t next_clock = 0, next_modules = 0;
   while (__atomic_load_n(&session.helper_state, __ATOMIC_ACQUIRE) == kRunning) {
     const uint32_t seen = __atomic_load_n(&session.helper_wake, __ATOMIC_ACQUIRE);
@@ -78,6 +91,19 @@ void wake_helper(Session& session) {
   }
   __atomic_add_fetch(&session.helper_wake, 1, __ATOMIC_RELEASE);
   syscall(SYS_futex, &session.helper_wake, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
+bool await_helper(Session& session) {
+  // A chunk takes some tens of microseconds; a helper that gets no processor, longer.
+  constexpr int kAttempts = 2000;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    if (__atomic_load_n(&session.helper_state, __ATOMIC_ACQUIRE) != kRunning ||
+        __atomic_load_n(&session.no_room_until_ns, __ATOMIC_RELAXED) != 0)
+      return false;
+    if (__atomic_load_n(&session.ready_count, __ATOMIC_ACQUIRE) > 0) return true;
+    sched_yield();
+  }
+  return false;
 }
 
 void stop_helper(Session& session) {

@@ -12,6 +12,9 @@ void start_helper(Session& session);
 /// Asks the helper for chunks; starts it when a program did without so far.
 void wake_helper(Session& session);
 
+/// Waits a little for a chunk from the helper. False when none is to be expected.
+bool await_helper(Session& session);
+
 /// Tells the helper to end; does not wait for it.
 void stop_helper(Session& session);
 

@@ -211,7 +211,7 @@ void NVTX_API name_category_w(uint32_t category, const wchar_t* name) {
   domain_name_category_w(nullptr, category, name);
 }
 void NVTX_API name_os_thread_a(uint32_t tid, const char* name) {
-  define_named(segment::RecordKind::thread_name, name, tid, 0, 0);
+  define_named(segment::RecordKind::thread_name, name, tid, segment::kNamedByProgram, 0);
 }
 void NVTX_API name_os_thread_w(uint32_t tid, const wchar_t* name) {
   char text[kWideBuffer];

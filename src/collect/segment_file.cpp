@@ -173,7 +173,8 @@ uint32_t grow_file(Session& session, uint32_t wanted, uint32_t* made) {
     made[count++] = session.chunks_made++;
   }
   if (fd >= 0) close(fd);
-  if (count == 0) session.no_room_until_ns = now + kRetryNoRoomNs;
+  __atomic_store_n(&session.no_room_until_ns, count == 0 ? now + kRetryNoRoomNs : 0,
+                   __ATOMIC_RELAXED);
   return count;
 }
 

@@ -35,8 +35,8 @@ Ns add(int64_t base, double offset) {
 
 }  // namespace
 
-SegmentClock::SegmentClock(segment::ClockSource source,
-                           std::span<const segment::ClockPoint> points) {
+SegmentClock::SegmentClock(segment::ClockSource source, std::span<const segment::ClockPoint> points)
+    : identity_(source == segment::ClockSource::monotonic) {
   for (const segment::ClockPoint& point : points) {
     if (point.monotonic_ns < 0 || point.monotonic_ns > INT64_MAX / 4) {
       ++contradictions_;
@@ -56,8 +56,7 @@ SegmentClock::SegmentClock(segment::ClockSource source,
     }
     points_.push_back(point);
   }
-  const bool identity = source == segment::ClockSource::monotonic;
-  slope_.assign(points_.size(), identity ? 1.0 : kUnknownSlope);
+  slope_.assign(points_.size(), kUnknownSlope);
   for (size_t i = 0; i + 1 < points_.size(); ++i)
     slope_[i] = slope_between(points_[i], points_[i + 1]);
   if (points_.size() > 1) slope_.back() = slope_[points_.size() - 2];
@@ -72,7 +71,7 @@ SegmentClock::SegmentClock(segment::ClockSource source,
     residual =
         std::max(residual, std::fabs(expected - static_cast<double>(points_[i].monotonic_ns)));
   }
-  residual_ns_ = identity ? 0 : points_.size() > 1 ? residual : -1;
+  residual_ns_ = identity_ ? 0 : points_.size() > 1 ? residual : -1;
 }
 
 const segment::ClockPoint& SegmentClock::base_of(uint64_t ticks) {
@@ -86,12 +85,14 @@ const segment::ClockPoint& SegmentClock::base_of(uint64_t ticks) {
 }
 
 Ns SegmentClock::from_ticks(uint64_t ticks) {
+  if (identity_) return static_cast<Ns>(ticks & INT64_MAX);
   if (points_.empty()) return to_ns(static_cast<double>(ticks));
   const segment::ClockPoint& base = base_of(ticks);
   return add(base.monotonic_ns, distance(base.ticks, ticks) * slope_[last_]);
 }
 
 Ns SegmentClock::duration(uint64_t start_ticks, uint64_t ticks) {
+  if (identity_) return static_cast<Ns>(ticks & INT64_MAX);
   if (points_.empty()) return to_ns(static_cast<double>(ticks));
   base_of(start_ticks);
   return to_ns(std::round(static_cast<double>(ticks) * slope_[last_]));
@@ -109,6 +110,7 @@ Ns SegmentClock::from_realtime(int64_t realtime_ns) const {
 }
 
 double SegmentClock::ns_per_tick() const {
+  if (identity_) return 1;
   if (points_.size() < 2) return points_.empty() ? kUnknownSlope : slope_.front();
   return slope_between(points_.front(), points_.back());
 }

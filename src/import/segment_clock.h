@@ -31,6 +31,7 @@ class SegmentClock {
  private:
   const segment::ClockPoint& base_of(uint64_t ticks);
 
+  bool identity_;  // ticks are CLOCK_MONOTONIC already
   std::vector<segment::ClockPoint> points_;
   std::vector<double> slope_;  // of the line that begins at each point
   size_t last_ = 0;

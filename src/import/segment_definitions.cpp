@@ -86,6 +86,10 @@ bool SegmentDefinitions::add(const RecordView& record) {
     case RecordKind::module:
       return add_module(record);
     case RecordKind::thread_name:
+      if (record.tail.tail == segment::kNamedByProgram)
+        named_by_program_.insert(head.extra);
+      else if (named_by_program_.contains(head.extra))
+        return true;
       thread_names[head.extra] = trace_.strings.intern(text(head.name));
       return true;
     case RecordKind::note:

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "import/segment_reader.h"
@@ -100,6 +101,7 @@ class SegmentDefinitions {
   std::unordered_map<uint32_t, std::vector<uint64_t>> raw_stacks_;
   std::unordered_map<uint32_t, StackId> stacks_;
   std::vector<SegmentModule> modules_;
+  std::unordered_set<uint32_t> named_by_program_;
 };
 
 }  // namespace stallscope

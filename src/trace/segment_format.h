@@ -113,7 +113,7 @@ enum class RecordKind : uint8_t {
   stack,        ///< name = id; frames as uint64_t, innermost first (see kPythonFrame)
   code,         ///< a Python function: name = string id of it; see PythonCode
   module,       ///< a loaded object: name = string id of the path; see Module
-  thread_name,  ///< extra = tid; name = string id
+  thread_name,  ///< extra = tid; name = string id; tail = kNamedByProgram or 0
   resource,     ///< a named resource: start = handle; extra = its type; name = string id
   note,         ///< name = string id: a sentence for the report
   // Ranges and instants in the words of NVTX.
@@ -132,6 +132,9 @@ enum RecordFlag : uint8_t {
   kManyPayloads = 8,  ///< the payload is a sequence of PayloadPart
   kRealtime = 16,     ///< start and duration are nanoseconds of CLOCK_REALTIME, not ticks
 };
+
+/// A thread's name given by the program, not read from the system: it prevails.
+inline constexpr uint32_t kNamedByProgram = 1;
 
 /// The fixed part that begins every record.
 struct Record {
