@@ -49,6 +49,9 @@ Observation ObservationBuilder::finish(const RankContext& context, const SiteTab
   row.blocked_ns = blocked.over(used);
   row.idle_ns = idle.over(used);
   row.one_time_ns = static_cast<Ns>(one_time_ns);
+  row.events = events;
+  std::ranges::stable_sort(row.events, {},
+                           [&context](EventId id) { return context.trace.starts()[id]; });
   row.numbers = numbers;
   for (const auto& [name, sums] : per_step) row.numbers[name] = sums.over(used).per_step();
   for (const auto& [name, values] : median)

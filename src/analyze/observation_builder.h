@@ -32,13 +32,13 @@ struct ObservationBuilder {
   SiteId site = 0;
   StepSums count, blocked, idle;
   double one_time_ns = 0;
-  uint64_t occurrences = 0;                           ///< in used steps
   std::map<std::string, StepSums> per_step;           ///< fields given per used step
   std::map<std::string, std::vector<double>> median;  ///< fields given as medians of occurrences
   std::map<std::string, double> numbers;
   std::map<std::string, std::string> texts;
   std::map<std::string, double> causes;  ///< cause -> weight; the heaviest is named
   std::string subject;
+  std::vector<EventId> events;                    ///< see Observation::events
   std::vector<std::pair<double, EventId>> worst;  ///< at most kMaxExemplars, by weight
 
   /// Remembers `event` for the exemplars when it is among the worst.

@@ -64,6 +64,7 @@ void add_run(const RankContext& context, SiteTable& sites, const Run& run, doubl
       row.median["bytes"].push_back(*c->bytes);
     }
     if (c->on_host) row.blocked.add(used, duration);
+    row.events.push_back(c->id);
   }
   // One latency, and all bytes at the best rate this rank has shown; without sizes, the longest.
   const double coalesced =

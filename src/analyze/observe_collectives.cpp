@@ -155,6 +155,7 @@ void observe_collectives(const RankContext& context, SiteTable& sites, RankSumma
       row.idle.add(used, static_cast<double>(
                              idle.overlap(context.index.thread_index(c.id), c.start, c.end)));
     }
+    row.events.push_back(c.id);
     row.consider(duration - hidden, c.id);
   }
   for (auto& [key, row] : groups) {

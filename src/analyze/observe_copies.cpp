@@ -56,6 +56,7 @@ void observe_copies(const RankContext& context, SiteTable& sites, Observations& 
       const bool async = static_cast<ApiCall>(trace.details()[call]) == ApiCall::copy;
       if (row == "pageable-copy") group.numbers["async_call"] = async;
     }
+    group.events.push_back(call == kNoEvent ? id : call);
     group.consider(duration, call == kNoEvent ? id : call);
   }
   for (const auto& [key, group] : groups)

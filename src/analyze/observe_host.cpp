@@ -94,6 +94,23 @@ Filler filler_of(const RankContext& context, SiteTable& sites, const IdlePiece& 
   return {sites.site(site).place.known() ? site : launch_site, std::move(name)};
 }
 
+/// A wait for input and the row it belongs to.
+struct Wait {
+  Ns start = 0, end = 0;
+  ObservationBuilder* row = nullptr;
+};
+
+// The launches that a wait held up are events of its row too: they move when the wait goes.
+void add_held_launches(const RankContext& context, const std::vector<Wait>& waits) {
+  for (const IdlePiece& piece : context.idle) {
+    if (piece.step_class != StepClass::input_wait || context.used_rank[piece.step] == kNoIndex)
+      continue;
+    const auto after = std::ranges::lower_bound(waits, piece.end, {}, &Wait::start);
+    if (after != waits.begin() && std::prev(after)->end > piece.start)
+      std::prev(after)->row->events.push_back(piece.launch);
+  }
+}
+
 }  // namespace
 
 ThreadIdle::ThreadIdle(const RankContext& context) : idle_(context.index.threads.size()) {
@@ -132,6 +149,7 @@ void observe_host_gaps(const RankContext& context, SiteTable& sites, Observation
     // A gap that ends in the next step's first activity was filled before that step's launch.
     const bool at_start = piece.end == context.steps[piece.step].window_end;
     group.numbers["at_step_start"] += at_start ? length : 0;
+    group.events.push_back(piece.launch);
     group.consider(length, piece.launch);
   }
   for (auto& [key, group] : groups) {
@@ -151,6 +169,7 @@ void observe_input_wait(const RankContext& context, SiteTable& sites, Observatio
   const Trace& trace = context.trace;
   const ThreadIdle idle(context);
   std::map<std::pair<SiteId, StringId>, ObservationBuilder> groups;
+  std::vector<Wait> waits;
   for (uint32_t t = 0; t < context.index.threads.size(); ++t) {
     // Batches prepared on other threads are what is wanted; only the step thread waits for them.
     if (context.marks.thread != kNoIndex && t != context.marks.thread) continue;
@@ -176,9 +195,12 @@ void observe_input_wait(const RankContext& context, SiteTable& sites, Observatio
       group.count.add(used, 1);
       group.blocked.add(used, duration);
       group.idle.add(used, static_cast<double>(idle.overlap(t, trace.starts()[id], trace.end(id))));
+      group.events.push_back(id);
+      waits.push_back({trace.starts()[id], trace.end(id), &group});
       group.consider(duration, id);
     }
   }
+  add_held_launches(context, waits);
   for (auto& [key, group] : groups) {
     group.numbers["fraction"] = group.blocked.over(context.used.size()).per_step() /
                                 static_cast<double>(std::max<Ns>(context.step_mean, 1));
@@ -231,6 +253,7 @@ void observe_calls(const RankContext& context, SiteTable& sites, Observations& o
       group.idle.add(used, static_cast<double>(idle.overlap(t, start, trace.end(id))));
       if (const auto bytes = trace.integer(id, kKeyBytes))
         group.median["bytes"].push_back(static_cast<double>(*bytes));
+      group.events.push_back(id);
       group.consider(duration, id);
     }
   }

@@ -133,6 +133,7 @@ void add_member(const RankContext& context, const Group& group, ObservationBuild
       row.per_step["launch_ns"].add(used, static_cast<double>(trace.durations()[call]));
       row.blocked.add(used, 0);
     }
+    row.events.push_back(id);
     row.consider(duration, call == kNoEvent ? id : call);
   }
 }
@@ -219,6 +220,7 @@ void observe_launch_bound(const RankContext& context, SiteTable& sites,
     group.count.add(used, 1);
     group.idle.add(used, static_cast<double>(piece.length));
     group.blocked.add(used, static_cast<double>(trace.durations()[piece.launch]));
+    group.events.push_back(piece.launch);
     group.consider(static_cast<double>(piece.length), piece.launch);
     if (group.subject.empty()) group.subject = trace.name(piece.ended_by);
   }

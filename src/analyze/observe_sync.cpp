@@ -112,7 +112,8 @@ void observe_host_sync(const RankContext& context, SiteTable& sites, const Strea
       if (block.idle_step != kNoIndex)
         group.idle.add(block.idle_step, static_cast<double>(block.idle));
       if (used == kNoIndex) continue;
-      ++group.occurrences;
+      group.events.push_back(block.call);
+      if (block.copy != kNoEvent && block.copy != block.call) group.events.push_back(block.copy);
       group.count.add(used, 1);
       group.blocked.add(used, static_cast<double>(block.blocked));
       group.per_step["device_busy_ns"].add(
