@@ -269,6 +269,9 @@ void KinetoBuilder::finish(const std::string& path) {
   assign_devices_to_processes();
   name_tracks();
   trace_.finish();
+  // A profiler set to record the host only leaves the same file as a program without a GPU.
+  trace_.health.device_visible = std::ranges::any_of(
+      trace_.tracks, [](const Track& track) { return track.kind == TrackKind::stream; });
   count_duplicate_correlations();
   add_nesting_stacks(trace_);
   for (const auto& [what, count] : repairs_) trace_.health.repairs[what] += count;
