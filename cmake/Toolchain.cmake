@@ -50,3 +50,12 @@ if(STALLSCOPE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_C_COMPILER_LAUNCHER "${STALLSCOPE_CCACHE}")
   set(CMAKE_CXX_COMPILER_LAUNCHER "${STALLSCOPE_CCACHE}")
 endif()
+
+# Libraries of ours that a user's program links are libraries in its stacks, as
+# the system's are: without the path of the machine that built them.
+# (A compiler cache may hand the compiler paths relative to the build folder.)
+add_library(stallscope_library_paths INTERFACE)
+file(RELATIVE_PATH stallscope_relative_src "${CMAKE_BINARY_DIR}" "${CMAKE_SOURCE_DIR}/src")
+target_compile_options(stallscope_library_paths INTERFACE
+  "-ffile-prefix-map=${CMAKE_SOURCE_DIR}/src=/usr/lib/stallscope/src"
+  "-ffile-prefix-map=${stallscope_relative_src}=/usr/lib/stallscope/src")
