@@ -96,6 +96,7 @@ struct Timeline {
   Ns duration = 0;
   uint32_t step = 0;
   int32_t rank = -1;
+  Ns origin = -1;  ///< where it begins in its trace's own time; -1 = unknown
 };
 
 /// A quantity over the used steps. A sync every tenth step has median 0 and steps_affected > 0.

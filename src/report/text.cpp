@@ -1,10 +1,12 @@
 #include "report/text.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "base/terminal.h"
 #include "report/build.h"
 #include "report/findings_format.h"
 #include "report/present.h"
@@ -135,12 +137,12 @@ std::string source_frame(const Finding& finding, const TextStyle& style) {
 }
 
 Result<std::string> render_text(const Report& report) {
-  return text_summary(report, {});
+  return text_summary(report, {.colour = color_allowed(STDOUT_FILENO)});
 }
 
 Result<std::string> render_findings_text(std::span<const Finding> findings,
                                          std::span<const RuleMeta>) {
-  return text_findings(findings, {});
+  return text_findings(findings, {.colour = color_allowed(STDOUT_FILENO)});
 }
 
 constexpr FindingsFormat kFormat{"text", "", "for the terminal", render_findings_text};

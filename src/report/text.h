@@ -9,7 +9,7 @@
 namespace stallscope {
 
 struct TextStyle {
-  bool colour = false;  ///< ANSI colours; ask color_allowed(STDOUT_FILENO)
+  bool colour = false;  ///< ANSI colours
   size_t width = 80;    ///< characters of a line of the bar
 };
 

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/terminal.h"
 #include "report/findings_format.h"
 #include "report/sample_report.h"
 #include "report/text.h"
@@ -35,10 +36,11 @@ void check_golden(const std::string& name, const std::string& text) {
                 "STALLSCOPE_UPDATE_GOLDEN=1");
 }
 
-/// The version and commit of a build must not be part of a golden file.
+/// The version and commit of a build, and the terminal, must not be part of a golden file.
 struct FixedTool {
   ToolInfo saved = tool_info();
   FixedTool() {
+    disable_color();  // golden files are the same when the test runs in a terminal
     tool_info().version = "0.0.0";
     tool_info().commit = "";
   }
