@@ -107,7 +107,7 @@ class InflatingStream : public ByteStream {
                    format_bytes(static_cast<double>(limits_.max_inflated_bytes));
     return Error{.message = what + "; it is refused as a decompression bomb",
                  .file = file_->path(),
-                 .remedy = "raise --max-inflated-bytes if the file is what you meant"};
+                 .remedy = "raise --max-inflated if the file is what you meant"};
   }
 
   uint64_t inflated_ = 0;
