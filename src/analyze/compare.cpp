@@ -111,8 +111,8 @@ std::string_view to_string(Verdict verdict) {
   }
 }
 
-StepTimeChange compare_step_times(std::span<const RunSteps> before,
-                                  std::span<const RunSteps> after, double known_spread) {
+StepTimeChange compare_step_times(std::span<const RunSteps> before, std::span<const RunSteps> after,
+                                  double known_spread) {
   StepTimeChange result;
   const std::vector<double> from = log_medians(before), to = log_medians(after);
   result.runs_before = from.size();
@@ -133,15 +133,16 @@ StepTimeChange compare_step_times(std::span<const RunSteps> before,
     std::vector<double> deviations = resampled_deviations(to, random);
     const std::vector<double> other = resampled_deviations(from, random);
     for (size_t i = 0; i < kResamples; ++i) deviations[i] -= other[i];
-    const double pooled = (squared_deviations(from) + squared_deviations(to)) /
-                          static_cast<double>(freedom);
+    const double pooled =
+        (squared_deviations(from) + squared_deviations(to)) / static_cast<double>(freedom);
     result.run_spread = std::sqrt(pooled);
     const double resampled = standard_deviation(deviations);
     half = student_975(freedom) * std::max(resampled, std::sqrt(pooled * (1 / n + 1 / m)));
   } else {
-    const double seen = freedom > 0 ? std::sqrt((squared_deviations(from) + squared_deviations(to)) /
-                                                static_cast<double>(freedom))
-                                    : 0;
+    const double seen = freedom > 0
+                            ? std::sqrt((squared_deviations(from) + squared_deviations(to)) /
+                                        static_cast<double>(freedom))
+                            : 0;
     result.run_spread_assumed = known_spread < 0;
     result.run_spread = known_spread >= 0 ? known_spread : std::max(kAssumedRunSpread, seen);
     const double run_variance = result.run_spread * result.run_spread;

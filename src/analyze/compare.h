@@ -41,7 +41,7 @@ struct StepTimeChange {
 /// Compares `after` with `before`. `known_spread` is the spread from run to run
 /// where history tells it; negative = measured from the runs where there are
 /// several a side, else assumed. Abstains when a side has no steps.
-StepTimeChange compare_step_times(std::span<const RunSteps> before,
-                                  std::span<const RunSteps> after, double known_spread = -1);
+StepTimeChange compare_step_times(std::span<const RunSteps> before, std::span<const RunSteps> after,
+                                  double known_spread = -1);
 
 }  // namespace stallscope

@@ -38,7 +38,8 @@ TEST_CASE("a program compared with itself stays silent, at least 95 times of 100
     size_t runs;
     double spread;
   };
-  for (const Case& c : std::initializer_list<Case>{{1, 0.017}, {2, 0.017}, {5, 0.017}, {5, 0.001}}) {
+  for (const Case& c :
+       std::initializer_list<Case>{{1, 0.017}, {2, 0.017}, {5, 0.017}, {5, 0.001}}) {
     CAPTURE(c.runs);
     CHECK(verdicts(Verdict::no_evidence, c.runs, 1, c.spread) >= 95);
   }
