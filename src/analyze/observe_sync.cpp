@@ -121,7 +121,10 @@ void observe_host_sync(const RankContext& context, SiteTable& sites, const Strea
       if (transfer != kNoEvent)
         if (const auto bytes = trace.integer(transfer, kKeyBytes))
           group.median["bytes"].push_back(static_cast<double>(*bytes));
-      if (const EventId cause = order.waited_for(block.call); cause != kNoEvent) {
+      // A copy of a few bytes is not what is waited for, but what it had to wait for itself.
+      EventId cause = block.copy == kNoEvent ? kNoEvent : order.waited_for(block.copy);
+      if (cause == kNoEvent || cause == transfer) cause = order.waited_for(block.call);
+      if (cause != kNoEvent) {
         group.causes[std::string(trace.name(cause))] += static_cast<double>(block.blocked);
         group.median["cause_ns"].push_back(static_cast<double>(trace.durations()[cause]));
         group.median["waited_ns"].push_back(static_cast<double>(trace.end(cause) - start));

@@ -34,6 +34,7 @@ struct CaseResult {
   bool fires = true;
   std::vector<std::string> missing;  ///< expected and not found: "item-in-step at train.py:14"
   std::vector<std::string> noisy;    ///< found and not expected
+  std::vector<std::string> found;    ///< all that was found, for the message
   std::optional<Error> error;        ///< the case could not be run
   bool ok() const { return missing.empty() && noisy.empty() && !error; }
 };

@@ -1,6 +1,7 @@
 #include "rule/load.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
 
@@ -13,6 +14,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uint64_t kLargestFile = 1 << 20;
+// Tables that stand beside the rules and are read by others.
+constexpr std::array<std::string_view, 2> kTables = {"frameworks.yaml", "library-sync.yaml"};
 
 // Rule files of a folder, in the order of their names.
 Result<std::vector<std::string>> rule_files(const std::string& folder) {
@@ -20,8 +23,8 @@ Result<std::vector<std::string>> rule_files(const std::string& folder) {
   std::vector<std::string> files;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     const std::string ending = it->path().extension().string();
-    if (it->path().filename() == "frameworks.yaml") continue;  // entry points, not a rule
-    if (ending == ".yaml" || ending == ".yml") files.push_back(it->path().string());
+    const bool table = std::ranges::find(kTables, it->path().filename().string()) != kTables.end();
+    if ((ending == ".yaml" || ending == ".yml") && !table) files.push_back(it->path().string());
   }
   if (error)
     return Error{.message = "cannot read the rule folder: " + error.message(),

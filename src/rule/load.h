@@ -12,7 +12,8 @@
 
 namespace stallscope {
 
-/// All rules of `folders` (each *.yaml and *.yml directly in them), by id. A
+/// All rules of `folders` (each *.yaml and *.yml directly in them but the tables
+/// frameworks.yaml and library-sync.yaml), by id. A
 /// later folder may replace a rule of an earlier one; twice in one folder is an error.
 Result<std::vector<Rule>> load_rules(std::span<const std::string> folders);
 

@@ -1,0 +1,224 @@
+#include "rule/config.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <set>
+
+#include "base/file.h"
+#include "rule/parse_trace_condition.h"
+#include "rule/yaml_reader.h"
+
+namespace stallscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<std::string_view, 11> kKeys = {
+    "extends",  "rules",      "select",   "ignore",   "exclude", "fail-on",
+    "baseline", "severities", "path-map", "per-path", "check"};
+constexpr std::array<std::string_view, 5> kSeverities = {"critical", "high", "medium", "low",
+                                                         "info"};
+constexpr size_t kDeepestExtends = 8;
+
+/// Reads one file over what it extends.
+class ConfigReader {
+ public:
+  ConfigReader(const std::string& file, std::vector<std::string>& chain)
+      : file_(file), folder_(fs::path(file).parent_path()), chain_(chain) {}
+
+  Config read() {
+    const auto text = read_file(file_, 1 << 20);
+    if (!text) throw YamlError{text.error()};
+    root_ = parse_yaml(*text, file_);
+    expect_keys(file_, root_, "a project file", kKeys);
+    read_extends();
+    config_.file = file_;
+    for (const std::string& folder : texts("rules")) config_.rule_folders.push_back(beside(folder));
+    append(config_.select, texts("select"));
+    append(config_.ignore, texts("ignore"));
+    append(config_.exclude, texts("exclude"));
+    if (root_["fail-on"]) config_.fail_on = severity(root_["fail-on"], "fail-on");
+    if (root_["baseline"])
+      config_.baseline = beside(yaml_text(file_, root_["baseline"], "baseline"));
+    read_severities(root_["severities"], config_.severities);
+    read_path_map();
+    read_per_path();
+    read_check();
+    return std::move(config_);
+  }
+
+ private:
+  std::string beside(const std::string& path) const {
+    return (folder_ / path).lexically_normal().string();
+  }
+
+  static void append(std::vector<std::string>& to, const std::vector<std::string>& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  }
+
+  std::vector<std::string> texts(const char* key) {
+    const YAML::Node node = root_[key];
+    return node ? yaml_texts(file_, node, key) : std::vector<std::string>();
+  }
+
+  Severity severity(const YAML::Node& node, std::string_view what) {
+    const std::string word = yaml_text(file_, node, what);
+    const auto value = severity_of(word);
+    if (!value) yaml_unknown(file_, node, "severity", word, kSeverities);
+    return *value;
+  }
+
+  void need_map(const YAML::Node& node, const char* what) {
+    if (!node.IsMap()) yaml_fail(file_, node, std::string(what) + " must be a map");
+  }
+
+  void read_extends() {
+    for (const std::string& path : texts("extends")) {
+      const std::string other = beside(path);
+      if (std::ranges::find(chain_, other) != chain_.end() || chain_.size() >= kDeepestExtends)
+        yaml_fail(file_, root_["extends"], "'" + path + "' extends itself, or too many files");
+      chain_.push_back(other);
+      Config base = ConfigReader(other, chain_).read();
+      chain_.pop_back();
+      merge(std::move(base));
+    }
+  }
+
+  // Of several extended files the later wins; lists add up.
+  void merge(Config base) {
+    append(config_.rule_folders, base.rule_folders);
+    append(config_.select, base.select);
+    append(config_.ignore, base.ignore);
+    append(config_.exclude, base.exclude);
+    if (base.fail_on) config_.fail_on = base.fail_on;
+    if (!base.baseline.empty()) config_.baseline = base.baseline;
+    for (const auto& [id, value] : base.severities) config_.severities[id] = value;
+    config_.path_map.insert(config_.path_map.end(), base.path_map.begin(), base.path_map.end());
+    config_.per_path.insert(config_.per_path.end(), base.per_path.begin(), base.per_path.end());
+    CheckSettings& check = config_.check;
+    if (base.check.step_time) check.step_time = base.check.step_time;
+    if (base.check.tolerance) check.tolerance = base.check.tolerance;
+    for (ClassBudget& budget : base.check.classes) put(std::move(budget));
+    for (const auto& [id, count] : base.check.findings) check.findings[id] = count;
+  }
+
+  void put(ClassBudget budget) {
+    auto& classes = config_.check.classes;
+    const auto known = std::ranges::find(classes, budget.step_class, &ClassBudget::step_class);
+    if (known == classes.end())
+      classes.push_back(std::move(budget));
+    else
+      *known = std::move(budget);
+  }
+
+  void read_severities(const YAML::Node& node, std::map<std::string, Severity>& out) {
+    if (!node) return;
+    need_map(node, "severities");
+    for (const auto& entry : node) out[entry.first.Scalar()] = severity(entry.second, "a severity");
+  }
+
+  void read_path_map() {
+    const YAML::Node node = root_["path-map"];
+    if (!node) return;
+    need_map(node, "path-map");
+    for (const auto& entry : node)
+      config_.path_map.emplace_back(entry.first.Scalar(),
+                                    yaml_text(file_, entry.second, "a path of path-map"));
+  }
+
+  void read_per_path() {
+    const YAML::Node node = root_["per-path"];
+    if (!node) return;
+    need_map(node, "per-path");
+    static constexpr std::array<std::string_view, 2> kPathKeys = {"ignore", "severities"};
+    for (const auto& entry : node) {
+      expect_keys(file_, entry.second, "a setting of per-path", kPathKeys);
+      PathSettings settings{.glob = entry.first.Scalar(), .ignore = {}, .severities = {}};
+      if (entry.second["ignore"])
+        settings.ignore = yaml_texts(file_, entry.second["ignore"], "ignore");
+      read_severities(entry.second["severities"], settings.severities);
+      config_.per_path.push_back(std::move(settings));
+    }
+  }
+
+  void read_check() {
+    const YAML::Node node = root_["check"];
+    if (!node) return;
+    static constexpr std::array<std::string_view, 4> kCheckKeys = {"step-time", "tolerance",
+                                                                   "classes", "findings"};
+    expect_keys(file_, node, "check", kCheckKeys);
+    if (node["step-time"]) config_.check.step_time = numeric(node["step-time"], "step-time");
+    if (node["tolerance"]) {
+      const Comparison value = numeric(node["tolerance"], "tolerance");
+      if (value.op != Comparison::Op::equal || value.low < 0)
+        yaml_fail(file_, node["tolerance"], "tolerance must be a share such as 3 %");
+      config_.check.tolerance = value.low;
+    }
+    if (node["classes"]) read_classes(node["classes"]);
+    if (node["findings"]) read_finding_limits(node["findings"]);
+  }
+
+  Comparison numeric(const YAML::Node& node, std::string_view what) {
+    Comparison comparison = parse_comparison_node(node, file_);
+    if (!comparison.numeric())
+      yaml_fail(file_, node, std::string(what) + " must be compared with a number",
+                "Write for example \"<= 120 ms\" or \"<= 5 %\".");
+    return comparison;
+  }
+
+  void read_classes(const YAML::Node& node) {
+    need_map(node, "classes");
+    std::vector<std::string_view> known;
+    for (size_t i = 0; i < kStepClasses; ++i) known.push_back(to_string(static_cast<StepClass>(i)));
+    for (const auto& entry : node) {
+      const std::string& name = entry.first.Scalar();
+      if (std::ranges::find(known, name) == known.end())
+        yaml_unknown(file_, entry.first, "class", name, known);
+      Comparison comparison = numeric(entry.second, "a class");
+      const bool share = comparison.written.find('%') != std::string::npos;
+      put({.step_class = name, .comparison = std::move(comparison), .is_share = share});
+    }
+  }
+
+  void read_finding_limits(const YAML::Node& node) {
+    need_map(node, "findings");
+    for (const auto& entry : node) {
+      const double count = yaml_number(file_, entry.second, "a limit of findings");
+      if (!(count >= 0 && count <= 1e6) || count != static_cast<unsigned>(count))
+        yaml_fail(file_, entry.second, "a limit of findings must be a whole number, 0 or more");
+      config_.check.findings[entry.first.Scalar()] = static_cast<unsigned>(count);
+    }
+  }
+
+  const std::string& file_;
+  fs::path folder_;
+  std::vector<std::string>& chain_;
+  YAML::Node root_;
+  Config config_;
+};
+
+}  // namespace
+
+Result<Config> load_config(const std::string& path) {
+  Config config;
+  std::vector<std::string> chain = {fs::path(path).lexically_normal().string()};
+  const Status status = catch_yaml(path, [&] { config = ConfigReader(path, chain).read(); });
+  if (!status) return status.error();
+  return config;
+}
+
+std::string find_config(const std::string& folder) {
+  std::error_code error;
+  fs::path at = fs::weakly_canonical(folder, error);
+  while (!error && !at.empty()) {
+    const fs::path file = at / "stallscope.yml";
+    std::error_code absent;
+    if (fs::is_regular_file(file, absent)) return file.string();
+    if (at == at.parent_path()) break;
+    at = at.parent_path();
+  }
+  return {};
+}
+
+}  // namespace stallscope

@@ -1,0 +1,79 @@
+// stallscope.yml: what a project wants of the tool.
+//
+//   extends: ../stallscope.yml        # one file or a list; this file wins
+//   rules: [my-rules]                 # folders, relative to this file
+//   select: [item-in-step]            # only these; empty = all
+//   ignore: [no-compile]
+//   exclude: ["third_party/**"]       # globs of files that are not linted
+//   fail-on: high
+//   baseline: stallscope-baseline.json
+//   severities: {explicit-sync: medium}
+//   path-map: {/workspace: .}
+//   per-path:
+//     "tests/**": {ignore: [item-in-step], severities: {explicit-sync: info}}
+//   check:                            # for `stallscope check`
+//     step-time: "<= 120 ms"
+//     tolerance: 3 %                  # against the baseline run
+//     classes: {host-sync: "<= 5 %", exposed-communication: "<= 2 ms"}
+//     findings: {item-in-step: 0, critical: 0}
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "rule/condition.h"
+#include "rule/finding.h"
+
+namespace stallscope {
+
+/// What holds for files that match a glob, beside the project's own settings.
+struct PathSettings {
+  std::string glob;
+  std::vector<std::string> ignore;
+  std::map<std::string, Severity> severities;
+};
+
+/// One assertion of `stallscope check`. The comparison is of nanoseconds per
+/// step, or, with a %, of the share of the step.
+struct ClassBudget {
+  std::string step_class;  ///< a name of to_string(StepClass)
+  Comparison comparison;
+  bool is_share = false;
+};
+
+struct CheckSettings {
+  std::optional<Comparison> step_time;  ///< nanoseconds of the median step
+  std::optional<double> tolerance;      ///< share that the step may be slower than the baseline's
+  std::vector<ClassBudget> classes;
+  std::map<std::string, unsigned> findings;  ///< rule id or severity -> how many are allowed
+};
+
+struct Config {
+  std::string file;  ///< empty = no project file
+  std::vector<std::string> rule_folders;
+  std::vector<std::string> select, ignore, exclude;
+  std::optional<Severity> fail_on;
+  std::string baseline;  ///< path; empty = none
+  std::map<std::string, Severity> severities;
+  std::vector<std::pair<std::string, std::string>> path_map;
+  std::vector<PathSettings> per_path;
+  CheckSettings check;
+};
+
+/// Reads one project file and what it extends. Strict, like rule files.
+Result<Config> load_config(const std::string& path);
+
+/// The nearest stallscope.yml in `folder` or above it; empty when there is none.
+std::string find_config(const std::string& folder);
+
+/// Drops the findings that per-path settings ignore and sets the severities
+/// they state. Locations are relative to the project file's folder; a glob
+/// without a slash names files wherever they are.
+void apply_path_settings(const Config& config, std::vector<Finding>& findings);
+
+}  // namespace stallscope
