@@ -1,15 +1,9 @@
 #include "trainer/loop/gpt_run.h"
 
-#include <cstdio>
-#include <cstdlib>
+#include "trainer/loop/finish.h"
 
 namespace stallscope::trainer {
 namespace {
-
-[[noreturn]] void stop(const Error& error) {
-  std::fprintf(stderr, "%s\n", error.to_string().c_str());
-  std::exit(2);
-}
 
 Program program_of(const Rank& rank, const GptRunOptions& options) {
   const bool tensor = options.parallel == Parallel::tensor;
@@ -57,13 +51,7 @@ void GptRun::upload(const Batch& batch) {
 }
 
 int GptRun::finish() {
-  device.synchronize();
-  if (const Status status = device.status(); !status.ok()) {
-    std::fprintf(stderr, "rank %d: %s\n", rank.rank, status.error().to_string().c_str());
-    return 1;
-  }
-  if (rank.rank == 0) std::printf("loss %.7f\n", static_cast<double>(*session.data("loss")));
-  return 0;
+  return finish_run(device, rank.rank, session.data("loss"));
 }
 
 }  // namespace stallscope::trainer
