@@ -21,6 +21,27 @@ Distribution StepSums::over(size_t used_steps) const {
   return result;
 }
 
+double StepSums::total() const {
+  double total = 0;
+  for (const auto& [step, value] : sums_) total += value;
+  return total;
+}
+
+double ObservationBuilder::weight() const {
+  const auto duration = per_step.find("duration_ns");
+  return std::max({blocked.total() + idle.total(), one_time_ns,
+                   duration == per_step.end() ? 0 : duration->second.total()});
+}
+
+void RowMaker::make(const RankContext& context, const SiteTable& sites,
+                    std::vector<Observation>& rows) {
+  std::ranges::stable_sort(candidates_, std::greater<>(), &Candidate::weight);
+  std::map<std::string_view, size_t> made;
+  for (const Candidate& candidate : candidates_)
+    if (made[candidate.kind]++ < kMostPerKind)
+      rows.push_back(candidate.builder->finish(context, sites, candidate.kind));
+}
+
 void ObservationBuilder::consider(double weight, EventId event) {
   if (worst.size() == kMaxExemplars && weight <= worst.back().first) return;
   const auto at =

@@ -22,6 +22,7 @@ class StepSums {
       sums_.emplace_back(used_step, value);
   }
   Distribution over(size_t used_steps) const;
+  double total() const;
 
  private:
   std::vector<std::pair<uint32_t, double>> sums_;
@@ -46,6 +47,29 @@ struct ObservationBuilder {
 
   Observation finish(const RankContext& context, const SiteTable& sites,
                      std::string_view kind) const;
+  /// What it costs in all, to tell dear rows from cheap ones before they are made.
+  double weight() const;
+};
+
+/// Rows kept per kind, dearest first, so that a rank's summary stays small.
+inline constexpr size_t kMostPerKind = 200;
+
+/// Makes the dearest rows of many builders: rows are costly, for their timelines.
+class RowMaker {
+ public:
+  /// `builder` must live until `make`.
+  void add(std::string_view kind, const ObservationBuilder& builder) {
+    candidates_.push_back({builder.weight(), kind, &builder});
+  }
+  void make(const RankContext& context, const SiteTable& sites, std::vector<Observation>& rows);
+
+ private:
+  struct Candidate {
+    double weight;
+    std::string_view kind;
+    const ObservationBuilder* builder;
+  };
+  std::vector<Candidate> candidates_;
 };
 
 }  // namespace stallscope

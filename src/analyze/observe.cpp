@@ -9,9 +9,6 @@
 namespace stallscope {
 namespace {
 
-/// Rows kept per kind, dearest first, so that a rank's summary stays small.
-constexpr size_t kMostPerKind = 200;
-
 double weight(const Observation& o) {
   const auto own = [&o](const char* name) {
     const auto it = o.numbers.find(name);
@@ -23,20 +20,13 @@ double weight(const Observation& o) {
 }
 
 // By kind, then dearest first; ties by what is written in the row, so that order is stable.
-void order_and_cap(Observations& observations) {
+void put_in_order(Observations& observations) {
   std::ranges::stable_sort(observations, [](const Observation& a, const Observation& b) {
     if (a.kind != b.kind) return a.kind < b.kind;
     const double x = weight(a), y = weight(b);
     if (x != y) return x > y;
     return std::tie(a.subject, a.place, a.cause) < std::tie(b.subject, b.place, b.cause);
   });
-  Observations kept;
-  size_t of_kind = 0;
-  for (Observation& o : observations) {
-    of_kind = kept.empty() || kept.back().kind != o.kind ? 0 : of_kind + 1;
-    if (of_kind < kMostPerKind) kept.push_back(std::move(o));
-  }
-  observations = std::move(kept);
 }
 
 }  // namespace
@@ -59,7 +49,7 @@ void observe_all(const RankContext& context, RankSummary& summary) {
   observe_calls(context, sites, rows);
   observe_overhead(context, sites, rows);
   observe_samples(context, sites, rows);
-  order_and_cap(rows);
+  put_in_order(rows);
   summary.slow_steps = slow_steps(context);
   summary.startup = startup_phases(context);
   summary.representative = representative_timeline(context);

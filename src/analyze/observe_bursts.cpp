@@ -97,8 +97,9 @@ void observe_bursts(const RankContext& context, SiteTable& sites,
     if (is_small(c)) run.members.push_back(&c);
   }
   for (const auto& [key, run] : open) add_run(context, sites, run, best_rate, rows);
-  for (const auto& [key, row] : rows)
-    observations.push_back(row.finish(context, sites, "collective-burst"));
+  RowMaker maker;
+  for (const auto& [key, row] : rows) maker.add("collective-burst", row);
+  maker.make(context, sites, observations);
 }
 
 }  // namespace stallscope

@@ -158,6 +158,7 @@ void observe_collectives(const RankContext& context, SiteTable& sites, RankSumma
     row.events.push_back(c.id);
     row.consider(duration - hidden, c.id);
   }
+  RowMaker maker;
   for (auto& [key, row] : groups) {
     const std::vector<double>& at_once = row.median["waited_at_once_"];
     double sum = 0;
@@ -168,9 +169,10 @@ void observe_collectives(const RankContext& context, SiteTable& sites, RankSumma
     const double total = row.per_step["duration_ns"].over(steps).total;
     row.numbers["exposed_fraction"] =
         total > 0 ? row.per_step["exposed_ns"].over(steps).total / total : 0;
-    summary.observations.push_back(row.finish(context, sites, "collective"));
+    maker.add("collective", row);
   }
   observe_bursts(context, sites, collectives, summary.observations);
+  maker.make(context, sites, summary.observations);
 }
 
 }  // namespace stallscope

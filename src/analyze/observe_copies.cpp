@@ -59,8 +59,9 @@ void observe_copies(const RankContext& context, SiteTable& sites, Observations& 
     group.events.push_back(call == kNoEvent ? id : call);
     group.consider(duration, call == kNoEvent ? id : call);
   }
-  for (const auto& [key, group] : groups)
-    observations.push_back(group.finish(context, sites, std::get<0>(key)));
+  RowMaker maker;
+  for (const auto& [key, group] : groups) maker.add(std::get<0>(key), group);
+  maker.make(context, sites, observations);
 }
 
 }  // namespace stallscope

@@ -152,6 +152,7 @@ void observe_host_gaps(const RankContext& context, SiteTable& sites, Observation
     group.events.push_back(piece.launch);
     group.consider(length, piece.launch);
   }
+  RowMaker maker;
   for (auto& [key, group] : groups) {
     double& at_start = group.numbers["at_step_start"];
     const double total = group.idle.over(context.used.size()).total;
@@ -161,8 +162,9 @@ void observe_host_gaps(const RankContext& context, SiteTable& sites, Observation
     if (total < kLeastShare * static_cast<double>(context.step_mean) *
                     static_cast<double>(context.used.size()))
       continue;
-    observations.push_back(group.finish(context, sites, "host-gap"));
+    maker.add("host-gap", group);
   }
+  maker.make(context, sites, observations);
 }
 
 void observe_input_wait(const RankContext& context, SiteTable& sites, Observations& observations) {
@@ -201,11 +203,13 @@ void observe_input_wait(const RankContext& context, SiteTable& sites, Observatio
     }
   }
   add_held_launches(context, waits);
+  RowMaker maker;
   for (auto& [key, group] : groups) {
     group.numbers["fraction"] = group.blocked.over(context.used.size()).per_step() /
                                 static_cast<double>(std::max<Ns>(context.step_mean, 1));
-    observations.push_back(group.finish(context, sites, "input-wait"));
+    maker.add("input-wait", group);
   }
+  maker.make(context, sites, observations);
 }
 
 void observe_calls(const RankContext& context, SiteTable& sites, Observations& observations) {
@@ -257,8 +261,9 @@ void observe_calls(const RankContext& context, SiteTable& sites, Observations& o
       group.consider(duration, id);
     }
   }
-  for (const auto& [key, group] : groups)
-    observations.push_back(group.finish(context, sites, std::get<0>(key)));
+  RowMaker maker;
+  for (const auto& [key, group] : groups) maker.add(std::get<0>(key), group);
+  maker.make(context, sites, observations);
 }
 
 void observe_overhead(const RankContext& context, SiteTable& sites, Observations& observations) {
@@ -290,13 +295,14 @@ void observe_overhead(const RankContext& context, SiteTable& sites, Observations
       }
     }
   }
+  RowMaker maker;
   if (!overhead.worst.empty()) {
     overhead.numbers["fraction"] = overhead.blocked.over(context.used.size()).per_step() /
                                    static_cast<double>(std::max<Ns>(context.step_mean, 1));
-    observations.push_back(overhead.finish(context, sites, "overhead"));
+    maker.add("overhead", overhead);
   }
-  for (const auto& [site, group] : collections)
-    observations.push_back(group.finish(context, sites, "garbage-collection"));
+  for (const auto& [site, group] : collections) maker.add("garbage-collection", group);
+  maker.make(context, sites, observations);
 }
 
 }  // namespace stallscope

@@ -78,15 +78,34 @@ uint64_t pack(StringId name, SiteId site) {
   return uint64_t{name} << 32 | site;
 }
 
-// Operators say more than kernel names: fill kernels come from zero_ as well as from ones.
-std::string_view constant_of(const Trace& trace, const Group& group, const Site& site) {
-  if (!site.operators.empty()) {
-    const std::string_view by_operator = constant_in(site.operators);
-    if (!by_operator.empty()) return by_operator;
-    if (constant_in(trace.text(group.name)) == "fill") return {};
+// What kernels build, each name and each site looked at once.
+class Constants {
+ public:
+  Constants(const Trace& trace, const SiteTable& sites) : trace_(trace), sites_(sites) {}
+
+  // Operators say more than kernel names: fill kernels come from zero_ as well as from ones.
+  std::string_view of(const Group& group) {
+    const std::string& operators = sites_.site(group.site).operators;
+    const std::string_view by_name = look_up(by_name_, group.name, trace_.text(group.name));
+    if (operators.empty()) return by_name;
+    const std::string_view by_operator = look_up(by_site_, group.site, operators);
+    return by_operator.empty() && by_name == "fill" ? std::string_view{}
+           : by_operator.empty()                    ? by_name
+                                                    : by_operator;
   }
-  return constant_in(trace.text(group.name));
-}
+
+ private:
+  static std::string_view look_up(std::unordered_map<uint32_t, std::string_view>& known,
+                                  uint32_t id, std::string_view text) {
+    const auto [it, added] = known.try_emplace(id);
+    if (added) it->second = constant_in(text);
+    return it->second;
+  }
+
+  const Trace& trace_;
+  const SiteTable& sites_;
+  std::unordered_map<uint32_t, std::string_view> by_name_, by_site_;
+};
 
 void fill_table(const RankContext& context, const SiteTable& sites,
                 const std::vector<const Group*>& groups, RankSummary& summary) {
@@ -169,10 +188,11 @@ void observe_kernels(const RankContext& context, SiteTable& sites, RankSummary& 
   // Constants: all kernels that one place builds them with are one row.
   std::map<std::pair<SiteId, std::string_view>, std::vector<const Group*>> constants;
   const auto steps = static_cast<double>(context.used.size());
+  Constants names(trace, sites);
+  size_t made = 0;
   for (const Group* group : ordered) {
     if (group->used.empty()) continue;
-    const Site& site = sites.site(group->site);
-    const std::string_view constant = constant_of(trace, *group, site);
+    const std::string_view constant = names.of(*group);
     const bool collective = context.collective_name[group->name];
     if (!constant.empty() && !collective) constants[{group->site, constant}].push_back(group);
     double used_ns = 0;
@@ -181,7 +201,8 @@ void observe_kernels(const RankContext& context, SiteTable& sites, RankSummary& 
     const double fraction =
         used_ns / (steps * static_cast<double>(std::max<Ns>(context.step_mean, 1)));
     const double per_step = static_cast<double>(group->used.size()) / steps;
-    if (collective || (fraction < kNoticeable && per_step < kOften)) continue;
+    if (collective || (fraction < kNoticeable && per_step < kOften) || ++made > kMostPerKind)
+      continue;
     ObservationBuilder row;
     row.site = group->site;
     row.subject = trace.text(group->name);
@@ -243,14 +264,16 @@ void observe_launch_bound(const RankContext& context, SiteTable& sites,
     previous = call;
   }
   const auto steps = static_cast<double>(context.used.size());
+  RowMaker maker;
   for (auto& [site, group] : groups) {
     group.numbers["kernels_per_step"] = kernels / steps;
     group.numbers["mean_kernel_ns"] = kernel_ns / std::max(kernels, 1.0);
     group.numbers["mean_launch_ns"] = launch_ns / std::max(launches, 1.0);
     group.numbers["short_fraction"] = shorter / std::max(launches, 1.0);
     group.numbers["graph_fraction"] = graphs / std::max(kernels, 1.0);
-    observations.push_back(group.finish(context, sites, "launch-bound"));
+    maker.add("launch-bound", group);
   }
+  maker.make(context, sites, observations);
 }
 
 }  // namespace stallscope

@@ -168,13 +168,15 @@ void observe_host_work(const RankContext& context, SiteTable& sites, Observation
   }
   const double step_total =
       static_cast<double>(context.step_mean) * static_cast<double>(context.used.size());
+  RowMaker maker;
   for (auto& [key, row] : groups) {
     const double self = row.per_step["self_ns"].over(context.used.size()).total;
     if (self < kLeastShare * step_total && row.one_time_ns < kLeastOneTime) continue;
     row.numbers["fraction"] = step_total > 0 ? self / step_total : 0;
     row.texts["phase"] = self > 0 ? "step" : "startup";
-    observations.push_back(row.finish(context, sites, "host-work"));
+    maker.add("host-work", row);
   }
+  maker.make(context, sites, observations);
 }
 
 }  // namespace stallscope

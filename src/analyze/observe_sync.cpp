@@ -132,8 +132,9 @@ void observe_host_sync(const RankContext& context, SiteTable& sites, const Strea
       group.consider(static_cast<double>(block.idle + block.blocked), block.call);
     }
   }
-  for (auto& [key, group] : groups)
-    observations.push_back(group.finish(context, sites, "host-sync"));
+  RowMaker maker;
+  for (auto& [key, group] : groups) maker.add("host-sync", group);
+  maker.make(context, sites, observations);
 }
 
 }  // namespace stallscope

@@ -29,12 +29,13 @@ class Generator {
 
   Trace make() {
     const size_t per_step = shape_.events / shape_.steps;
+    blocks_per_step_ = static_cast<uint32_t>(std::max<size_t>(per_step / 20, 1));
     for (uint32_t step = 0; step < shape_.steps; ++step) {
       Line& main = threads_[0];
       const Ns begin = main.now;
       const size_t before = trace_.size();
-      while (trace_.size() - before + 1 < per_step)
-        add_block(threads_[trace_.size() / 5 % kThreads]);
+      block_ = 0;
+      while (trace_.size() - before + 1 < per_step) add_block(threads_[block_ % kThreads]);
       Ns end = begin;
       for (Line& line : threads_) end = std::max(end, line.now);
       for (Line& line : threads_) line.now = end + 1000;
@@ -100,23 +101,25 @@ class Generator {
   // Twenty events: nine calls, seven kernels, three ranges, and a copy with its synchronisation in
   // place of some of them.
   void add_block(Line& line) {
+    const uint32_t place = block_++ % blocks_per_step_;  // the same program every step
+    const std::string op = "aten::op" + std::to_string(place % 40);
     for (int i = 0; i < 3; ++i)
       trace_.add({.kind = EventKind::range,
                   .detail = static_cast<uint8_t>(RangeKind::op),
                   .start = line.now + i,
-                  .duration = 60'000 - 2 * i,
+                  .duration = 34'000 - 2 * i,
                   .track = line.track,
-                  .name = name("aten::op" + std::to_string((trace_.size() / 20) % 40))});
+                  .name = name(op + std::string(static_cast<size_t>(i), '_'))});
     for (int i = 0; i < 7; ++i) {
       ++correlation_;
       const Ns launched = line.now + 3000;
-      call(line, ApiCall::launch, "cudaLaunchKernel", correlation_, 2000 + below(2000));
-      on_device(EventKind::kernel, kernels_[static_cast<size_t>(below(kKernelNames))],
-                1000 + below(6000), 0, 0, launched);
+      call(line, ApiCall::launch, "cudaLaunchKernel", correlation_, 1500 + below(1000));
+      on_device(EventKind::kernel, kernels_[(place * 7 + static_cast<uint32_t>(i)) % kKernelNames],
+                200 + below(500), 0, 0, launched);
       line.now += 500 + below(1000);
     }
-    const StackId at = stacks_[static_cast<size_t>(below(kStackCount))];
-    if (below(4) == 0) {
+    const StackId at = stacks_[place % kStackCount];
+    if (place % 4 == 0) {
       ++correlation_;
       const Ns launched = line.now + 2000;
       const EventKind kind = EventKind::memcpy;
@@ -129,7 +132,7 @@ class Generator {
       call(line, ApiCall::other, "cudaGetDevice", 0, 300);
       call(line, ApiCall::event_record, "cudaEventRecord", 0, 700);
     }
-    line.now += 5000;
+    line.now += 15'000;
   }
 
   SyntheticShape shape_;
@@ -140,7 +143,7 @@ class Generator {
   std::vector<StringId> kernels_;
   std::vector<StackId> stacks_;
   PayloadId small_copy_ = 0;
-  uint32_t correlation_ = 0;
+  uint32_t correlation_ = 0, block_ = 0, blocks_per_step_ = 0;
 };
 
 }  // namespace
