@@ -6,8 +6,10 @@
 
 #include "base/file.h"
 #include "import/importer.h"
+#include "import/sample_reader.h"
 #include "import/segment_reader.h"
 #include "import/symbolize.h"
+#include "trace/sample_file.h"
 
 namespace stallscope {
 namespace {
@@ -25,16 +27,18 @@ int sniff(const ImportSource& source) {
   if (!source.is_directory) return is_segment(source) ? 100 : 0;
   std::error_code error;
   const bool ours = fs::exists(fs::path(source.path) / kManifestFile, error) ||
-                    !files_with_suffix(source.path, segment::kFileSuffix).empty();
+                    !files_with_suffix(source.path, segment::kFileSuffix).empty() ||
+                    !files_with_suffix(source.path, kSampleSuffix).empty();
   return ours ? 100 : 0;
 }
 
-/// Where the segments of a folder are: beside it when they were gathered, on
-/// node-local storage when the recorder was killed before it could gather them.
-std::vector<std::string> segments_of(const std::string& folder, const RunManifest* manifest) {
-  std::vector<std::string> files = files_with_suffix(folder, segment::kFileSuffix);
+/// Files of a folder: beside run.json when they were gathered, on node-local
+/// storage when the recorder was killed before it could gather them.
+std::vector<std::string> recorded_files(const std::string& folder, const RunManifest* manifest,
+                                        std::string_view suffix) {
+  std::vector<std::string> files = files_with_suffix(folder, suffix);
   if (files.empty() && manifest != nullptr && !manifest->recording_folder.empty())
-    files = files_with_suffix(manifest->recording_folder, segment::kFileSuffix);
+    files = files_with_suffix(manifest->recording_folder, suffix);
   return files;
 }
 
@@ -70,7 +74,8 @@ Result<Trace> read_folder(const std::string& folder, const ImportOptions& option
 
   Trace trace;
   trace.producer = "recorded";
-  const std::vector<std::string> segments = segments_of(folder, manifest ? &*manifest : nullptr);
+  const std::vector<std::string> segments =
+      recorded_files(folder, manifest ? &*manifest : nullptr, segment::kFileSuffix);
   for (size_t i = 0; i < segments.size(); ++i) {
     const Result<SegmentContents> contents =
         read_segment(segments[i], trace, options, symbols.symbolizer());
@@ -83,10 +88,17 @@ Result<Trace> read_folder(const std::string& folder, const ImportOptions& option
     if (options.progress)
       options.progress(static_cast<double>(i + 1) / static_cast<double>(segments.size()));
   }
+  const std::vector<std::string> samples =
+      recorded_files(folder, manifest ? &*manifest : nullptr, kSampleSuffix);
+  for (const std::string& file : samples)
+    if (const Status status = read_samples(file, trace); !status)
+      trace.health.warnings.push_back("stack samples cannot be read: " +
+                                      status.error().to_string());
   if (manifest) apply_manifest(*manifest, trace);
-  if (segments.empty())
+  if (segments.empty() && samples.empty())
     trace.health.warnings.emplace_back(
-        "nothing was recorded: the program used neither CUDA nor NVTX nor MPI (add NVTX ranges, or "
+        "nothing was recorded: the program used neither CUDA nor NVTX nor MPI nor Python (add NVTX "
+        "ranges, or "
         "see `stallscope doctor`)");
   // Kept with the run, so that it reads the same where the binaries are not. A
   // folder that cannot be written is read all the same.

@@ -138,12 +138,14 @@ bool reap(pid_t child, ChildEnd& end) {
 
 }  // namespace
 
-Result<ChildEnd> run_child(const ChildCommand& command, const ChildTick& tick) {
+Result<ChildEnd> run_child(const ChildCommand& command, const ChildTick& tick,
+                           const std::function<void(pid_t)>& on_start) {
   const SignalScope signals;
   if (signals.descriptor() < 0) return cannot_start(command.arguments[0], errno);
   const Ns started = monotonic_now();
   const Result<pid_t> child = start(command, signals);
   if (!child) return child.error();
+  if (on_start) on_start(*child);
   ChildEnd end;
   Ns next_tick = tick.interval > 0 ? started + tick.interval : 0;
   while (!reap(*child, end)) {

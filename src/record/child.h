@@ -40,6 +40,8 @@ struct ChildTick {
 /// dispositions are inherited. SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1 and
 /// SIGUSR2 are passed on, unless the terminal has sent them to the child
 /// already. An Error means that the program could not be started at all.
-Result<ChildEnd> run_child(const ChildCommand& command, const ChildTick& tick = {});
+/// `started` is called once, when the program runs.
+Result<ChildEnd> run_child(const ChildCommand& command, const ChildTick& tick = {},
+                           const std::function<void(pid_t)>& started = {});
 
 }  // namespace stallscope

@@ -12,6 +12,7 @@
 #include <filesystem>
 
 #include "trace/run_manifest.h"
+#include "trace/sample_file.h"
 #include "trace/segment_format.h"
 
 namespace stallscope {
@@ -67,12 +68,23 @@ struct SegmentUse {
   int32_t rank = -1;
 };
 
+/// The rank in the first line of a file of stack samples; -1 for other files.
+int32_t rank_of_samples(int file) {
+  char text[256];
+  const ssize_t got = ::pread(file, text, sizeof text, 0);
+  if (got <= 0) return -1;
+  const std::string_view head(text, static_cast<size_t>(got));
+  int64_t pid = 0;
+  RankIdentity identity;
+  return parse_sample_head(head.substr(0, head.find('\n')), pid, identity) ? identity.rank : -1;
+}
+
 /// The whole size for a file that is no segment, or whose header cannot be believed.
 SegmentUse segment_use(int file, uint64_t size) {
   segment::FileHeader header = {};
   if (::pread(file, &header, sizeof header, 0) != static_cast<ssize_t>(sizeof header) ||
       header.magic != segment::kMagic || header.chunk_bytes == 0)
-    return {.bytes = size};
+    return {.bytes = size, .rank = rank_of_samples(file)};
   const uint64_t used =
       header.header_bytes + static_cast<uint64_t>(header.chunks) * header.chunk_bytes;
   std::error_code error;

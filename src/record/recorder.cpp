@@ -11,6 +11,7 @@
 #include "record/gather.h"
 #include "record/launcher.h"
 #include "record/machine.h"
+#include "record/python_sampler.h"
 
 namespace stallscope {
 namespace {
@@ -66,6 +67,22 @@ ChildTick live_tick(const RecordOptions& options, const std::string& recording_f
           }};
 }
 
+void note_samples(const SamplerResult& result, RunManifest& manifest) {
+  for (const std::string& note : result.notes) {
+    print_message(note);
+    manifest.warnings.push_back(note);
+  }
+  if (result.processes == 0) return;
+  std::string versions;
+  for (const std::string& version : result.versions)
+    versions += (versions.empty() ? "" : ", ") + version;
+  manifest.sample_rate_hz = result.lowest_rate_hz;
+  manifest.environment["python"] = versions;
+  manifest.environment["python.samples"] = std::to_string(result.samples);
+  manifest.environment["python.sampler_cpu_ms"] =
+      std::to_string(static_cast<int64_t>(result.cpu_seconds * 1000));
+}
+
 void remove_all(const Recording& recording) {
   std::error_code error;
   fs::remove_all(recording.manifest.recording_folder, error);
@@ -119,9 +136,12 @@ Result<Recording> record(const RecordOptions& options,
   }
 
   Progress progress;
+  PythonSampler sampler({.folder = *room, .rate_hz = options.sample_rate_hz});
   Result<ChildEnd> end =
-      run_child({options.command, environment->variables}, live_tick(options, *room, progress));
+      run_child({options.command, environment->variables}, live_tick(options, *room, progress),
+                [&sampler](pid_t child) { sampler.start(child); });
   progress.clear();
+  note_samples(sampler.stop(), recording.manifest);
   if (!end) {
     remove_all(recording);
     return end.error();

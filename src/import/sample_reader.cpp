@@ -1,0 +1,127 @@
+#include "import/sample_reader.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+#include "trace/sample_file.h"
+
+namespace stallscope {
+namespace {
+
+constexpr const char* kRepair = "damaged sample lines left out";
+
+template <typename T>
+bool parse(std::string_view text, T& out) {
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc() && stop == text.data() + text.size();
+}
+
+uint32_t process_of(Trace& trace, int64_t pid, const RankIdentity& identity) {
+  for (uint32_t i = 0; i < trace.processes.size(); ++i)
+    if (trace.processes[i].pid == pid) return i;
+  Process process;
+  process.pid = pid;
+  process.rank = identity.rank;
+  process.local_rank = identity.local_rank;
+  process.world_size = identity.world_size;
+  return trace.add_process(std::move(process));
+}
+
+/// Adds what the lines of one file say.
+class Lines {
+ public:
+  Lines(Trace& trace, uint32_t process)
+      : trace_(trace), process_(process), name_(trace.strings.intern("sample")) {}
+
+  bool add(std::string_view line) {
+    const std::vector<std::string> fields = sample_fields(line);
+    if (fields[0] == "e" && fields.size() == 5) return event(fields);
+    if (fields[0] == "f" && fields.size() == 4) return frame(fields);
+    if (fields[0] == "s" && fields.size() == 2) return stack(fields[1]);
+    if (fields[0] != "n" || fields.size() != 2) return false;
+    trace_.health.warnings.push_back(fields[1]);
+    return true;
+  }
+
+ private:
+  bool event(const std::vector<std::string>& fields) {
+    int64_t tid = 0;
+    uint32_t stack = 0;
+    Event event;
+    event.kind = EventKind::sample;
+    event.name = name_;
+    if (!parse(fields[1], tid) || !parse(fields[2], event.start) ||
+        !parse(fields[3], event.duration) || !parse(fields[4], stack) || event.start < 0 ||
+        event.duration < 0 || stack >= stacks_.size())
+      return false;
+    event.track = trace_.track(process_, TrackKind::thread, -1, tid);
+    event.stack = stacks_[stack];
+    trace_.add(event);
+    return true;
+  }
+
+  bool frame(const std::vector<std::string>& fields) {
+    Frame frame;
+    frame.kind = FrameKind::python;
+    // A damaged frame keeps its number, so that those after it keep theirs.
+    const bool good = parse(fields[1], frame.line);
+    frame.function = trace_.strings.intern(fields[2]);
+    frame.file = trace_.strings.intern(fields[3]);
+    frames_.push_back(trace_.add_frame(frame));
+    return good;
+  }
+
+  bool stack(std::string_view list) {
+    std::vector<FrameId> frames;
+    bool good = true;
+    while (!list.empty()) {
+      const size_t space = list.find(' ');
+      uint32_t frame = 0;
+      if (!parse(list.substr(0, space), frame) || frame >= frames_.size())
+        good = false;
+      else
+        frames.push_back(frames_[frame]);
+      list.remove_prefix(space == std::string_view::npos ? list.size() : space + 1);
+    }
+    stacks_.push_back(trace_.add_stack(frames));
+    return good;
+  }
+
+  Trace& trace_;
+  uint32_t process_;
+  StringId name_;
+  std::vector<FrameId> frames_;
+  std::vector<StackId> stacks_;
+};
+
+}  // namespace
+
+Status read_samples(const std::string& path, Trace& into) {
+  const Result<std::string> text = read_file(path, 8ULL << 30);
+  if (!text) return text.error();
+  std::string_view rest = *text;
+  const auto next_line = [&rest] {
+    const size_t end = rest.find('\n');
+    const std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    return line;
+  };
+  int64_t pid = 0;
+  RankIdentity identity;
+  if (!parse_sample_head(next_line(), pid, identity))
+    return Error{.message = "is no file of stack samples", .file = path, .line = 1};
+  Lines lines(into, process_of(into, pid, identity));
+  // A cut last line has no line break: the recorder was killed while writing it.
+  if (const size_t end = rest.rfind('\n'); end != std::string_view::npos)
+    rest = rest.substr(0, end + 1);
+  else
+    rest = {};
+  while (!rest.empty())
+    if (!lines.add(next_line())) ++into.health.repairs[kRepair];
+  return ok_status();
+}
+
+}  // namespace stallscope

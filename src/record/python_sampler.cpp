@@ -1,0 +1,206 @@
+#include "record/python_sampler.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <csignal>
+#include <ctime>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "record/process_tree.h"
+#include "record/sampled_process.h"
+
+namespace stallscope {
+namespace {
+
+constexpr Ns kMillisecond = 1'000'000;
+constexpr Ns kSecond = 1'000'000'000;
+
+Ns clock_now(clockid_t clock) {
+  struct timespec time = {};
+  ::clock_gettime(clock, &time);
+  return static_cast<Ns>(time.tv_sec) * kSecond + time.tv_nsec;
+}
+
+/// Lengthens the period while sampling costs more than its budget, and shortens
+/// it again when there is room.
+class Budget {
+ public:
+  Budget(uint32_t rate_hz, double share)
+      : shortest_(kSecond / rate_hz), period_(shortest_), share_(share) {}
+  Ns period() const { return period_; }
+  Ns longest_period() const { return longest_seen_; }
+
+  /// Begins a new window: what came before (finding an interpreter) happens once.
+  void start(Ns now, Ns cpu) {
+    window_start_ = now;
+    window_cpu_ = cpu;
+    longest_seen_ = std::max(longest_seen_, period_);
+  }
+
+  void account(Ns now, Ns cpu) {
+    constexpr Ns kWindow = 500 * kMillisecond;
+    if (now - window_start_ < kWindow) return;
+    const double used =
+        static_cast<double>(cpu - window_cpu_) / static_cast<double>(now - window_start_);
+    constexpr Ns kLongest = 200 * kMillisecond;
+    if (used > share_) {
+      period_ = std::min(kLongest, static_cast<Ns>(static_cast<double>(period_) *
+                                                   std::min(used / share_ * 1.1, 4.0)));
+    } else if (used < share_ / 2) {
+      period_ = std::max(shortest_, period_ * 3 / 4);
+    }
+    longest_seen_ = std::max(longest_seen_, period_);
+    start(now, cpu);
+  }
+
+ private:
+  Ns shortest_, period_, longest_seen_ = 0;
+  double share_;
+  Ns window_start_ = 0, window_cpu_ = 0;
+};
+
+}  // namespace
+
+class PythonSampler::Loop {
+ public:
+  Loop(SamplerOptions options, pid_t root)
+      : options_(std::move(options)),
+        root_(root),
+        budget_(options_.rate_hz, options_.budget),
+        thread_([this] { run(); }) {}
+
+  SamplerResult finish() {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      stopping_ = true;
+    }
+    wake_.notify_one();
+    thread_.join();
+    result_.processes = sampled_count_;
+    result_.lowest_rate_hz = budget_.longest_period() > 0
+                                 ? static_cast<uint32_t>(kSecond / budget_.longest_period())
+                                 : options_.rate_hz;
+    return std::move(result_);
+  }
+
+ private:
+  /// How often a process was looked at in vain: programs start Python late, through exec.
+  struct Search {
+    int tries = 0;
+    Ns next = 0;
+    bool given_up = false;
+  };
+
+  void run() {
+    // Signals are the main thread's business.
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, nullptr);
+    Ns next_discovery = 0, discovery_pause = 5 * kMillisecond, next_flush = 0;
+    while (wait(next_tick_)) {
+      const Ns now = clock_now(CLOCK_MONOTONIC);
+      if (now >= next_discovery) {
+        const size_t before = sampled_count_;
+        discover(now);
+        if (sampled_count_ != before) budget_.start(now, clock_now(CLOCK_THREAD_CPUTIME_ID));
+        // Quick at first, when the program starts its processes; then seldom.
+        discovery_pause = std::min<Ns>(discovery_pause * 3 / 2, 300 * kMillisecond);
+        next_discovery = now + discovery_pause;
+      }
+      for (auto& [pid, process] : sampled_)
+        result_.samples += process.sample(now, 3 * budget_.period());
+      if (now >= next_flush) {
+        for (auto& [pid, process] : sampled_) process.flush();
+        next_flush = now + kSecond;
+      }
+      budget_.account(now, clock_now(CLOCK_THREAD_CPUTIME_ID));
+      next_tick_ = now + (sampled_.empty() ? std::min(discovery_pause, 20 * kMillisecond)
+                                           : budget_.period());
+    }
+    for (auto& [pid, process] : sampled_) process.flush();
+    result_.cpu_seconds = static_cast<double>(clock_now(CLOCK_THREAD_CPUTIME_ID)) / kSecond;
+  }
+
+  /// Sleeps until `time`; false when it is time to stop.
+  bool wait(Ns time) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    const Ns left = std::max<Ns>(0, time - clock_now(CLOCK_MONOTONIC));
+    wake_.wait_for(lock, std::chrono::nanoseconds(left), [this] { return stopping_; });
+    return !stopping_;
+  }
+
+  void discover(Ns now) {
+    const std::vector<pid_t> tree = process_tree(root_);
+    for (auto it = sampled_.begin(); it != sampled_.end();) {
+      const bool alive = std::ranges::find(tree, it->first) != tree.end();
+      if (!alive) it->second.flush();
+      it = alive ? std::next(it) : sampled_.erase(it);
+    }
+    for (const pid_t pid : tree) {
+      if (const auto known = sampled_.find(pid); known != sampled_.end())
+        known->second.refresh_threads();
+      else
+        look_at(pid, now);
+    }
+  }
+
+  void look_at(pid_t pid, Ns now) {
+    Search& search = searches_[pid];
+    if (search.given_up || now < search.next) return;
+    constexpr Ns kLongestPause = 2 * kSecond;
+    search.next =
+        now + std::min<Ns>(kLongestPause, (5 * kMillisecond) << std::min(++search.tries, 9));
+    const PythonSearch found = find_python(pid);
+    if (found.presence == PythonPresence::unreadable) {
+      search.given_up = true;
+      if (notes_.insert(found.reason).second)
+        result_.notes.push_back("Python is not sampled: " + found.reason);
+    }
+    if (found.presence != PythonPresence::found) return;
+    // Before its first thread is there, the interpreter is still being set up.
+    if (PythonStacks(pid, found.runtime).threads().empty()) return;
+    sampled_.try_emplace(pid, pid, found.runtime, options_.folder);
+    ++sampled_count_;
+    if (std::ranges::find(result_.versions, found.runtime.version) == result_.versions.end())
+      result_.versions.push_back(found.runtime.version);
+  }
+
+  SamplerOptions options_;
+  pid_t root_;
+  Budget budget_;
+  SamplerResult result_;
+  std::map<pid_t, SampledProcess> sampled_;
+  std::map<pid_t, Search> searches_;
+  std::set<std::string> notes_;
+  size_t sampled_count_ = 0;
+  Ns next_tick_ = 0;
+  bool stopping_ = false;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::thread thread_;  // last: it uses all of the above
+};
+
+PythonSampler::PythonSampler(SamplerOptions options) : options_(std::move(options)) {}
+
+PythonSampler::~PythonSampler() {
+  if (loop_) (void)loop_->finish();
+}
+
+void PythonSampler::start(pid_t root) {
+  if (options_.rate_hz > 0 && !loop_) loop_ = std::make_unique<Loop>(options_, root);
+}
+
+SamplerResult PythonSampler::stop() {
+  if (!loop_) return {};
+  SamplerResult result = loop_->finish();
+  loop_.reset();
+  return result;
+}
+
+}  // namespace stallscope

@@ -1,0 +1,241 @@
+#include "record/python_stacks.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+
+#include "record/python_lines.h"
+
+namespace stallscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+// _Py_DebugOffsets, first fields: the same in 3.13 and 3.14.
+constexpr uint32_t kDebugFreeThreaded = 16, kDebugInterpretersHead = 40, kDebugNext = 64,
+                   kDebugThreadsHead = 72;
+constexpr char kDebugCookie[] = "xdebugpy";
+
+// glibc keeps the kernel's number of a thread here in struct pthread (x86-64, since 2.2).
+constexpr uint64_t kPthreadTid = 720;
+
+// No interpreter has more; a damaged list ends.
+constexpr size_t kMostInterpreters = 64, kMostThreads = 4096;
+constexpr uint64_t kLongestText = 4096, kLongestTable = 1 << 20;
+
+bool is_thread_of(pid_t pid, pid_t tid) {
+  std::error_code error;
+  return tid > 0 &&
+         fs::exists("/proc/" + std::to_string(pid) + "/task/" + std::to_string(tid), error);
+}
+
+void append_utf8(std::string& out, uint32_t code) {
+  if (code < 0x80) {
+    out += static_cast<char>(code);
+  } else if (code < 0x800) {
+    out += static_cast<char>(0xc0 | code >> 6);
+    out += static_cast<char>(0x80 | (code & 63));
+  } else if (code < 0x10000) {
+    out += static_cast<char>(0xe0 | code >> 12);
+    out += static_cast<char>(0x80 | (code >> 6 & 63));
+    out += static_cast<char>(0x80 | (code & 63));
+  } else if (code < 0x110000) {
+    out += static_cast<char>(0xf0 | code >> 18);
+    out += static_cast<char>(0x80 | (code >> 12 & 63));
+    out += static_cast<char>(0x80 | (code >> 6 & 63));
+    out += static_cast<char>(0x80 | (code & 63));
+  }
+}
+
+/// Bytes per character and whether the text is ASCII, from the state word of a str.
+struct TextState {
+  uint32_t kind;
+  bool compact, ascii;
+};
+TextState text_state(uint32_t word, int minor) {
+  // 3.14 gave `interned` 16 bits; before it had two.
+  const uint32_t bits = minor >= 14 && (word >> 16) != 0 ? word >> 16 : word >> 2;
+  return {bits & 7, (bits >> 3 & 1) != 0, (bits >> 4 & 1) != 0};
+}
+
+uint32_t name_offset(const PythonLayout& layout) {
+  constexpr uint32_t kQualifiedName = 128;  // co_qualname, from 3.11
+  return layout.minor >= 11 ? kQualifiedName : layout.code_name;
+}
+
+}  // namespace
+
+std::optional<uint64_t> PythonStacks::interpreter_head() const {
+  const PythonLayout& layout = *runtime_.layout;
+  if (layout.runtime_interpreters != 0)
+    return memory_.pointer(runtime_.runtime + layout.runtime_interpreters);
+  char cookie[8];
+  if (!memory_.read(runtime_.runtime, cookie, sizeof cookie) ||
+      std::memcmp(cookie, kDebugCookie, sizeof cookie) != 0)
+    return std::nullopt;
+  // A free-threaded build moves frames and reference counts about: not understood.
+  if (memory_.pointer(runtime_.runtime + kDebugFreeThreaded) != 0ULL) return std::nullopt;
+  const std::optional<uint64_t> offset = memory_.pointer(runtime_.runtime + kDebugInterpretersHead);
+  if (!offset || *offset > kLongestTable) return std::nullopt;
+  return memory_.pointer(runtime_.runtime + *offset);
+}
+
+std::vector<PythonThread> PythonStacks::threads() const {
+  const PythonLayout& layout = *runtime_.layout;
+  std::vector<PythonThread> threads;
+  std::optional<uint64_t> interpreter = interpreter_head();
+  uint64_t head_at = layout.interpreter_threads, next_at = 0;
+  if (layout.runtime_interpreters == 0) {
+    head_at = memory_.pointer(runtime_.runtime + kDebugThreadsHead).value_or(kLongestTable);
+    next_at = memory_.pointer(runtime_.runtime + kDebugNext).value_or(kLongestTable);
+    if (head_at >= kLongestTable || next_at >= kLongestTable) return threads;
+  }
+  for (size_t i = 0; interpreter && *interpreter != 0 && i < kMostInterpreters; ++i) {
+    std::optional<uint64_t> state = memory_.pointer(*interpreter + head_at);
+    while (state && *state != 0 && threads.size() < kMostThreads) {
+      PythonThread thread{.state = *state, .tid = 0};
+      if (const auto pthread = memory_.pointer(*state + layout.thread_id)) {
+        const uint64_t tid_at =
+            layout.minor >= 11 ? *state + layout.thread_id + 8 : *pthread + kPthreadTid;
+        thread.tid = static_cast<pid_t>(memory_.get<uint32_t>(tid_at).value_or(0));
+      }
+      if (is_thread_of(memory_.pid(), thread.tid)) threads.push_back(thread);
+      state = memory_.pointer(*state + kThreadNext);
+    }
+    interpreter = memory_.pointer(*interpreter + next_at);
+  }
+  return threads;
+}
+
+std::optional<PythonStacks::FrameWords> PythonStacks::read_frame(uint64_t address) {
+  const PythonLayout& layout = *runtime_.layout;
+  constexpr size_t kFrameBytes = 112;
+  constexpr uint64_t kWindow = 4096;
+  const auto inside = [&] {
+    return address >= window_begin_ && address + kFrameBytes <= window_begin_ + window_.size();
+  };
+  uint8_t bytes[kFrameBytes];
+  if (!layout.frame_objects && !inside()) {
+    // Callers lie below on the data stack: one read fetches several of them.
+    window_.resize(kWindow);
+    window_begin_ = address + kFrameBytes - kWindow;
+    if (!memory_.read(window_begin_, window_.data(), kWindow)) window_.clear();
+  }
+  if (!layout.frame_objects && inside())
+    std::memcpy(bytes, window_.data() + (address - window_begin_), kFrameBytes);
+  else if (!memory_.read(address, bytes, kFrameBytes))
+    return std::nullopt;
+  FrameWords frame{};
+  std::memcpy(&frame.code, bytes + layout.frame_code, 8);
+  std::memcpy(&frame.previous, bytes + layout.frame_previous, 8);
+  std::memcpy(&frame.instruction, bytes + layout.frame_instruction, 8);
+  if (layout.frame_owner >= 0) frame.owner = bytes[layout.frame_owner];
+  if (layout.minor >= 14) frame.code &= ~3ULL;  // the low bits are tags
+  return frame;
+}
+
+std::vector<PythonFrame> PythonStacks::walk(const PythonThread& thread) {
+  const PythonLayout& layout = *runtime_.layout;
+  window_.clear();
+  std::optional<uint64_t> address = memory_.pointer(thread.state + layout.thread_frame);
+  if (address && layout.frame_indirect >= 0 && *address != 0)
+    address = memory_.pointer(*address + static_cast<uint32_t>(layout.frame_indirect));
+  std::vector<PythonFrame> frames;
+  while (address && *address != 0 && frames.size() < kMaxFrames) {
+    const std::optional<FrameWords> frame = read_frame(*address);
+    if (!frame) return {};
+    const bool shim = layout.frame_owner >= 0 && frame->owner >= kOwnerInterpreter;
+    if (!shim) {
+      if (!is_code(frame->code)) return {};
+      int64_t unit = 0;
+      if (layout.frame_objects) {
+        const auto last = static_cast<int32_t>(frame->instruction);
+        unit = layout.minor >= 10 ? last : last / 2;
+      } else {
+        unit = static_cast<int64_t>(frame->instruction - frame->code - layout.code_begin) / 2;
+      }
+      frames.push_back({frame->code, unit});
+    }
+    address = frame->previous;
+  }
+  return frames;
+}
+
+bool PythonStacks::is_code(uint64_t address) {
+  if (codes_.contains(address)) return true;
+  constexpr uint64_t kType = 8, kTypeName = 24;  // PyObject.ob_type, PyTypeObject.tp_name
+  const std::optional<uint64_t> type = memory_.pointer(address + kType);
+  if (!type || *type == 0) return false;
+  if (*type == code_type_) return true;
+  const std::optional<uint64_t> name = memory_.pointer(*type + kTypeName);
+  if (!name || memory_.c_string(*name) != "code") return false;
+  code_type_ = *type;
+  return true;
+}
+
+std::optional<std::string> PythonStacks::read_text(uint64_t address) const {
+  const PythonLayout& layout = *runtime_.layout;
+  const std::optional<uint64_t> length = memory_.pointer(address + kTextLength);
+  const std::optional<uint32_t> word = memory_.get<uint32_t>(address + kTextState);
+  if (!length || !word || *length > kLongestText) return std::nullopt;
+  const TextState state = text_state(*word, layout.minor);
+  if (!state.compact || (state.kind != 1 && state.kind != 2 && state.kind != 4))
+    return std::nullopt;
+  std::vector<uint8_t> data(*length * state.kind);
+  const uint64_t at = address + (state.ascii ? layout.text_ascii : layout.text_compact);
+  if (!data.empty() && !memory_.read(at, data.data(), data.size())) return std::nullopt;
+  std::string text;
+  for (size_t i = 0; i < data.size(); i += state.kind) {
+    uint32_t code = 0;
+    std::memcpy(&code, data.data() + i, state.kind);  // little-endian
+    append_utf8(text, code);
+  }
+  return text;
+}
+
+std::optional<PythonCodeFacts> PythonStacks::read_code(uint64_t address) {
+  const PythonLayout& layout = *runtime_.layout;
+  if (!is_code(address)) return std::nullopt;
+  PythonCodeFacts facts;
+  const auto text_at = [&](uint32_t offset) -> std::optional<std::string> {
+    const std::optional<uint64_t> text = memory_.pointer(address + offset);
+    return text ? read_text(*text) : std::nullopt;
+  };
+  std::optional<std::string> name = text_at(name_offset(layout));
+  std::optional<std::string> file = text_at(layout.code_file);
+  const std::optional<int32_t> first = memory_.get<int32_t>(address + layout.code_first_line);
+  const std::optional<uint64_t> name_address = memory_.pointer(address + name_offset(layout));
+  const std::optional<uint64_t> table = memory_.pointer(address + layout.code_lines);
+  if (!name || !file || !first || !name_address || !table) return std::nullopt;
+  facts.name_address = *name_address;
+  facts.lines_address = *table;
+  const uint64_t bytes = memory_.pointer(*table + kBytesLength).value_or(0);
+  facts.lines.resize(bytes <= kLongestTable ? bytes : 0);
+  if (!facts.lines.empty() &&
+      !memory_.read(*table + kBytesData, facts.lines.data(), facts.lines.size()))
+    return std::nullopt;
+  facts.function = std::move(*name);
+  facts.file = std::move(*file);
+  facts.first_line = *first;
+  return facts;
+}
+
+std::optional<PythonStacks::Place> PythonStacks::place(const PythonFrame& frame) {
+  auto known = codes_.find(frame.code);
+  if (known != codes_.end() && known->second) {
+    // Code of a module is freed once it has run, and its memory used again.
+    const PythonLayout& layout = *runtime_.layout;
+    if (memory_.pointer(frame.code + name_offset(layout)) != known->second->name_address ||
+        memory_.pointer(frame.code + layout.code_lines) != known->second->lines_address) {
+      codes_.erase(known);
+      known = codes_.end();
+    }
+  }
+  if (known == codes_.end()) known = codes_.emplace(frame.code, read_code(frame.code)).first;
+  if (!known->second) return std::nullopt;
+  const PythonCodeFacts& facts = *known->second;
+  return Place{facts.function, facts.file,
+               python_line(runtime_.layout->lines, facts.lines, facts.first_line, frame.unit)};
+}
+
+}  // namespace stallscope

@@ -1,0 +1,29 @@
+#include "record/remote_memory.h"
+
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace stallscope {
+
+bool RemoteMemory::read(uint64_t address, void* into, size_t bytes) const {
+  if (address == 0) return false;
+  const struct iovec local = {into, bytes};
+  const struct iovec remote = {reinterpret_cast<void*>(address), bytes};
+  return ::process_vm_readv(pid_, &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
+}
+
+std::string RemoteMemory::c_string(uint64_t address, size_t limit) const {
+  std::string text(limit, '\0');
+  // A text may end just before memory that is not mapped: read up to the page's end first.
+  constexpr uint64_t kPage = 4096;
+  const size_t first = std::min<size_t>(limit, kPage - address % kPage);
+  if (!read(address, text.data(), first)) return {};
+  if (std::memchr(text.data(), '\0', first) == nullptr && first < limit)
+    (void)read(address + first, text.data() + first, limit - first);
+  text.resize(std::strlen(text.c_str()));
+  return text;
+}
+
+}  // namespace stallscope

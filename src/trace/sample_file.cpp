@@ -1,0 +1,89 @@
+#include "trace/sample_file.h"
+
+#include <charconv>
+
+namespace stallscope {
+namespace {
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\t')
+      out += "\\t";
+    else if (c == '\n')
+      out += "\\n";
+    else if (c == '\\')
+      out += "\\\\";
+    else
+      out += c;
+  }
+  return out;
+}
+
+template <typename T>
+bool parse(const std::string& text, T& out) {
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, out);
+  return error == std::errc() && stop == end;
+}
+
+}  // namespace
+
+SampleWriter::SampleWriter(int64_t pid, const RankIdentity& identity) {
+  text_ = std::string(kSampleMagic) + "\t" + std::to_string(pid) + "\t" +
+          std::to_string(identity.rank) + "\t" + std::to_string(identity.local_rank) + "\t" +
+          std::to_string(identity.world_size) + "\n";
+}
+
+uint32_t SampleWriter::frame(const std::string& function, const std::string& file, uint32_t line) {
+  const auto [it, added] =
+      frames_.try_emplace({function, file, line}, static_cast<uint32_t>(frames_.size()));
+  if (added)
+    text_ += "f\t" + std::to_string(line) + "\t" + escaped(function) + "\t" + escaped(file) + "\n";
+  return it->second;
+}
+
+uint32_t SampleWriter::stack(std::span<const uint32_t> frames) {
+  const auto [it, added] = stacks_.try_emplace(std::vector<uint32_t>(frames.begin(), frames.end()),
+                                               static_cast<uint32_t>(stacks_.size()));
+  if (added) {
+    text_ += "s\t";
+    for (const uint32_t frame : frames) text_ += std::to_string(frame) + " ";
+    text_.back() = '\n';
+  }
+  return it->second;
+}
+
+void SampleWriter::event(int64_t tid, Ns start, Ns duration, uint32_t stack) {
+  text_ += "e\t" + std::to_string(tid) + "\t" + std::to_string(start) + "\t" +
+           std::to_string(duration) + "\t" + std::to_string(stack) + "\n";
+}
+
+void SampleWriter::note(std::string_view text) {
+  text_ += "n\t" + escaped(text) + "\n";
+}
+
+std::vector<std::string> sample_fields(std::string_view line) {
+  std::vector<std::string> fields(1);
+  for (size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (c == '\t') {
+      fields.emplace_back();
+    } else if (c == '\\' && i + 1 < line.size()) {
+      const char hidden = line[++i];
+      fields.back() += hidden == 't' ? '\t' : hidden == 'n' ? '\n' : hidden;
+    } else {
+      fields.back() += c;
+    }
+  }
+  return fields;
+}
+
+bool parse_sample_head(std::string_view line, int64_t& pid, RankIdentity& identity) {
+  const std::vector<std::string> fields = sample_fields(line);
+  return fields.size() == 5 && fields[0] == kSampleMagic && parse(fields[1], pid) && pid > 0 &&
+         parse(fields[2], identity.rank) && parse(fields[3], identity.local_rank) &&
+         parse(fields[4], identity.world_size);
+}
+
+}  // namespace stallscope

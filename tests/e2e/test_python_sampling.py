@@ -1,0 +1,124 @@
+"""Python stacks sampled from outside, on every interpreter of this machine."""
+import collections
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+
+# The lines that the test expects carry their own mark.
+PROGRAM = '''
+import sys, threading, time
+
+def inner(n):
+    s = 0
+    for i in range(n):
+        s += i * i
+    return s
+
+def outer(n):
+    return inner(n)  # mark: outer
+
+class Klass:
+    def m\u00e9thode(self):
+        end = time.time() + 0.5
+        while time.time() < end:
+            outer(20000)  # mark: method
+
+def sleeper():
+    time.sleep(0.5)  # mark: sleeper
+
+thread = threading.Thread(target=sleeper)
+thread.start()
+Klass().m\u00e9thode()  # mark: module
+thread.join()
+print("loss 0.25")
+'''
+
+
+def interpreters():
+    found = {}
+    paths = [*sorted(pathlib.Path.home().glob(".pyenv/versions/3.*/bin/python3"))]
+    paths += [pathlib.Path(p) for p in (shutil.which("python3"), "/usr/bin/python3") if p]
+    for path in paths:
+        text = subprocess.run([str(path), "-c", "import sys; print(sys.version_info[:2])"],
+                              capture_output=True, text=True).stdout
+        version = re.search(r"\((\d+), (\d+)\)", text)
+        if version and (3, 8) <= (int(version[1]), int(version[2])) <= (3, 14):
+            found.setdefault((int(version[1]), int(version[2])), str(path))
+    return [pytest.param(path, id=f"{major}.{minor}") for (major, minor), path in found.items()]
+
+
+@pytest.fixture
+def program(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM, encoding="utf-8")
+    return path
+
+
+def marked_lines():
+    return {line.split("# mark: ")[1]: number
+            for number, line in enumerate(PROGRAM.splitlines(), 1) if "# mark: " in line}
+
+
+def frames_of(event):
+    """(function, line) of each frame, innermost first."""
+    frames = []
+    for frame in event.get("stack", []):
+        if isinstance(frame, str):
+            place, _, function = frame.partition(" ")
+            frames.append((function, int(place.rpartition(":")[2] or 0)))
+        else:
+            frames.append((frame["function"], frame.get("line", 0)))
+    return frames
+
+
+def samples_of(tool, out):
+    lines = tool("dump", str(out), "--kind", "sample").stdout.splitlines()
+    return [json.loads(line) for line in lines]
+
+
+@pytest.mark.parametrize("python", interpreters())
+def test_stacks_name_function_and_line(tool, program, tmp_path, python):
+    out = tmp_path / "out"
+    result = tool("run", "-q", "-o", str(out), "--", python, str(program))
+    assert result.stdout == "loss 0.25\n"
+    samples = samples_of(tool, out)
+    stacks = collections.Counter(tuple(frames_of(event)) for event in samples)
+    lines = marked_lines()
+    main = [event for event in samples if event["tid"] == event["pid"]]
+    hot = [frames_of(event) for event in main if "inner" in frames_of(event)[0][0]]
+    assert len(hot) >= 10, stacks.most_common(5)
+    for stack in hot:
+        functions = [function.split(".")[-1] for function, _ in stack]
+        assert functions == ["inner", "outer", "m\u00e9thode", "<module>"]
+        assert [line for _, line in stack[1:]] == [lines["outer"], lines["method"], lines["module"]]
+    others = [frames_of(event) for event in samples if event["tid"] != event["pid"]]
+    assert ("sleeper", lines["sleeper"]) in [stack[0] for stack in others]
+    # What the samples stand for is about the time that the program ran.
+    hot_ns = sum(event["durationNs"] for event in main if "inner" in frames_of(event)[0][0])
+    assert 0.2e9 < hot_ns < 0.8e9
+    manifest = json.loads((out / "trace/run.json").read_text())
+    assert manifest["environment"]["python"] in python or manifest["sampleRateHz"] > 0
+
+
+def test_children_are_sampled_and_ranks_kept_apart(tool, program, tmp_path):
+    out = tmp_path / "out"
+    launcher = (f"export WORLD_SIZE=2; RANK=0 python3 {program} & "
+                f"RANK=1 python3 {program} & wait")
+    tool("run", "-q", "-o", str(out), "--", "sh", "-c", launcher)
+    samples = samples_of(tool, out)
+    assert {event["rank"] for event in samples} == {0, 1}
+    assert len({event["pid"] for event in samples}) == 2
+
+
+def test_sampling_can_be_turned_off_and_stays_within_its_budget(tool, program, tmp_path):
+    off, on = tmp_path / "off", tmp_path / "on"
+    tool("run", "-q", "-o", str(off), "--sample-rate", "0", "--", "python3", str(program))
+    assert samples_of(tool, off) == []
+    tool("run", "-q", "-o", str(on), "--sample-rate", "10000", "--", "python3", str(program))
+    environment = json.loads((on / "trace/run.json").read_text())["environment"]
+    # 1 % of a core over about a second, and the once-only search for the interpreter.
+    assert int(environment["python.sampler_cpu_ms"]) < 250
