@@ -33,8 +33,9 @@ bool lies_on_stream(EventKind kind) {
 }
 
 // Fields of annotate.h for which 0 means unknown, or not so.
-constexpr std::array kZeroIsUnknown = {kKeyEvent,     kKeyEventRecord, kKeyGraph,   kKeyElements,
-                                       kKeyWorldSize, kKeyModelled,    kKeyWakerTid};
+constexpr std::array kZeroIsUnknown = {kKeyGroup,       kKeySequence, kKeyEvent,
+                                       kKeyEventRecord, kKeyGraph,    kKeyElements,
+                                       kKeyWorldSize,   kKeyModelled, kKeyWakerTid};
 
 bool says_nothing(const Field& field) {
   if (field.type != Field::Type::integer) return false;
