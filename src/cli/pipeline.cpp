@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "cli/run_info.h"
 #include "cli/snippets.h"
+#include "replay/price.h"
 #include "report/build.h"
 #include "rule/evaluate.h"
 #include "rule/load.h"
@@ -51,6 +52,7 @@ Result<Analyzed> analyze_inputs(const std::vector<std::string>& paths,
     analyzed.environment.insert(trace->environment.begin(), trace->environment.end());
     for (RankSummary& rank : analyze_trace(*trace, options.analyze)) {
       if (!wanted(options.ranks, rank.rank)) continue;
+      price_by_replay(*trace, rank);
       sources.cite(rank);
       analyzed.ranks.push_back(std::move(rank));
     }
@@ -103,13 +105,21 @@ Result<Report> make_report(std::span<const std::string> inputs, const PipelineOp
   input.warnings = std::move(analyzed->warnings);
   if (options.ranks.empty()) input.errors = missing_ranks(analyzed->ranks);
   progress.update("merging ranks");
+  for (const RankSummary& rank : analyzed->ranks)  // the worst speaks for all
+    if (rank.replay_error >= 0)
+      input.replay_error = std::max(input.replay_error.value_or(0), rank.replay_error);
   input.summary = merge_ranks(std::move(analyzed->ranks));
 
   progress.update("evaluating rules");
   EvaluateOptions evaluation;
-  evaluation.source_was_analysed = false;
+  std::string warning;
+  const auto facts =
+      facts_of_run(options.source, input.summary, input.run.command, *rules, warning);
+  if (!warning.empty()) input.warnings.push_back(warning);
+  evaluation.source_was_analysed = facts.has_value();
   evaluation.run_file_hashes = sources.hashes();
-  RuleResults results = evaluate(*rules, &input.summary, {}, evaluation);
+  RuleResults results =
+      evaluate(*rules, &input.summary, facts.value_or(std::vector<SourceFact>{}), evaluation);
   input.findings = std::move(results.findings);
   input.rules = std::move(results.rules);
   for (Finding& finding : input.findings) sources.add_snippet(finding);

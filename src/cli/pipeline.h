@@ -10,6 +10,7 @@
 #include "analyze/summary.h"
 #include "base/result.h"
 #include "base/terminal.h"
+#include "cli/source_join.h"
 #include "import/importer.h"
 #include "report/report.h"
 
@@ -19,6 +20,7 @@ struct PipelineOptions {
   AnalyzeOptions analyze;
   uint64_t max_inflated_bytes = ImportOptions{}.max_inflated_bytes;
   std::vector<std::string> rule_folders;  ///< beside the tool's own rules
+  SourceChoice source;
   std::vector<int> ranks;                 ///< only these; empty = all
 };
 

@@ -14,6 +14,10 @@ void add_pipeline_options(CLI::App& app, PipelineOptions& options) {
       ->type_name("LIST")
       ->delimiter(',')
       ->allow_extra_args(false);
+  app.add_option("--source", options.source.what,
+                 "Source to analyse with the run: auto (the program's own), off, or a folder")
+      ->type_name("auto|off|DIR")
+      ->capture_default_str();
   app.add_option("--rules", options.rule_folders, "Further folder of rule files (repeatable)")
       ->type_name("DIR")
       ->allow_extra_args(false);

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "replay/graph.h"
 
@@ -38,6 +41,28 @@ std::pair<size_t, size_t> used_run(const RankSummary& rank) {
   return best;
 }
 
+// The call that each event's time is spent before: itself where it is a call or
+// device work, else (a range of the host) the next call of its thread.
+std::vector<EventId> priced_events(const Trace& trace, const StepGraph& graph,
+                                   std::span<const EventId> events) {
+  std::map<uint32_t, std::vector<uint32_t>> calls;  // lane -> call nodes, in order of time
+  for (uint32_t index = 0; index < graph.nodes.size(); ++index)
+    if (graph.nodes[index].kind == NodeKind::call) calls[graph.nodes[index].lane].push_back(index);
+  std::vector<EventId> priced;
+  for (const EventId event : events) {
+    if (graph.node_of.contains(event)) {
+      priced.push_back(event);
+      continue;
+    }
+    const auto lane = calls.find(trace.tracks_of_events()[event]);
+    if (lane == calls.end() || trace.starts()[event] < graph.nodes.front().start) continue;
+    const auto next = std::ranges::lower_bound(
+        lane->second, trace.end(event), {}, [&](uint32_t node) { return graph.nodes[node].start; });
+    if (next != lane->second.end()) priced.push_back(graph.nodes[*next].event);
+  }
+  return priced;
+}
+
 }  // namespace
 
 ReplayModel model_of(std::string_view observation_kind) {
@@ -58,10 +83,10 @@ void price_by_replay(const Trace& trace, RankSummary& rank) {
 
   for (Observation& observation : rank.observations) {
     const ReplayModel model = model_of(observation.kind);
-    const bool inside = std::ranges::any_of(
-        observation.events, [&](EventId event) { return graph.node_of.contains(event); });
-    if (model == ReplayModel::none || !inside) continue;
-    const Ns saved = unchanged - replay(graph, model, observation.events);
+    if (model == ReplayModel::none) continue;
+    const std::vector<EventId> events = priced_events(trace, graph, observation.events);
+    if (events.empty()) continue;
+    const Ns saved = unchanged - replay(graph, model, events);
     observation.numbers["replay_saved_ns"] = static_cast<double>(std::max<Ns>(0, saved));
   }
 }

@@ -1,0 +1,76 @@
+#include "cli/source_join.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "cli/source_analysis.h"
+
+namespace stallscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The script that an interpreter was told to run: its folder is the program's own.
+std::string script_of(std::span<const std::string> command) {
+  const auto script = std::ranges::find_if(command, [](const std::string& word) {
+    return word.ends_with(".py") && !word.starts_with('-');
+  });
+  std::error_code error;
+  return script != command.end() && fs::is_regular_file(*script, error) ? *script : std::string();
+}
+
+// Files that stacks name and that lie here. The places of observations are the
+// user's own; frames further out are the user's too when they lie beside them.
+std::set<std::string> files_in_stacks(const RunSummary& run) {
+  std::set<std::string> files;
+  std::error_code error;
+  const auto add = [&](const Observation& observation) {
+    const std::string& file = observation.place.file;
+    if (!file.empty() && fs::is_regular_file(file, error))
+      files.insert(fs::absolute(file).string());
+  };
+  for (const RankSummary& rank : run.ranks) std::ranges::for_each(rank.observations, add);
+  std::ranges::for_each(run.cross_rank, add);
+  return files;
+}
+
+}  // namespace
+
+std::optional<std::vector<SourceFact>> facts_of_run(const SourceChoice& choice,
+                                                    const RunSummary& run,
+                                                    std::span<const std::string> command,
+                                                    std::span<const Rule> rules,
+                                                    std::string& warning) {
+  if (choice.what == "off") return std::nullopt;
+  std::set<std::string> paths;
+  if (choice.what == "auto") {
+    paths = files_in_stacks(run);
+    if (const std::string script = script_of(command); !script.empty())
+      paths.insert(fs::absolute(script).parent_path().string());
+  } else {
+    paths.insert(choice.what);
+  }
+  // One analysis per project: names are resolved within one root.
+  std::map<std::string, std::vector<std::string>> projects;
+  for (const std::string& path : paths) projects[project_root(path)].push_back(path);
+  std::optional<std::vector<SourceFact>> facts;
+  SourceAnalysisOptions options;
+  options.cache = false;  // a recording leaves nothing in the user's folders but its report
+  for (const auto& [root, members] : projects) {
+    Result<SourceAnalysis> analysis = analyze_source(members, rules, options);
+    if (!analysis) {
+      warning = "source was not analysed: " + analysis.error().to_string();
+      continue;
+    }
+    if (!facts) facts.emplace();
+    for (SourceFact& fact : analysis->facts) {
+      fact.file = (fs::path(root) / fact.file).string();
+      facts->push_back(std::move(fact));
+    }
+  }
+  return facts;
+}
+
+}  // namespace stallscope
