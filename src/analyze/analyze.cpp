@@ -78,6 +78,39 @@ void find_and_break_down(RankContext& context) {
   }
 }
 
+// Without a usable step, what stalls can still be named: over the steps there are, else over the
+// whole trace as if it were one. No step time comes of it, and the abstention says so.
+void observe_what_there_is(RankContext& context) {
+  if (!context.used.empty() || context.work == nullptr) return;
+  std::vector<uint32_t> observed;
+  for (const Step& step : context.steps)
+    if (step.window_end > step.window_start) observed.push_back(step.index);
+  if (observed.empty()) {
+    const Trace& trace = context.trace;
+    Step whole;
+    whole.host_start = whole.window_start = trace.starts()[context.work->activities.front()];
+    whole.window_end = whole.window_start + context.usage.totals.window;
+    whole.host_end = whole.window_end;
+    for (const HostThread& thread : context.index.threads) {
+      if (thread.first == thread.last) continue;
+      whole.host_start = std::min(whole.host_start, trace.starts()[thread.first]);
+      whole.host_end = std::max(whole.host_end, trace.starts()[thread.last - 1] + 1);
+    }
+    context.steps = {whole};
+    context.idle = break_down(context.index, *context.work, context.usage, context.steps);
+    std::ranges::fill(context.step_work.step_of, 0U);
+    observed = {0};
+  }
+  context.used = std::move(observed);
+  context.used_rank.assign(context.steps.size(), kNoIndex);
+  Ns total = 0;
+  for (uint32_t i = 0; i < context.used.size(); ++i) {
+    context.used_rank[context.used[i]] = i;
+    total += length_of(context, context.steps[context.used[i]]);
+  }
+  context.step_mean = total / static_cast<Ns>(context.used.size());
+}
+
 void fill_statistics(const RankContext& context, RankSummary& summary) {
   std::vector<Ns> lengths;
   for (uint32_t i : context.used) {
@@ -109,8 +142,9 @@ RankSummary analyze_unit(const Trace& trace, const RankUnit& unit, const Analyze
   summary.gpu = context.usage.totals;
   summary.steps = context.steps;
   fill_statistics(context, summary);
-  observe_all(context, summary);
   summary.abstentions = abstentions(context);
+  observe_what_there_is(context);
+  observe_all(context, summary);
   return summary;
 }
 

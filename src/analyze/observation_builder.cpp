@@ -50,6 +50,15 @@ void ObservationBuilder::consider(double weight, EventId event) {
   if (worst.size() > kMaxExemplars) worst.pop_back();
 }
 
+namespace {
+
+bool used_steps_given(const RankContext& context) {
+  return context.used.empty() ||
+         (!context.marks.hosts.empty() && context.steps[context.used.front()].use == StepUse::used);
+}
+
+}  // namespace
+
 Observation ObservationBuilder::finish(const RankContext& context, const SiteTable& sites,
                                        std::string_view kind) const {
   Observation row;
@@ -78,6 +87,8 @@ Observation ObservationBuilder::finish(const RankContext& context, const SiteTab
   for (const auto& [name, values] : median)
     if (!values.empty()) row.numbers[name] = median_of(values);
   row.texts = texts;
+  if (!used_steps_given(context))
+    row.texts["scope"] = context.marks.hosts.empty() ? "whole trace" : "unusable steps";
   if (!at.op.empty()) {
     row.texts.emplace("operator", at.op);
     row.texts.emplace("operators", at.operators);

@@ -24,6 +24,9 @@ const Fields kCommon = {
     {"idle_ns", "ns: device idle time charged to it per used step, mean"},
     {"blocked_fraction", "number: blocked_ns over the step time, 0 to 1"},
     {"idle_fraction", "number: idle_ns over the step time, 0 to 1"},
+    {"scope",
+     "text: empty; 'unusable steps' or 'whole trace' when no step could be used, so that amounts "
+     "per step are no typical ones"},
     {"one_time_ns", "ns: spent before the first steady step, in all"},
 };
 
@@ -94,7 +97,8 @@ std::vector<ObservationKind> all_kinds() {
             kOperator,
             kOperators}),
       kind("collective", "a collective or message, by operation, group and place",
-           {{"operation", "text: all-reduce, all-gather, broadcast, send, ..."},
+           {{"name", "text: name of the kernel or call"},
+            {"operation", "text: all-reduce, all-gather, broadcast, send, ..."},
             {"group", "text: communicator or process group; may be empty"},
             {"duration_ns", "ns: per used step"},
             {"exposed_ns", "ns: of it, with no kernel running beside it, per used step"},

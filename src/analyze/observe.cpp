@@ -50,8 +50,10 @@ void observe_all(const RankContext& context, RankSummary& summary) {
   observe_overhead(context, sites, rows);
   observe_samples(context, sites, rows);
   put_in_order(rows);
-  summary.slow_steps = slow_steps(context);
-  summary.startup = startup_phases(context);
+  if (summary.step_median > 0) {
+    summary.slow_steps = slow_steps(context);
+    summary.startup = startup_phases(context);
+  }
   summary.representative = representative_timeline(context);
   fill_memory(context, summary);
 }

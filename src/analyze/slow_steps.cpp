@@ -116,7 +116,9 @@ void fill_memory(const RankContext& context, RankSummary& summary) {
     const uint32_t step = context.step_of_host(trace.starts()[id]);
     if (step != kNoIndex) peaks[step] = std::max(peaks[step], static_cast<Bytes>(in_use));
   }
-  for (size_t i = 0; i < peaks.size(); ++i) summary.steps[i].peak_memory = peaks[i];
+  // The steps looked at are not the summary's when the whole trace stood in for one.
+  for (size_t i = 0; i < std::min(peaks.size(), summary.steps.size()); ++i)
+    summary.steps[i].peak_memory = peaks[i];
 }
 
 }  // namespace stallscope

@@ -196,7 +196,9 @@ class Reader {
 
     const bool streams_by_nature = kind == EventKind::kernel || kind == EventKind::memcpy ||
                                    kind == EventKind::memset || kind == EventKind::graph_launch;
-    if (!tid && (stream || streams_by_nature)) {
+    const bool threads_by_nature = kind == EventKind::api || kind == EventKind::thread_wait ||
+                                   kind == EventKind::sample || kind == EventKind::alloc;
+    if (!tid && !threads_by_nature && (stream || streams_by_nature)) {
       event.track = trace_.track(process, TrackKind::stream,
                                  static_cast<int32_t>(device.value_or(0)), stream.value_or(7));
     } else {

@@ -19,9 +19,10 @@
 //   decimal durationNs   default 0; durationUs likewise pid          default 1;  tid default = pid;
 //   rank, worldSize: of the process device, stream   default 0 and 7; put the event on a stream.
 //   kernel, memcpy, memset and
-//                graph-launch lie on a stream, every other kind on a thread unless it has a
-//                `stream` and no `tid`. With a `tid`, `device` and `stream` are payload fields:
-//                the stream that an api call addresses.
+//                graph-launch lie on a stream; api, alloc, sample and thread-wait on a thread,
+//                where `device` and `stream` are payload fields: the stream that a call addresses.
+//                Other kinds lie on a stream if they have a `stream` and no `tid`, else on a
+//                thread.
 //   correlation  joins a call with its device work within a process
 //   detail       name of the ApiCall, CopyKind, SyncKind, AllocKind, RangeKind or CollectiveOp;
 //                default: what the name says ("cudaMemcpyAsync", "Memcpy HtoD (Pageable ->

@@ -1,0 +1,234 @@
+// What each kind of observation says, on cases written in CUPTI's terms.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "analyze/analyze.h"
+#include "trace/event_lines.h"
+
+using namespace stallscope;
+
+namespace {
+
+// Ten steps of 1 ms: `lines`, after a launch at 10 us whose kernel runs from 100 to 400 us.
+RankSummary ten_steps(const std::string& lines, const std::string& header = "") {
+  const auto trace = read_event_lines(header + R"lines({"repeat":10,"everyNs":1000000}
+{"name":"train_step","startUs":0,"durationUs":900}
+{"kind":"api","name":"cudaLaunchKernel","startUs":10,"durationUs":20,"correlation":1,"stack":["/home/u/train.py:5 train"]}
+{"kind":"kernel","name":"gemm","startUs":100,"durationUs":300,"correlation":1}
+)lines" + lines + "\n{\"end\":true}\n",
+                                      {.file = "case"});
+  REQUIRE_MESSAGE(trace.ok(), trace.error().to_string());
+  auto summaries = analyze_trace(*trace);
+  REQUIRE(summaries.size() == 1);
+  return std::move(summaries[0]);
+}
+
+const Observation& only(const RankSummary& summary, std::string_view kind) {
+  REQUIRE(std::ranges::count(summary.observations, kind, &Observation::kind) == 1);
+  return *std::ranges::find(summary.observations, kind, &Observation::kind);
+}
+
+size_t count(const RankSummary& summary, std::string_view kind) {
+  return static_cast<size_t>(std::ranges::count(summary.observations, kind, &Observation::kind));
+}
+
+}  // namespace
+
+TEST_CASE("item(): one block of copy and synchronisation, its cause, its place, its operators") {
+  const RankSummary summary = ten_steps(R"lines(
+{"name":"aten::item","startUs":190,"durationUs":240}
+{"name":"aten::_local_scalar_dense","startUs":191,"durationUs":238}
+{"kind":"api","name":"cudaMemcpyAsync","startUs":195,"durationUs":10,"correlation":2,"stack":["/home/u/x/site-packages/torch/_tensor.py:1 item","/home/u/train.py:12 train_step","/home/u/train.py:40 main"]}
+{"kind":"memcpy","name":"Memcpy DtoH (Device -> Pageable)","startUs":400,"durationUs":2,"correlation":2,"bytes":4}
+{"kind":"api","name":"cudaStreamSynchronize","startUs":206,"durationUs":200,"stream":7,"stack":["/home/u/x/site-packages/torch/_tensor.py:1 item","/home/u/train.py:12 train_step","/home/u/train.py:40 main"]}
+{"kind":"api","name":"cudaLaunchKernel","startUs":500,"durationUs":20,"correlation":3}
+{"kind":"kernel","name":"next","startUs":530,"durationUs":200,"correlation":3})lines");
+  const Observation& sync = only(summary, "host-sync");
+CHECK(sync.place.file == "/home/u/train.py");
+CHECK(sync.place.line == 12);
+CHECK(sync.place.function == "train_step");
+CHECK(sync.stack.size() == 3);
+CHECK(sync.texts.at("operator") == "aten::_local_scalar_dense");
+CHECK(sync.texts.at("operators") == "aten::_local_scalar_dense < aten::item");
+CHECK(sync.texts.at("call") == "stream-sync");
+CHECK(sync.texts.at("copy") == "device-to-host");
+CHECK(sync.texts.at("host_memory") == "pageable");
+CHECK(sync.numbers.at("bytes") == 4);
+CHECK(sync.cause == "gemm");  // what the copy itself stood behind
+CHECK(sync.count.per_step() == 1);
+CHECK(sync.count.steps_affected == 8);
+CHECK(sync.blocked_ns.median == 200'000);
+CHECK(sync.idle_ns.median == 128'000);  // from 402 to 530 us
+CHECK(sync.exemplars.size() == 8);
+CHECK(sync.events.size() == 16);
+CHECK(count(summary, "pageable-copy") == 1);
+}
+
+TEST_CASE("a synchronisation every fifth step does not vanish") {
+  const RankSummary summary = ten_steps(
+      R"lines({"kind":"api","name":"cudaDeviceSynchronize","startUs":200,"durationUs":220,"every":5})lines");
+  const Observation& sync = only(summary, "host-sync");
+  CHECK(sync.count.median == 0);
+  CHECK(sync.count.steps_affected == 1);  // turn 4; turn 9 is the last step
+  CHECK(sync.blocked_ns.maximum == 220'000);
+}
+
+TEST_CASE("the cause follows events and waits between streams, not overlap in time") {
+  const RankSummary summary = ten_steps(R"lines(
+{"kind":"api","name":"cudaLaunchKernel","startUs":40,"durationUs":5,"correlation":2}
+{"kind":"kernel","name":"other_stream","stream":20,"startUs":100,"durationUs":500,"correlation":2}
+{"kind":"api","name":"cudaEventRecord","startUs":50,"durationUs":2,"stream":20,"event":77}
+{"kind":"api","name":"cudaLaunchKernel","startUs":55,"durationUs":5,"correlation":3}
+{"kind":"kernel","name":"unrelated","stream":30,"startUs":100,"durationUs":550,"correlation":3}
+{"kind":"api","name":"cudaStreamWaitEvent","startUs":62,"durationUs":2,"stream":7,"event":77}
+{"kind":"api","name":"cudaStreamSynchronize","startUs":70,"durationUs":535,"stream":7}
+{"kind":"api","name":"cudaEventSynchronize","startUs":606,"durationUs":10,"event":77})lines");
+  REQUIRE(count(summary, "host-sync") == 2);
+  for (const Observation& o : summary.observations) {
+    if (o.kind != "host-sync") continue;
+    if (o.texts.at("call") == "stream-sync") CHECK(o.cause == "other_stream");
+    if (o.texts.at("call") == "event-sync") CHECK(o.cause.empty());  // it had ended before
+  }
+}
+
+TEST_CASE("constants built anew in every step, but not gradients cleared") {
+  const RankSummary summary = ten_steps(R"lines(
+{"name":"aten::triu","startUs":420,"durationUs":30}
+{"kind":"api","name":"cudaLaunchKernel","startUs":425,"durationUs":5,"correlation":2,"stack":["model.py:7 mask"]}
+{"kind":"kernel","name":"triu_tril_kernel","startUs":440,"durationUs":10,"correlation":2}
+{"name":"aten::zero_","startUs":500,"durationUs":30}
+{"kind":"api","name":"cudaLaunchKernel","startUs":505,"durationUs":5,"correlation":3,"stack":["model.py:9 zero_grad"]}
+{"kind":"kernel","name":"vectorized_elementwise_kernel<FillFunctor>","startUs":520,"durationUs":10,"correlation":3})lines");
+  const Observation& constant = only(summary, "repeated-kernels");
+  CHECK(constant.place.line == 7);
+  CHECK(constant.texts.at("constant") == "triu");
+  CHECK(constant.numbers.at("duration_ns") == 10'000);
+}
+
+TEST_CASE("collectives: exposed and hidden time, bandwidth, bursts with their estimate") {
+  std::string lines = R"lines(
+{"kind":"api","name":"cudaLaunchKernel","startUs":40,"durationUs":5,"correlation":2,"stack":["ddp.py:3 sync"]}
+{"kind":"kernel","name":"ncclDevKernel_AllReduce_Sum_f32_RING_LL","stream":20,"startUs":300,"durationUs":200,"correlation":2,"bytes":2000000,"group":"dp","worldSize":2,"sequence":1})lines";
+  for (int i = 0; i < 6; ++i) {
+    const std::string at = std::to_string(600 + i * 20), correlation = std::to_string(10 + i);
+    lines += "\n{\"kind\":\"api\",\"name\":\"cudaLaunchKernel\",\"startUs\":" + at +
+             ",\"durationUs\":3,\"correlation\":" + correlation +
+             ",\"stack\":[\"metrics.py:8 log\"]}\n{\"kind\":\"kernel\",\"name\":"
+             "\"ncclDevKernel_AllReduce_Sum_f32_LL\",\"stream\":20,\"startUs\":" +
+             std::to_string(604 + i * 20) + ",\"durationUs\":10,\"correlation\":" + correlation +
+             ",\"bytes\":4,\"group\":\"dp\",\"worldSize\":2}";
+  }
+  const RankSummary summary = ten_steps(lines);
+  REQUIRE(count(summary, "collective") == 2);
+  const auto large = std::ranges::find_if(summary.observations, [](const Observation& o) {
+    return o.kind == "collective" && o.place.file == "ddp.py";
+  });
+  CHECK(large->numbers.at("exposed_ns") == 100'000);
+  CHECK(large->numbers.at("hidden_ns") == 100'000);
+  CHECK(large->numbers.at("exposed_fraction") == doctest::Approx(0.5));
+  CHECK(large->numbers.at("algorithm_gb_per_s") == doctest::Approx(10));
+  CHECK(large->numbers.at("bus_gb_per_s") == doctest::Approx(10));  // 2 (n - 1) / n = 1
+  CHECK(large->texts.at("operation") == "all-reduce");
+  const Observation& burst = only(summary, "collective-burst");
+  CHECK(burst.place.file == "metrics.py");
+  CHECK(burst.numbers.at("run_length") == 6);
+  CHECK(burst.numbers.at("run_bytes") == 24);
+  CHECK(burst.numbers.at("duration_ns") == 110'000);
+  CHECK(burst.numbers.at("coalesced_ns") == doctest::Approx(10'002).epsilon(0.001));
+  CHECK(burst.events.size() == 48);
+}
+
+TEST_CASE("the host function that kept the device waiting is named") {
+  const RankSummary by_range = ten_steps(R"lines(
+{"name":"rewrite tree","startUs":420,"durationUs":300,"stack":["tree.py:33 rewrite","train.py:9 main"]}
+{"kind":"api","name":"cudaLaunchKernel","startUs":730,"durationUs":20,"correlation":2}
+{"kind":"kernel","name":"next","startUs":760,"durationUs":100,"correlation":2})lines");
+  const auto gap = std::ranges::find_if(by_range.observations, [](const Observation& o) {
+    return o.kind == "host-gap" && o.subject == "rewrite tree";
+  });
+  REQUIRE(gap != by_range.observations.end());
+  CHECK(gap->place.file == "tree.py");
+  CHECK(gap->idle_ns.median == 360'000);
+  CHECK(gap->numbers.at("at_step_start") == 0);
+
+  const RankSummary by_sample = ten_steps(R"lines(
+{"kind":"sample","startUs":500,"stack":["eqx/site-packages/equinox/_tree.py:90 tree_at","train.py:21 update"]}
+{"kind":"sample","startUs":600,"stack":["eqx/site-packages/equinox/_tree.py:95 tree_at","train.py:21 update"]}
+{"kind":"api","name":"cudaLaunchKernel","startUs":730,"durationUs":20,"correlation":2}
+{"kind":"kernel","name":"next","startUs":760,"durationUs":100,"correlation":2})lines");
+  const auto sampled = std::ranges::find_if(by_sample.observations, [](const Observation& o) {
+    return o.kind == "host-gap" && o.place.line == 21;
+  });
+  CHECK(sampled != by_sample.observations.end());
+  const auto hot =
+      std::ranges::find(by_sample.observations, "python-hot-function", &Observation::kind);
+  REQUIRE(hot != by_sample.observations.end());
+  CHECK(hot->place.line == 21);
+  CHECK(hot->subject == "tree_at");
+}
+
+TEST_CASE("input wait, allocations, compilation, overhead, collection") {
+  const RankSummary summary = ten_steps(R"lines(
+{"name":"get_batch","startUs":410,"durationUs":200,"stack":["train.py:3 main"]}
+{"kind":"api","name":"cudaMalloc","startUs":620,"durationUs":50,"bytes":1024,"stack":["train.py:4 main"]}
+{"kind":"api","name":"cuModuleLoadData","startUs":680,"durationUs":30,"stack":["train.py:5 main"]}
+{"kind":"overhead","name":"buffer","startUs":715,"durationUs":5}
+{"name":"gc","startUs":721,"durationUs":8,"stack":["train.py:6 main"]}
+{"kind":"api","name":"cudaLaunchKernel","startUs":730,"durationUs":20,"correlation":2}
+{"kind":"kernel","name":"next","startUs":760,"durationUs":100,"correlation":2})lines");
+  CHECK(only(summary, "input-wait").place.line == 3);
+  CHECK(only(summary, "input-wait").blocked_ns.median == 200'000);
+  CHECK(only(summary, "input-wait").idle_ns.median == 200'000);
+  CHECK(only(summary, "allocation").numbers.at("bytes") == 1024);
+  CHECK(only(summary, "allocation").blocked_ns.median == 50'000);
+  CHECK(only(summary, "compile").place.line == 5);
+  CHECK(only(summary, "overhead").blocked_ns.median == 5'000);
+  CHECK(only(summary, "garbage-collection").place.line == 6);
+}
+
+TEST_CASE("a slow step names its likely cause; memory peaks per step; start-up has phases") {
+  const RankSummary summary = ten_steps(
+      R"lines({"name":"gc","startUs":410,"durationUs":300,"onlyIn":[5]}
+{"kind":"alloc","name":"cudaMalloc","startUs":50,"bytes":100,"totalBytes":5000,"device":0}
+{"kind":"api","name":"cudaLaunchKernel","startUs":420,"durationUs":20,"correlation":2}
+{"kind":"kernel","name":"next","startUs":450,"durationUs":20,"correlation":2}
+{"kind":"kernel","name":"late","startUs":900,"durationUs":500,"correlation":2,"onlyIn":[5]})lines",
+      R"lines({"name":"import torch","startUs":-5000,"durationUs":2000}
+{"name":"build model","startUs":-2900,"durationUs":1000}
+)lines");
+  CHECK(summary.peak_memory == 5000);
+  CHECK(summary.steps[4].peak_memory == 5000);
+  REQUIRE(summary.startup.size() >= 3);
+  CHECK(summary.startup[0].name == "import");
+  CHECK(summary.startup[0].duration == 2'000'000);
+  CHECK(summary.startup[1].name == "model-build");
+  CHECK_FALSE(summary.representative.slices.empty());
+  CHECK_FALSE(summary.kernels.empty());
+}
+
+TEST_CASE("fields of rows are those that their kind documents") {
+  const RankSummary summary = ten_steps(R"lines(
+{"kind":"api","name":"cudaMemcpyAsync","startUs":195,"durationUs":10,"correlation":2}
+{"kind":"memcpy","name":"Memcpy DtoH (Device -> Pinned)","startUs":400,"durationUs":2,"correlation":2,"bytes":4}
+{"kind":"api","name":"cudaStreamSynchronize","startUs":206,"durationUs":200,"stream":7}
+{"kind":"api","name":"cudaMalloc","startUs":620,"durationUs":50,"bytes":1024}
+{"kind":"api","name":"cudaLaunchKernel","startUs":730,"durationUs":120,"correlation":3}
+{"kind":"kernel","name":"ncclAllReduce","startUs":860,"durationUs":100,"correlation":3,"bytes":8})lines");
+  REQUIRE_FALSE(summary.observations.empty());
+for (const Observation& o : summary.observations) {
+  const auto kind = std::ranges::find(observation_kinds(), o.kind, &ObservationKind::name);
+  REQUIRE(kind != observation_kinds().end());
+  const auto documented = [&](const std::string& field) {
+    return std::ranges::any_of(kind->fields, [&](const auto& f) { return f.first == field; });
+  };
+  for (const auto& [field, value] : o.numbers) {
+    CAPTURE(o.kind + "." + field);
+    CHECK(documented(field));
+  }
+  for (const auto& [field, value] : o.texts) {
+    CAPTURE(o.kind + "." + field);
+    CHECK(documented(field));
+  }
+}
+}
