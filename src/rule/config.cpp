@@ -99,6 +99,9 @@ class ConfigReader {
     CheckSettings& check = config_.check;
     if (base.check.step_time) check.step_time = base.check.step_time;
     if (base.check.tolerance) check.tolerance = base.check.tolerance;
+    append(check.no_new, base.check.no_new);
+    check.repeats = std::max(check.repeats, base.check.repeats);
+    if (!base.check.baseline.empty()) check.baseline = base.check.baseline;
     for (ClassBudget& budget : base.check.classes) put(std::move(budget));
     for (const auto& [id, count] : base.check.findings) check.findings[id] = count;
   }
@@ -145,8 +148,8 @@ class ConfigReader {
   void read_check() {
     const YAML::Node node = root_["check"];
     if (!node) return;
-    static constexpr std::array<std::string_view, 4> kCheckKeys = {"step-time", "tolerance",
-                                                                   "classes", "findings"};
+    static constexpr std::array<std::string_view, 7> kCheckKeys = {
+        "step-time", "tolerance", "classes", "findings", "no-new", "repeats", "baseline"};
     expect_keys(file_, node, "check", kCheckKeys);
     if (node["step-time"]) config_.check.step_time = numeric(node["step-time"], "step-time");
     if (node["tolerance"]) {
@@ -157,6 +160,15 @@ class ConfigReader {
     }
     if (node["classes"]) read_classes(node["classes"]);
     if (node["findings"]) read_finding_limits(node["findings"]);
+    if (node["no-new"]) config_.check.no_new = yaml_texts(file_, node["no-new"], "no-new");
+    if (node["baseline"])
+      config_.check.baseline = (folder_ / yaml_text(file_, node["baseline"], "baseline")).string();
+    if (node["repeats"]) {
+      const double repeats = yaml_number(file_, node["repeats"], "repeats");
+      if (!(repeats >= 1 && repeats <= 1000) || repeats != static_cast<unsigned>(repeats))
+        yaml_fail(file_, node["repeats"], "repeats must be a whole number, 1 or more");
+      config_.check.repeats = static_cast<unsigned>(repeats);
+    }
   }
 
   Comparison numeric(const YAML::Node& node, std::string_view what) {

@@ -16,6 +16,9 @@
 //     tolerance: 3 %                  # against the baseline run
 //     classes: {host-sync: "<= 5 %", exposed-communication: "<= 2 ms"}
 //     findings: {item-in-step: 0, critical: 0}
+//     no-new: [all]                   # rule ids, or all: none that the baseline run has not
+//     repeats: 3                      # runs that must be given
+//     baseline: stallscope-check.json # written by `check --update-baseline`
 #pragma once
 
 #include <map>
@@ -51,6 +54,9 @@ struct CheckSettings {
   std::optional<double> tolerance;      ///< share that the step may be slower than the baseline's
   std::vector<ClassBudget> classes;
   std::map<std::string, unsigned> findings;  ///< rule id or severity -> how many are allowed
+  std::vector<std::string> no_new;  ///< rule ids, or "all", of which the baseline must know each
+  unsigned repeats = 1;             ///< runs that must be given
+  std::string baseline;             ///< path of the baseline run; empty = none
 };
 
 struct Config {
