@@ -1,0 +1,64 @@
+"""Runs one fuzzer for some seconds over seeds made here and, when they are there, cut from real traces.
+
+usage: smoke.py FUZZER SOURCE_DIR [SECONDS]
+"""
+import gzip
+import json
+import pathlib
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+fuzzer, source = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+seconds = sys.argv[3] if len(sys.argv) > 3 else "20"
+SHARED = source.parent / "shared/data/traces"
+
+
+def kineto_seeds(folder):
+    """A handful of events of every kind; and the first ones of each real trace."""
+    event = {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1.5, "dur": 2,
+             "args": {"correlation": 1, "device": 0, "stream": 7, "grid": [1, 1, 1]}}
+    events = [{**event, "cat": cat, "name": name, "args": {**event["args"], "Collective name": "allreduce",
+                                                          "In msg nelems": 4, "dtype": "Float"}}
+              for cat, name in (("kernel", "nccl"), ("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)"),
+                                ("cuda_runtime", "cudaLaunchKernel"), ("cpu_op", "aten::item"),
+                                ("python_function", "a.py(1): f"), ("cuda_sync", "Stream Wait Event"))]
+    events += [{"ph": phase, "cat": "ac2g", "id": 1, "pid": 0, "tid": 7, "ts": 1.5, "name": "x"} for phase in "sfBEiCMbe"]
+    plain = json.dumps({"schemaVersion": 1, "distributedInfo": {"rank": 0}, "traceEvents": events})
+    (folder / "object").write_text(plain)
+    (folder / "array").write_text(json.dumps(events))
+    (folder / "gzip").write_bytes(gzip.compress(plain.encode()))
+    for number, fault in enumerate(("NaN", "99999999999999999999999", '"a"b"', '"\\ud800"', '"\\x"')):
+        (folder / f"fault{number}").write_text(plain.replace('"aten::item"', fault))
+    (folder / "tail").write_text(plain[:-40])
+    for path in sorted(SHARED.glob("*.json.gz")):
+        with gzip.open(path, "rb") as trace:
+            (folder / path.stem).write_bytes(trace.read(4000))
+
+
+def nsys_seeds(folder):
+    """A small export with the usual tables, and one that has none of them."""
+    for name, script in (("full", """
+        CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);
+        INSERT INTO StringIds VALUES (1,'k'),(2,'cudaLaunchKernel');
+        CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start,end,deviceId,streamId,correlationId,globalPid,demangledName);
+        INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1,2,0,7,3,281476838981632,1);
+        CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start,end,globalTid,correlationId,nameId);
+        INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (0,1,281476838981639,3,2);
+        CREATE TABLE NVTX_EVENTS (start,end,eventType,text,globalTid,jsonText);
+        INSERT INTO NVTX_EVENTS VALUES (0,NULL,59,'x, op_id = 1',281476838981639,'{"Rank": 0}');
+        """), ("other", "CREATE TABLE t (a);")):
+        database = sqlite3.connect(folder / name)
+        database.execute("PRAGMA page_size = 512")
+        database.executescript(script)
+        database.close()
+
+
+with tempfile.TemporaryDirectory() as temporary:
+    corpus = pathlib.Path(temporary) / "corpus"
+    corpus.mkdir()
+    (kineto_seeds if "kineto" in fuzzer.name else nsys_seeds)(corpus)
+    done = subprocess.run([str(fuzzer), f"-max_total_time={seconds}", "-rss_limit_mb=2048", "-timeout=20",
+                           "-max_len=20000", f"-artifact_prefix={pathlib.Path.cwd()}/", str(corpus)])
+    sys.exit(done.returncode)
