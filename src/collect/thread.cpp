@@ -7,6 +7,7 @@
 
 #include "collect/capture.h"
 #include "collect/definitions.h"
+#include "collect/python_stack.h"
 #include "collect/segment_file.h"
 
 namespace stallscope::collect {
@@ -121,6 +122,7 @@ Thread* attach_thread() {
   pthread_setspecific(g_key, thread);
   name_thread(thread->tid);
   if (take_record_room(*active, &thread->room)) write_thread_record(*thread);
+  if (g_options.python_stacks) look_for_python();
   charge(*active, begin);
   return thread;
 }

@@ -233,17 +233,30 @@ void SegmentDefinitions::native_frames(uint64_t address, bool innermost,
   frames.push_back(frame);
 }
 
+void SegmentDefinitions::drop_interpreter(std::vector<Frame>& frames) const {
+  const auto evaluates = [&](const Frame& frame) {
+    const std::string_view module = file_name(trace_.text(frame.module));
+    return module.starts_with("libpython") || module.starts_with("python") ||
+           trace_.text(frame.function).find("_PyEval_") != std::string_view::npos;
+  };
+  frames.erase(std::ranges::find_if(frames, evaluates), frames.end());
+}
+
 StackId SegmentDefinitions::stack(uint32_t number, const Symbolizer& symbolizer) {
   if (number == 0) return 0;
   if (const StackId* known = find(stacks_, number)) return *known;
   StackId id = 0;
   if (const std::vector<uint64_t>* raw = find(raw_stacks_, number)) {
     std::vector<Frame> frames;
+    bool in_python = false;
     for (const uint64_t word : *raw) {
       if ((word & segment::kPythonFrame) == 0) {
         native_frames(word, false, symbolizer, frames);
         continue;
       }
+      // The interpreter's own frames, and all below them, stand for the Python frames.
+      if (!in_python) drop_interpreter(frames);
+      in_python = true;
       const auto code_number = static_cast<uint32_t>((word >> 32) & 0x7fffffff);
       const SegmentCode* code = find(codes_, code_number);
       if (code == nullptr) continue;

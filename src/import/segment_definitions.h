@@ -89,6 +89,8 @@ class SegmentDefinitions {
   void native_frames(uint64_t address, bool innermost, const Symbolizer& symbolizer,
                      std::vector<Frame>& frames) const;
 
+  void drop_interpreter(std::vector<Frame>& frames) const;
+
   Trace& trace_;
   std::vector<std::string> texts_{""};
   std::vector<SplitName> names_{{}};

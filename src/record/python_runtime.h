@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "record/python_layout.h"
+#include "trace/python_layout.h"
 
 namespace stallscope {
 

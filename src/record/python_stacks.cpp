@@ -4,7 +4,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "record/python_lines.h"
+#include "trace/python_lines.h"
 
 namespace stallscope {
 namespace {

@@ -1,4 +1,4 @@
-#include "record/python_lines.h"
+#include "trace/python_lines.h"
 
 #include <doctest/doctest.h>
 

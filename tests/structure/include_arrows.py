@@ -29,7 +29,7 @@ EXTRA_FILES = {
     ("record", "collect/settings.h"),
 }
 # The collector lives in other people's processes: it sees the segment format, not the Trace.
-COLLECT_MAY_SEE = re.compile(r"^(trace/segment\w*\.h|trace/event\.h|collect/.*)$")
+COLLECT_MAY_SEE = re.compile(r"^(trace/segment\w*\.h|trace/event\.h|trace/python_\w*\.h|collect/.*)$")
 
 
 def reachable(folder):

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "record/python_layout.h"
+#include "trace/python_layout.h"
 
 namespace stallscope {
 

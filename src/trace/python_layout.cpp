@@ -1,4 +1,4 @@
-#include "record/python_layout.h"
+#include "trace/python_layout.h"
 
 namespace stallscope {
 namespace {
