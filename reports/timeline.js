@@ -31,10 +31,13 @@
 
   let slices = [], tracks = [], strip = [], total = 1, start = 0, span = 1, chosen = -1, order = [];
 
+  // Kernels of a collective library are drawn as what they do.
+  const kindOf = (kind, name) => (kind === "kernel" && /nccl|rccl/i.test(name) ? "collective" : kind);
+
   function load(timeline) {
     const s = timeline.slices, hot = new Set(s.highlighted);
     slices = s.startNs.map((at, i) => ({ start: at, duration: s.durationNs[i], track: s.track[i], name: s.names[s.name[i]],
-      kind: s.kinds[s.kind[i]], hot: hot.has(i), lane: 0 }));
+      kind: kindOf(s.kinds[s.kind[i]], s.names[s.name[i]]), hot: hot.has(i), lane: 0 }));
     total = Math.max(timeline.windowNs, 1);
     tracks = timeline.tracks.map((name) => ({ name, lanes: 1, y: 0 }));
     order = slices.map((_, i) => i).sort((a, b) => slices[a].start - slices[b].start || slices[b].duration - slices[a].duration);

@@ -104,6 +104,13 @@ std::string fix_html(const Finding& finding) {
   return out + "</div>";
 }
 
+/// "longest_ns" as "longest": the value beside it carries its unit.
+std::string in_words(std::string name) {
+  if (name.ends_with("_ns")) name.resize(name.size() - 3);
+  std::ranges::replace(name, '_', ' ');
+  return name;
+}
+
 std::string evidence_html(const Finding& finding) {
   if (finding.evidence.empty()) return {};
   std::string out =
@@ -114,7 +121,7 @@ std::string evidence_html(const Finding& finding) {
     out += fmt::format(
         "<tr><th scope=\"row\">{}</th><td class=\"n\" title=\"{} {}\">{}</td><td "
         "class=\"n\">{}</td></tr>",
-        escaped(item.name), item.value, escaped(item.unit),
+        escaped(in_words(item.name)), item.value, escaped(item.unit),
         escaped(value_text(item.value, item.unit)),
         item.threshold ? escaped(value_text(*item.threshold, item.unit)) : "\xE2\x80\x94");
   return out + "</tbody></table>";
@@ -189,8 +196,10 @@ std::string outcome_list(const Report& report, RuleOutcome outcome, std::string_
 
 std::string finding_html(const Report& report, const Finding& finding, size_t position, bool open) {
   const Place& place = primary_place(finding);
-  const std::string where =
-      place.known() ? place_text(place) : "no line of your own code is on its stack";
+  // Without a line of the user's own code the operator or call tells findings of one rule apart.
+  const std::string where = place.known()             ? place_text(place)
+                            : finding.subject.empty() ? "no line of your own code is on its stack"
+                                                      : finding.subject;
   std::string out = fmt::format(
       "<article class=\"finding sev-{0}\" id=\"finding={1}\"><details{2}><summary><span "
       "class=\"position\">{3}</span>"

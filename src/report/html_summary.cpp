@@ -76,9 +76,10 @@ std::string abstain_html(const Report& report) {
     out += fmt::format("<li>{}</li>", escape_markup(reason));
   out += "</ul><p>";
   const bool has_findings = !report.findings.empty();
-  out += has_findings ? "The findings below come from the source or do not depend on step times; "
-                        "they still hold."
-                      : "Nothing below depends on step times.";
+  out += has_findings
+             ? "The findings below hold for the lines and steps that were seen; how typical "
+               "their costs are is unknown."
+             : "Nothing below depends on step times.";
   return out + "</p></div>";
 }
 

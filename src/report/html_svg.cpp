@@ -7,6 +7,7 @@
 #include "report/lanes.h"
 #include "report/present.h"
 #include "report/text_safety.h"
+#include "trace/trace.h"
 
 namespace stallscope {
 namespace {
@@ -55,18 +56,20 @@ std::string slice_svg(const Slice& slice, double y, double scale) {
   const double x = static_cast<double>(slice.start) * scale;
   const double width = std::max(static_cast<double>(slice.duration) * scale, 0.8);
   const std::string name = escaped(slice.name);
+  // Kernels of a collective library are drawn as what they do.
+  const bool collective = slice.kind == "kernel" && is_collective_kernel(slice.name);
+  const std::string kind = collective ? "collective" : escaped(slice.kind);
   std::string out = fmt::format(
       "<rect class=\"k-{}{}\" x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{}\"><title>{}, "
       "{}"
       "{}</title></rect>",
-      escaped(slice.kind), slice.highlighted ? " hot" : "", x, y, width, kRowHeight - 2, name,
+      kind, slice.highlighted ? " hot" : "", x, y, width, kRowHeight - 2, name,
       escaped(duration_text(static_cast<double>(slice.duration))),
       slice.highlighted ? " (this finding)" : "");
   const auto fits = static_cast<size_t>(std::max(width - 6, 0.0) / kCharacterWidth);
   if (fits >= 4)
-    out += fmt::format("<text class=\"on k-{}\" x=\"{:.2f}\" y=\"{:.1f}\">{}</text>",
-                       escaped(slice.kind), x + 3, y + 11.5,
-                       escaped(shortened(one_line(slice.name), fits)));
+    out += fmt::format("<text class=\"on k-{}\" x=\"{:.2f}\" y=\"{:.1f}\">{}</text>", kind, x + 3,
+                       y + 11.5, escaped(shortened(one_line(slice.name), fits)));
   return out;
 }
 

@@ -106,6 +106,7 @@ std::string value_text(double value, std::string_view unit) {
   if (!std::isfinite(value)) return "unknown";
   if (unit == "ns") return duration_text(value);
   if (unit == "bytes") return format_bytes(value);
+  if (unit == "fraction") return percent_text(value);
   const std::string number = value == std::floor(value) && std::fabs(value) < 1e15
                                  ? fmt::format("{:.0f}", value)
                                  : fmt::format("{:.3g}", value);
