@@ -215,7 +215,10 @@ Result<bool> claim_merge(const RunFolder& folder, const RankIdentity& identity, 
   std::vector<std::string> notes;
   const fs::path link = fs::path(folder.root) / kTrace;
   std::error_code error;
-  if (fs::is_symlink(link, error) && fs::read_symlink(link, error) == folder.run_id) return true;
+  if (fs::is_symlink(link, error) && fs::read_symlink(link, error) == folder.run_id)
+    // Two ranks that end at once both see all complete: the first one has merged. With an
+    // unknown number of ranks every one merges what is there.
+    return identity.world_size == 0;
   if (Status retired = retire(folder.root, false, notes); !retired) return retired.error();
   fs::create_directory_symlink(folder.run_id, link, error);
   if (error) return folder_error("cannot create", link, error);

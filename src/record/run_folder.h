@@ -53,9 +53,9 @@ Result<RunFolder> create_run_folder(const std::string& root, const RankIdentity&
 void remove_run_folder(const RunFolder& folder);
 
 /// After this rank is complete: true when this recorder is to merge, because
-/// all ranks are complete or their number is not known. Points DIR/trace at the
-/// launch and puts an earlier run's report aside. The lock is held until
-/// `lock` is destroyed.
+/// all ranks are complete and none has merged yet, or their number is not known. Points DIR/trace
+/// at the launch and puts an earlier run's report aside. The lock is held until `lock` is
+/// destroyed.
 Result<bool> claim_merge(const RunFolder& folder, const RankIdentity& identity, FolderLock& lock);
 
 /// Ranks of the launch that have no complete run.json yet, of `world_size`.

@@ -82,6 +82,11 @@ TEST_CASE("ranks of one launch share a folder, the last one merges") {
   finish(*one, rank_of(1, "a"));
   CHECK(claim_merge(*one, rank_of(1, "a"), lock).value() == true);
   CHECK(fs::read_symlink(root.path / "trace") == zero->run_id);
+  {
+    const FolderLock merged = std::move(lock);
+  }
+  // Both may have ended at the same time: only one merges.
+  CHECK(claim_merge(*zero, rank_of(0, "a"), lock).value() == false);
 }
 
 TEST_CASE("a launch that starts again, and another launch, get folders of their own") {
