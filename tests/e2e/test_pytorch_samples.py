@@ -1,0 +1,23 @@
+"""The PyTorch samples under the linter: the marked lines and no others. (PyTorch itself is not needed.)"""
+import json
+import re
+
+
+def test_lint_finds_the_marked_lines_and_nothing_in_the_fixed_twins(tool, source):
+    folder = source / "samples/pytorch"
+    expected = set()
+    for path in folder.rglob("*.py"):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            for rule in re.findall(r"# expect: ([\w-]+)", line):
+                expected.add((path.relative_to(folder).as_posix(), number, rule))
+    assert len(expected) == 3
+
+    done = tool("lint", "--no-cache", "--format", "json", folder, check=1)
+    findings = json.loads(done.stdout)["findings"]
+    found = set()
+    for finding in findings:
+        if finding["severity"] == "info":
+            continue
+        file = finding["locations"][0]["file"].split("samples/pytorch/")[-1]
+        found.add((file, finding["locations"][0]["line"], finding["ruleId"]))
+    assert found == expected
