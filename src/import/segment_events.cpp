@@ -166,6 +166,9 @@ void SegmentEvents::add_event(const RecordView& record, uint32_t tid) {
   event.correlation = record.head.correlation;
   event.stack = definitions_.stack(record.context.stack, symbolizer_);
   event.name = definitions_.name(record.head.name).stem;
+  if (event.kind == EventKind::kernel) event.name = runtime_names_.kernel(trace_, event.name);
+  if (event.kind == EventKind::api && event.detail == 0)
+    event.detail = runtime_names_.call(trace_, event.name);
   if ((record.head.flags & segment::kRealtime) != 0) {
     event.start = clock_.from_realtime(static_cast<int64_t>(record.head.start));
     event.duration = static_cast<Ns>(record.duration & INT64_MAX);
@@ -175,9 +178,13 @@ void SegmentEvents::add_event(const RecordView& record, uint32_t tid) {
     last_ticks_ = std::max(last_ticks_, record.head.start + record.duration);
   }
   const SegmentLane* lane = record.tail.tail == 0 ? nullptr : definitions_.lane(record.tail.tail);
-  event.track = lane == nullptr ? thread_track(tid)
-                                : trace_.track(process_, TrackKind::stream, lane->device,
-                                               static_cast<int64_t>(lane->stream));
+  if (lane == nullptr)
+    event.track = thread_track(tid);
+  else if (lane->device < 0)  // a host thread that another thread reports about
+    event.track = thread_track(static_cast<uint32_t>(lane->stream));
+  else
+    event.track =
+        trace_.track(process_, TrackKind::stream, lane->device, static_cast<int64_t>(lane->stream));
   payload_.clear();
   auto rest = record.body;
   while (rest.size() >= sizeof(segment::EventField)) {
@@ -219,7 +226,13 @@ void SegmentEvents::add_event(const RecordView& record, uint32_t tid) {
   if (const StringId args = definitions_.name(record.head.name).args)
     payload_.fields.push_back(Field::of_text(kKeyArgs, args));
   event.payload = trace_.add_payload(payload_.fields);
-  push(event);
+  if (static_cast<ApiCall>(event.detail) == ApiCall::event_record && event.kind == EventKind::api)
+    record_calls_[event.correlation] = event.start;
+  // CUPTI's record of a recorded event has no time of its own: it is its call's.
+  if (event.kind == EventKind::event_record && record.head.start == 0)
+    untimed_.push_back(event);
+  else
+    push(event);
 }
 
 bool SegmentEvents::add(const RecordView& record, uint32_t tid) {
@@ -299,6 +312,12 @@ void SegmentEvents::finish() {
     push(event);
   }
   unclosed_ = open_.size();
+  for (Event& event : untimed_) {
+    const auto call = record_calls_.find(event.correlation);
+    if (call == record_calls_.end()) continue;
+    event.start = call->second;
+    push(event);
+  }
 }
 
 }  // namespace stallscope

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "import/runtime_names.h"
 #include "import/segment_clock.h"
 #include "import/segment_definitions.h"
 #include "import/segment_payload.h"
@@ -75,6 +76,9 @@ class SegmentEvents {
   };
   std::unordered_map<uint32_t, Last> last_range_;
   std::vector<std::pair<uint64_t, Event>> open_;
+  RuntimeNames runtime_names_;
+  std::vector<Event> untimed_;                     ///< event records
+  std::unordered_map<uint32_t, Ns> record_calls_;  ///< correlation -> start of the call
   uint64_t last_ticks_ = 0;
   uint64_t count_ = 0, ranges_ = 0, unclosed_ = 0, unmatched_ends_ = 0;
 };
