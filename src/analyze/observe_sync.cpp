@@ -127,7 +127,8 @@ void observe_host_sync(const RankContext& context, SiteTable& sites, const Strea
       if (cause != kNoEvent) {
         group.causes[std::string(trace.name(cause))] += static_cast<double>(block.blocked);
         group.median["cause_ns"].push_back(static_cast<double>(trace.durations()[cause]));
-        group.median["waited_ns"].push_back(static_cast<double>(trace.end(cause) - start));
+        group.median["waited_ns"].push_back(static_cast<double>(
+            trace.end(cause) - trace.starts()[block.copy == kNoEvent ? block.call : block.copy]));
       }
       group.consider(static_cast<double>(block.idle + block.blocked), block.call);
     }

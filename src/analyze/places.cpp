@@ -30,7 +30,7 @@ constexpr std::string_view kLibraryModules[] = {
 
 std::string_view language_of(const Frame& frame, std::string_view file) {
   if (frame.kind == FrameKind::python || file.ends_with(".py")) return "python";
-  return frame.kind == FrameKind::native && !file.empty() ? "cpp" : "";
+  return frame.kind == FrameKind::native ? "cpp" : "";
 }
 
 std::string_view base_name(std::string_view path) {
@@ -59,7 +59,8 @@ SiteTable::SiteTable(const ProcessIndex& index, const AnalyzeOptions& options)
 
 bool SiteTable::is_user_frame(const Place& place, std::string_view module) const {
   if (place.file.empty()) {
-    if (place.function.empty() || place.language.empty()) return false;
+    // A Python function without a file is built into the interpreter or a C++ extension.
+    if (place.function.empty() || place.language == "python" || module.empty()) return false;
     return std::ranges::none_of(kLibraryModules, [&](std::string_view library) {
       return base_name(module).starts_with(library);
     });

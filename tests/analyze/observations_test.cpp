@@ -232,3 +232,28 @@ for (const Observation& o : summary.observations) {
   }
 }
 }
+
+TEST_CASE("a place is the innermost frame in the user's own code") {
+  struct Case {
+    const char* stack;
+    const char* file;
+    uint32_t line;
+  };
+  for (const Case& c : std::initializer_list<Case>{
+           {R"(["a.py:1 f","b.py:2 g"])", "a.py", 1},
+           {R"([{"function":"<built-in method to of Tensor>","kind":"python"},"b.py:2 g"])", "b.py", 2},
+           {R"(["torch/nn/modules/module.py:9 call","b.py:2 g"])", "b.py", 2},
+           {R"(["/opt/venv/lib/python3.11/site-packages/x/y.py:9 call","/w/b.py:2 g"])", "/w/b.py", 2},
+           {R"(["/usr/include/c++/12/vector:3 push","/w/main.cpp:8 train"])", "/w/main.cpp", 8},
+           {R"([{"function":"cudaMemcpy","module":"/usr/lib/libcudart.so.12"},"/w/main.cpp:8 train"])", "/w/main.cpp", 8},
+           {R"(["torch/a.py:9 call"])", "", 0},
+       }) {
+    CAPTURE(std::string(c.stack));
+    const RankSummary summary = ten_steps(
+        std::string(R"({"kind":"api","name":"cudaDeviceSynchronize","startUs":200,"durationUs":220,"stack":)") +
+        c.stack + "}");
+    const Observation& sync = only(summary, "host-sync");
+    CHECK(sync.place.file == c.file);
+    CHECK(sync.place.line == c.line);
+  }
+}
