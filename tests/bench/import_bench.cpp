@@ -38,9 +38,13 @@ size_t walk(ondemand::value value) {
 
 void bare_walk(benchmark::State& state) {
   for (auto _ : state) {
-    const auto text = simdjson::padded_string::load(trace_path());
+    simdjson::padded_string text;
+    if (simdjson::padded_string::load(trace_path()).get(text) != simdjson::SUCCESS) {
+      state.SkipWithError("the trace cannot be read");
+      return;
+    }
     ondemand::parser parser;
-    ondemand::document document = parser.iterate(text.value()).value();
+    ondemand::document document = parser.iterate(text).value();
     size_t sum = 0;
     for (auto field : document.get_object()) sum += walk(field.value().value());
     benchmark::DoNotOptimize(sum);
@@ -81,9 +85,10 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "set STALLSCOPE_BENCH_TRACE, or run scripts/bench.sh import\n");
     return 2;
   }
-  for (const auto& [name, run] :
-       {std::pair{"walk/json", bare_walk}, std::pair{"inflate/gz", inflate}})
-    benchmark::RegisterBenchmark(name, run)->Unit(benchmark::kMillisecond)->UseRealTime();
+  benchmark::RegisterBenchmark("walk/json", bare_walk)
+      ->Unit(benchmark::kMillisecond)
+      ->UseRealTime();
+  benchmark::RegisterBenchmark("inflate/gz", inflate)->Unit(benchmark::kMillisecond)->UseRealTime();
   for (const char* ending : {"", ".gz"})
     benchmark::RegisterBenchmark(
         (std::string("import/json") + ending).c_str(),
