@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kLabelledShare = 0.07;  // a part of the bar this wide has room for its percentage
 constexpr double kNamedShare = 0.18;     // and this wide for its name,
+constexpr double kPhoneShare = 0.12;     // and this wide for its percentage on a phone
 constexpr double kNamedOnPhonesShare = 0.35;  // and this wide even on a phone
 constexpr double kWidth = 560;       // user units of a mini-timeline; it scales with its column
 constexpr double kRowHeight = 17;    // of one lane of slices
@@ -113,8 +114,8 @@ std::string class_bar_svg(const ClassTimes& times, std::string_view label) {
       if (share >= kNamedShare)
         name = fmt::format("<tspan class=\"name{}\">{} </tspan>",
                            share >= kNamedOnPhonesShare ? "" : " narrow", class_label(c));
-      out += fmt::format("<text class=\"on-{}\" x=\"8\" y=\"50%\" dy=\".35em\">{}{}</text>",
-                         to_string(c), name, percent);
+      out += fmt::format("<text class=\"on-{}{}\" x=\"8\" y=\"50%\" dy=\".35em\">{}{}</text>",
+                         to_string(c), share >= kPhoneShare ? "" : " phone", name, percent);
     }
     out += "</svg>";
     x += share;

@@ -99,6 +99,25 @@ def test_perfetto_decodes_to_the_same_events(tool, trace, tmp_path):
     assert counters >= 24
 
 
+def test_perfetto_follows_the_published_descriptors(tool, trace, tmp_path):
+    from google.protobuf import unknown_fields
+    from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
+    out = tmp_path / "t.perfetto-trace"
+    tool("export", trace, "--to", "perfetto", "-o", out)
+    decoded = Trace()
+    decoded.ParseFromString(out.read_bytes())
+    events = [packet.track_event for packet in decoded.packet if packet.HasField("track_event")]
+    kinds = [TrackEvent.Type.Name(event.type) for event in events]
+    assert kinds.count("TYPE_SLICE_BEGIN") == kinds.count("TYPE_SLICE_END") == 48
+    assert kinds.count("TYPE_COUNTER") >= 24
+    findings = [event.name for event in events if "finding" in event.categories]
+    assert findings and all(findings)
+    described = {packet.track_descriptor.uuid for packet in decoded.packet if packet.HasField("track_descriptor")}
+    assert {event.track_uuid for event in events} <= described
+    for message in [*decoded.packet, *events]:
+        assert len(unknown_fields.UnknownFieldSet(message)) == 0
+
+
 def test_chrome_reimports_equal(tool, trace, tmp_path):
     out = tmp_path / "t.json"
     tool("export", trace, "--to", "chrome", "-o", out)
