@@ -32,7 +32,7 @@ bool recycle_oldest(Session& session, uint32_t* chunk) {
 // With chunk_lock held. The one made first, so that the file fills from its front.
 uint32_t pop_front(Session& session) {
   const uint32_t chunk = session.ready[0];
-  --session.ready_count;
+  __atomic_store_n(&session.ready_count, session.ready_count - 1, __ATOMIC_RELEASE);
   __builtin_memmove(session.ready, session.ready + 1, session.ready_count * sizeof(uint32_t));
   return chunk;
 }
@@ -52,8 +52,10 @@ bool pop_ready(Session& session, uint32_t* chunk, bool* low) {
 
 void put_ready(Session& session, const uint32_t* chunks, uint32_t count) {
   const Locked locked(session.chunk_lock);
-  for (uint32_t i = 0; locked && i < count && session.ready_count < kMaxReady; ++i)
-    session.ready[session.ready_count++] = chunks[i];
+  for (uint32_t i = 0; locked && i < count && session.ready_count < kMaxReady; ++i) {
+    session.ready[session.ready_count] = chunks[i];
+    __atomic_store_n(&session.ready_count, session.ready_count + 1, __ATOMIC_RELEASE);
+  }
 }
 
 bool find_chunk(Session& session, uint32_t* chunk) {

@@ -35,6 +35,7 @@ uint64_t hash_words(uint64_t seed, const uint64_t* words, size_t count) {
   return hash == 0 ? 1 : hash;
 }
 
+// The slot of `key`, or the free slot where it would go.
 Slot* slot_of(uint64_t key) {
   uint32_t index = static_cast<uint32_t>(key) & (kSlots - 1);
   for (;;) {
@@ -48,7 +49,7 @@ uint32_t define_stack(const uint64_t* frames, size_t count, uint64_t key) {
   const Locked locked(g_session->number_lock);
   if (!locked) return 0;
   Slot* slot = slot_of(key);
-  if (slot->key != 0) return slot->stack;
+  if (slot->key == key) return slot->stack;
   if (g_stack_count >= kMaxStacks) return 0;
   segment::Record head{};
   head.kind = segment::RecordKind::stack;
@@ -76,7 +77,8 @@ uint32_t take_stack(Thread& thread, uint8_t policy) {
   const size_t python_count = g_options.python_stacks ? walk_python(python) : 0;
   const uint64_t key = hash_words(hash_words(0x5374616b, frames, count), python, python_count);
   const Slot* slot = slot_of(key);
-  if (slot->key != 0) return slot->stack;
+  // Compared again: a free slot may just have been taken for another stack.
+  if (__atomic_load_n(&slot->key, __ATOMIC_ACQUIRE) == key) return slot->stack;
   if (count + python_count == 0) return 0;
   const uint64_t begin = ticks();
   uint64_t both[kMaxFrames + kMaxPythonFrames];

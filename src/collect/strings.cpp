@@ -64,13 +64,21 @@ uint64_t hash_text(const char* text, size_t bytes) {
   return fold(hash ^ load(text, bytes), 0x8ebc6af09c88c6e3ULL);
 }
 
-Slot* slot_of(const char* text, size_t bytes, uint64_t hash) {
+/// The slot of a text and its number, or the free slot where it would go. The
+/// number is read once: a free slot may be taken for another text at any moment.
+struct Found {
+  Slot* slot;
+  uint32_t id;
+};
+
+Found find(const char* text, size_t bytes, uint64_t hash) {
   uint32_t index = static_cast<uint32_t>(hash) & (kSlots - 1);
   for (;;) {
     Slot& slot = g_slots[index];
-    if (__atomic_load_n(&slot.id, __ATOMIC_ACQUIRE) == 0) return &slot;
+    const uint32_t id = __atomic_load_n(&slot.id, __ATOMIC_ACQUIRE);
+    if (id == 0) return {&slot, 0};
     if (slot.hash == hash && slot.bytes == bytes && memcmp(slot.text, text, bytes) == 0)
-      return &slot;
+      return {&slot, id};
     index = (index + 1) & (kSlots - 1);
   }
 }
@@ -92,8 +100,8 @@ const char* keep(const char* text, size_t bytes) {
 uint32_t add(const char* text, size_t bytes, uint64_t hash) {
   const Locked locked(g_session->string_lock);
   if (!locked) return 0;
-  Slot* slot = slot_of(text, bytes, hash);
-  if (slot->id != 0) return slot->id;
+  const auto [slot, known] = find(text, bytes, hash);
+  if (known != 0) return known;
   if (g_string_count >= kMaxStrings || g_text_bytes + bytes > kMaxTextBytes) return 0;
   const char* kept = keep(text, bytes);
   if (kept == nullptr) return 0;
@@ -126,25 +134,24 @@ size_t split_point(const char* text, size_t bytes) {
   return digits < bytes && bytes - digits <= kMaxDigits ? digits : 0;
 }
 
-// The slot of a stem, added when new; nullptr when the table is full.
-Slot* stem_slot(const char* text, size_t bytes) {
+// A stem, added when new; number 0 when the table is full.
+Found find_stem(const char* text, size_t bytes) {
   const uint64_t hash = hash_text(text, bytes);
-  Slot* slot = slot_of(text, bytes, hash);
-  if (slot->id != 0) return slot;
-  if (add(text, bytes, hash) == 0) return nullptr;
-  return slot_of(text, bytes, hash);
+  const Found found = find(text, bytes, hash);
+  if (found.id != 0 || add(text, bytes, hash) == 0) return found;
+  return find(text, bytes, hash);
 }
 
 SplitText resolve_unseen(const char* text, size_t bytes, uint64_t hash) {
   const size_t split = split_point(text, bytes);
-  Slot* stem = split > 0 ? stem_slot(text, split) : nullptr;
-  if (stem == nullptr || stem->siblings < kMaxSiblings) {
+  const Found stem = split > 0 ? find_stem(text, split) : Found{nullptr, 0};
+  if (stem.id == 0 || __atomic_load_n(&stem.slot->siblings, __ATOMIC_RELAXED) < kMaxSiblings) {
     if (const uint32_t id = add(text, bytes, hash)) {
-      if (stem != nullptr) __atomic_add_fetch(&stem->siblings, 1, __ATOMIC_RELAXED);
+      if (stem.id != 0) __atomic_add_fetch(&stem.slot->siblings, 1, __ATOMIC_RELAXED);
       return {id, 0, nullptr};
     }
   }
-  if (stem != nullptr) return {stem->id, static_cast<uint32_t>(bytes - split), text + split};
+  if (stem.id != 0) return {stem.id, static_cast<uint32_t>(bytes - split), text + split};
   if (is_active(g_session))
     __atomic_add_fetch(&g_session->header->inline_texts, 1, __ATOMIC_RELAXED);
   return {0, static_cast<uint32_t>(bytes), text};
@@ -162,16 +169,16 @@ uint32_t intern(const char* text, size_t bytes) {
   if (bytes == 0) return 0;
   if (bytes > kMaxTextPerRecord) bytes = kMaxTextPerRecord;
   const uint64_t hash = hash_text(text, bytes);
-  const Slot* slot = slot_of(text, bytes, hash);
-  return slot->id != 0 ? slot->id : add(text, bytes, hash);
+  const uint32_t known = find(text, bytes, hash).id;
+  return known != 0 ? known : add(text, bytes, hash);
 }
 
 SplitText resolve(const char* text, size_t bytes) {
   if (bytes == 0) return {};
   if (bytes > kMaxTextPerRecord) bytes = kMaxTextPerRecord;
   const uint64_t hash = hash_text(text, bytes);
-  const Slot* slot = slot_of(text, bytes, hash);
-  if (__builtin_expect(slot->id != 0, 1)) return {slot->id, 0, nullptr};
+  const uint32_t known = find(text, bytes, hash).id;
+  if (__builtin_expect(known != 0, 1)) return {known, 0, nullptr};
   return resolve_unseen(text, bytes, hash);
 }
 

@@ -21,6 +21,12 @@ using namespace stallscope;
 using namespace stallscope::test;
 namespace rec = stallscope::collect;
 
+// The first race ends the child that it happens in, so that its test fails.
+extern "C" const char* __tsan_default_options();
+extern "C" const char* __tsan_default_options() {
+  return "halt_on_error=1";
+}
+
 namespace {
 
 // One folder for the process: the library reads its settings once.
@@ -49,6 +55,7 @@ Recorded record_in_child(Body body) {
   int status = 0;
   REQUIRE(waitpid(pid, &status, 0) == pid);
   REQUIRE(WIFEXITED(status));
+  REQUIRE(WEXITSTATUS(status) == 0);
   Recorded recorded = read_folder(folder().path());
   for (const auto& entry : std::filesystem::directory_iterator(folder().path()))
     std::filesystem::remove(entry.path());
