@@ -107,12 +107,18 @@ double rare_names(size_t pieces, const std::map<StringId, std::vector<size_t>>& 
   return static_cast<double>(rare) / static_cast<double>(places.size());
 }
 
-double median_period(const Cut& cut, const std::vector<Launch>& launches) {
+// The median length of the pieces, or 0 when they differ too much in time to be steps.
+double steady_period(const Cut& cut, const std::vector<Launch>& launches) {
+  constexpr double kSteady = 0.3, kMostOfThem = 0.7;
   std::vector<double> periods;
   for (size_t i = 1; i < cut.starts.size(); ++i)
     periods.push_back(
         static_cast<double>(launches[cut.starts[i]].start - launches[cut.starts[i - 1]].start));
-  return median_of(std::move(periods));
+  const double median = median_of(periods);
+  const auto steady = std::ranges::count_if(
+      periods, [median](double period) { return std::fabs(period - median) <= kSteady * median; });
+  return static_cast<double>(steady) >= kMostOfThem * static_cast<double>(periods.size()) ? median
+                                                                                          : 0;
 }
 
 }  // namespace
@@ -143,7 +149,8 @@ StepMarks find_steps_by_period(const ProcessIndex& index, const DeviceWork& work
       if (cut.coverage < kCoverage || !is_regular(cut, launches.size()) ||
           rare_names(count, places) > kMostRare)
         continue;
-      cut.median_period = median_period(cut, launches);
+      cut.median_period = steady_period(cut, launches);
+      if (cut.median_period <= 0) continue;
       passing.push_back(std::move(cut));
     }
     if (!passing.empty() && passing.front().starts.size() != count) break;
