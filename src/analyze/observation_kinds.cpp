@@ -151,6 +151,9 @@ std::vector<ObservationKind> all_kinds() {
              "step thread does; absent when unknown"}}),
       kind("allocation", "device or pinned host memory taken or given back in steady state",
            {{"call", "text: alloc, free, host-alloc"},
+            {"before_collective",
+             "number: share of the calls after which the thread's next device work is a "
+             "collective, 0 to 1"},
             {"bytes", "bytes: per call, median; absent when unknown"},
             kOperator,
             kOperators}),

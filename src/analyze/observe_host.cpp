@@ -1,8 +1,10 @@
 // host-gap, input-wait, allocation, compile, overhead, garbage-collection: what
 // the host did while the device, or the step thread, waited.
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <tuple>
+#include <unordered_set>
 
 #include "analyze/observation_builder.h"
 #include "analyze/observe_parts.h"
@@ -15,6 +17,37 @@ constexpr double kFills = 0.5;
 
 // Children of the gap's thread that began inside it are looked at up to this many.
 constexpr size_t kMostChildren = 4096;
+
+// Many short calls of one function fill a gap as one long call does: time by name.
+class Repeated {
+ public:
+  void add(StringId name, EventId id, Ns start, Ns end) {
+    Sum& sum = sums_[name];
+    if (sum.first == kNoEvent) sum.first = id;
+    start = std::max(start, sum.reached);  // a call inside itself counts once
+    if (end <= start) return;
+    sum.covered += end - start;
+    sum.reached = end;
+  }
+
+  // The first range of the name that covers most, if that is enough of `length`.
+  EventId filling(Ns length) const {
+    const Sum* most = nullptr;
+    for (const auto& [name, sum] : sums_)
+      if (most == nullptr || sum.covered > most->covered) most = &sum;
+    const bool fills = most != nullptr &&
+                       static_cast<double>(most->covered) >= kFills * static_cast<double>(length);
+    return fills ? most->first : kNoEvent;
+  }
+
+ private:
+  struct Sum {
+    EventId first = kNoEvent;
+    Ns covered = 0;
+    Ns reached = std::numeric_limits<Ns>::min();
+  };
+  std::map<StringId, Sum> sums_;
+};
 
 // The innermost range that covers at least half of [from, to) on the thread; markers of steps say
 // nothing and are passed over. kNoEvent when none does.
@@ -36,9 +69,15 @@ EventId filling_range(const RankContext& context, const HostThread& thread, Ns f
   // Ranges that begin inside the gap are deeper than those around it; the last that covers enough
   // is the innermost.
   size_t seen = 0;
-  for (EventId id = row; id < thread.last && starts[id] < to && seen < kMostChildren; ++id, ++seen)
-    if (named(id) && covers(id)) best = id;
+  Repeated repeated;
+  for (EventId id = row; id < thread.last && starts[id] < to && seen < kMostChildren;
+       ++id, ++seen) {
+    if (!named(id)) continue;
+    if (covers(id)) best = id;
+    repeated.add(trace.names()[id], id, starts[id], std::min(trace.end(id), to));
+  }
   if (best != kNoEvent) return best;
+  if (const EventId many = repeated.filling(to - from); many != kNoEvent) return many;
   if (row == thread.first) return kNoEvent;
   const EventId before = row - 1;
   EventId around = trace.kinds()[before] == EventKind::range ? before : thread.parent(before);
@@ -212,9 +251,45 @@ void observe_input_wait(const RankContext& context, SiteTable& sites, Observatio
   maker.make(context, sites, observations);
 }
 
+namespace {
+
+/// The calls of a rank that start collectives.
+std::unordered_set<EventId> collective_launches(const RankContext& context) {
+  std::unordered_set<EventId> calls;
+  if (context.work == nullptr) return calls;
+  const Trace& trace = context.trace;
+  for (size_t i = 0; i < context.work->activities.size(); ++i) {
+    const EventId id = context.work->activities[i];
+    const bool collective =
+        trace.kinds()[id] == EventKind::collective || context.collective_name[trace.names()[id]];
+    if (collective && context.work->launches[i] != kNoEvent)
+      calls.insert(context.work->launches[i]);
+  }
+  return calls;
+}
+
+// Whether the next device work that the thread starts after `call` is a collective.
+bool before_collective(const Trace& trace, const HostThread& thread, EventId call,
+                       const std::unordered_set<EventId>& collectives) {
+  constexpr EventId kLookAhead = 64;
+  for (EventId id = call + 1; id < thread.last && id - call < kLookAhead; ++id) {
+    if (trace.kinds()[id] == EventKind::collective || collectives.contains(id)) return true;
+    if (trace.kinds()[id] != EventKind::api) continue;
+    const auto api = static_cast<ApiCall>(trace.details()[id]);
+    if (api == ApiCall::collective) return true;
+    if (api == ApiCall::launch || api == ApiCall::graph_launch || api == ApiCall::copy ||
+        api == ApiCall::copy_blocking || api == ApiCall::memset)
+      return false;
+  }
+  return false;
+}
+
+}  // namespace
+
 void observe_calls(const RankContext& context, SiteTable& sites, Observations& observations) {
   const Trace& trace = context.trace;
   const ThreadIdle idle(context);
+  const std::unordered_set<EventId> collectives = collective_launches(context);
   using GroupKey = std::tuple<std::string_view, SiteId, StringId>;
   std::map<GroupKey, ObservationBuilder> groups;
   for (uint32_t t = 0; t < context.index.threads.size(); ++t) {
@@ -257,12 +332,18 @@ void observe_calls(const RankContext& context, SiteTable& sites, Observations& o
       group.idle.add(used, static_cast<double>(idle.overlap(t, start, trace.end(id))));
       if (const auto bytes = trace.integer(id, kKeyBytes))
         group.median["bytes"].push_back(static_cast<double>(*bytes));
+      if (kind == "allocation" && before_collective(trace, thread, id, collectives))
+        group.numbers["before_collective"] += 1;
       group.events.push_back(id);
       group.consider(duration, id);
     }
   }
   RowMaker maker;
-  for (const auto& [key, group] : groups) maker.add(std::get<0>(key), group);
+  for (auto& [key, group] : groups) {
+    if (std::get<0>(key) == "allocation" && !group.events.empty())
+      group.numbers["before_collective"] /= static_cast<double>(group.events.size());
+    maker.add(std::get<0>(key), group);
+  }
   maker.make(context, sites, observations);
 }
 

@@ -104,13 +104,15 @@ class Builder {
       }
       part->claims.push_back(claim);
       std::optional<Price> block_price;
+      const bool adds_up = seen_[claim->block.front()].observation->kind == "repeated-kernels";
       for (const uint32_t i : claim->block) {
         if (weight(*seen_[i].observation) > weight(*seen_[part->worst].observation))
           part->worst = i;
         part->one_time += seen_[i].observation->one_time_ns;
         // Observations of one host block describe the same time: the dearest counts.
         const auto price = price_of(rule_.gain, rule_.gain_share, seen_[i]);
-        if (price && (!block_price || price->range.mid > block_price->range.mid))
+        if (price && adds_up) part->prices.push_back(*price);
+        if (price && !adds_up && (!block_price || price->range.mid > block_price->range.mid))
           block_price = price;
       }
       if (block_price) part->prices.push_back(*block_price);

@@ -78,7 +78,7 @@ TraceVerdict judge(std::span<const Rule> rules, const Seen& seen) {
 }
 
 bool is_host_block_kind(std::string_view kind) {
-  return kind == "host-sync" || kind == "pageable-copy" || kind == "copy";
+  return kind == "host-sync" || kind == "pageable-copy" || kind == "copy" || kind == "allocation";
 }
 
 std::vector<Block> host_blocks(std::span<const Seen> seen) {
@@ -87,9 +87,10 @@ std::vector<Block> host_blocks(std::span<const Seen> seen) {
   std::vector<Block> blocks;
   for (uint32_t i = 0; i < seen.size(); ++i) {
     const Observation& o = *seen[i].observation;
-    if (is_host_block_kind(o.kind) && o.place.line > 0) {
-      const Key key{seen[i].rank, o.place.file, o.place.line, text_of(o, "operators"),
-                    text_of(o, "copy")};
+    const bool constant = o.kind == "repeated-kernels";
+    if ((constant || is_host_block_kind(o.kind)) && o.place.line > 0) {
+      const Key key{seen[i].rank, o.place.file, o.place.line,
+                    constant ? o.kind : text_of(o, "operators"), text_of(o, "copy")};
       const auto [it, added] = open.emplace(key, blocks.size());
       if (!added) {
         blocks[it->second].push_back(i);

@@ -43,7 +43,8 @@ struct TraceVerdict {
 };
 TraceVerdict judge(std::span<const Rule> rules, const Seen& seen);
 
-/// Observations of one host block (or one of another kind) on one rank: one finding at most.
+/// Observations of one host block, of what one line rebuilds, or one of another
+/// kind, on one rank: one finding at most.
 using Block = std::vector<uint32_t>;  // indices into the seen observations
 std::vector<Block> host_blocks(std::span<const Seen> seen);
 
