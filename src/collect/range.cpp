@@ -12,6 +12,8 @@ using segment::Record;
 using segment::RecordKind;
 
 constexpr size_t kFixedBytes = sizeof(Record) + sizeof(segment::Tail);
+constexpr size_t kSmallest = 2 * segment::kUnit;
+static_assert(kFixedBytes == kSmallest);
 // Leaves room for a long duration and a payload given at the end.
 constexpr size_t kMaxPayload = 2048;
 constexpr size_t kMaxText = segment::kMaxRecordBytes - kFixedBytes - sizeof(segment::Context) -
@@ -195,7 +197,16 @@ int begin_range(const RangeText& what) {
           thread->open_top + shape.bytes > thread->open_limit || thread->open_count >= kMaxOpen, 0))
     return begin_overflowing(*thread, what.domain);
   uint8_t* entry = thread->open_top;
-  write(entry, RecordKind::range, what, shape, ticks(), 0);
+  if (shape.bytes == kSmallest && !shape.context && !shape.cut) {
+    // The usual range: a name and nothing else, in four words.
+    const uint64_t words[] = {static_cast<uint64_t>(RecordKind::range) | 2ULL << 8 |
+                                  static_cast<uint64_t>(what.domain) << 24 |
+                                  static_cast<uint64_t>(what.text.name) << 32,
+                              ticks(), 0, 0};
+    memcpy(entry, words, sizeof words);
+  } else {
+    write(entry, RecordKind::range, what, shape, ticks(), 0);
+  }
   thread->open_offset[thread->open_count++] = static_cast<uint16_t>(entry - thread->block->open);
   thread->open_top = entry + shape.bytes;
   __atomic_store_n(&thread->block->used,

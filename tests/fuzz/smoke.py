@@ -58,7 +58,11 @@ def nsys_seeds(folder):
 with tempfile.TemporaryDirectory() as temporary:
     corpus = pathlib.Path(temporary) / "corpus"
     corpus.mkdir()
-    (kineto_seeds if "kineto" in fuzzer.name else nsys_seeds)(corpus)
+    seeds = {"fuzz_kineto": kineto_seeds, "fuzz_nsys": nsys_seeds}
+    if fuzzer.name in seeds:  # others build their own structure around any bytes
+        seeds[fuzzer.name](corpus)
+    else:
+        (corpus / "bytes").write_bytes(bytes(range(256)) * 8)
     done = subprocess.run([str(fuzzer), f"-max_total_time={seconds}", "-rss_limit_mb=2048", "-timeout=20",
                            "-max_len=20000", f"-artifact_prefix={pathlib.Path.cwd()}/", str(corpus)])
     sys.exit(done.returncode)
