@@ -280,6 +280,9 @@ Finding unmeasured_finding(const Rule& rule, const SourceFact& fact) {
   f.context_chain = fact.context_chain;
   const int lowered = static_cast<int>(f.severity) - static_cast<int>(fact.lowered);
   f.severity = static_cast<Severity>(std::max(lowered, 0));
+  // Once per evaluation batch still stalls, but no training step does.
+  if (std::ranges::find(fact.guards, "evaluation-only") != fact.guards.end())
+    f.severity = std::min(f.severity, Severity::low);
   f.related = fact.related;
   f.message = rule.title + ".";
   if (fact.context != "library" && !fact.context.empty())

@@ -237,8 +237,14 @@ Value of_torch(std::string_view path, std::string_view name, const CallShape& ca
   if (name == "device" || name == "dtype" || name == "finfo" || name == "iinfo")
     return proven(Kind::device);
   if (name == "Size") return proven(Kind::shape);
-  if (name == "compile" || name == "script" || name == "trace")
+  if (name == "compile" || name == "script" || name == "trace") {
     return likely(Kind::module, kJitted);
+  }
+  if (path.starts_with("torch.jit.") || path.starts_with("torch._") ||
+      path.starts_with("torch.compiler.") || path.starts_with("torch.onnx.") ||
+      path.starts_with("torch.fx.") || name.starts_with("is_")) {
+    return name.starts_with("is_") ? proven(Kind::number) : Value{};
+  }
   if (name == "is_tensor" || name == "is_grad_enabled" || name == "is_floating_point" ||
       name == "numel" || name == "equal" || name == "allclose" || name == "is_autocast_enabled" ||
       name == "get_num_threads" || name == "initial_seed" || name == "is_complex") {
@@ -267,6 +273,13 @@ Value of_torch(std::string_view path, std::string_view name, const CallShape& ca
 }
 
 }  // namespace
+
+bool is_dtype(std::string_view argument) {
+  if (contains_any(argument, {"device", "cuda", "gpu", "rank"})) return false;
+  return contains_any(
+      argument, {"dtype", "float", "half", "int", "long", "bool", "double", "kf32", "kf64", "kf16",
+                 "kbf16", "khalf", "ki64", "kuint", "kbyte", "complex", "precision"});
+}
 
 bool is_factory(std::string_view path) {
   return path.starts_with("torch.") && kFactories.contains(last_component(path));
@@ -381,6 +394,10 @@ std::optional<Value> value_of_method(const Value& receiver, std::string_view nam
   }
   if (receiver.kind == Kind::host_tensor || receiver.kind == Kind::numpy) return receiver;
   if (receiver.kind == Kind::number) return likely(Kind::number);
+  if (receiver.kind == Kind::unknown &&
+      (name == "isnan" || name == "isinf" || name == "isfinite")) {
+    return likely(Kind::mask);
+  }
   if (kTensorOnly.contains(name)) {
     return name == "cuda" ? Value{}
                           : likely(kMasks.contains(name) ? Kind::mask : Kind::device_tensor,

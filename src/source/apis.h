@@ -30,6 +30,8 @@ std::optional<Value> value_of_attribute(const Value& receiver, std::string_view 
 
 /// Whether calling this method on a variable proves that it is a tensor.
 bool is_tensor_only_method(std::string_view name);
+/// Whether an argument of `.to(...)` names a dtype rather than a device.
+bool is_dtype(std::string_view argument);
 /// Whether the call makes a host tensor of constant content when it names no device.
 bool is_factory(std::string_view path);
 

@@ -144,6 +144,10 @@ class Collector {
         continue;
       } else if (wanted == "present") {
         return true;
+      } else if (wanted == "not-device-tensor") {
+        if (!file_.inference.at(found).is_device()) return true;
+      } else if (wanted == "a-device") {
+        if (!is_dtype(ast_.slice(found))) return true;
       } else if (wanted.starts_with("kind:")) {
         const KindWord* kind = kind_of(std::string_view(wanted).substr(5));
         const Value& value = file_.inference.at(found);
@@ -185,6 +189,7 @@ class Collector {
       return false;
     }
     if (test.node == "assignment-of-self") return assigns_itself(id);
+    if (test.node == "its-own-loop") return uses_loop_variable(id);
     auto one = [&](NodeId at) {
       if (!test.node.empty() && !node_is(at, test.node)) return false;
       if (test.calls.empty() && test.patterns.empty()) return true;
@@ -216,6 +221,31 @@ class Collector {
       if (ast_[item].kind != K::with_item) continue;
       for (NodeId at = item; at < ast_[item].end; ++at) {
         if (test(at)) return true;
+      }
+    }
+    return false;
+  }
+
+  /// Whether what a call is about is, or is indexed by, the variable of the innermost loop.
+  bool uses_loop_variable(NodeId id) const {
+    const uint32_t loop = file_.outline.loop_of[id];
+    if (loop == kNone) return false;
+    NodeId callee = ast_.child(id, Role::callee);
+    NodeId object = callee == kNoNode ? kNoNode : ast_.child(callee, Role::object);
+    if (object == kNoNode) return false;
+    auto bound = [&](NodeId target, std::string_view name) {
+      for (NodeId at = target; at < ast_[target].end; ++at) {
+        if (ast_[at].kind == K::name && ast_[at].text == name) return true;
+      }
+      return false;
+    };
+    const NodeId node = file_.outline.loops[loop];
+    for (NodeId at = object; at < ast_[object].end; ++at) {
+      if (ast_[at].kind != K::name) continue;
+      for (NodeId c : children(ast_, node)) {
+        if (ast_[c].role == Role::left && bound(c, ast_[at].text)) return true;
+        NodeId target = ast_[c].kind == K::comp_for ? ast_.child(c, Role::left) : kNoNode;
+        if (target != kNoNode && bound(target, ast_[at].text)) return true;
       }
     }
     return false;
@@ -272,6 +302,10 @@ class Collector {
     out.anchor_line = callee == kNoNode ? node.first_line : ast_[callee].last_line;
     out.block = chain_of(id);
     out.guards = guards;
+    out.in_inner_loop = std::ranges::any_of(clause.nested, [](const CompiledNested& n) {
+      return n.test->node == "its-own-loop" || n.test->node == "inner-loop" ||
+             n.test->node == "parameter-loop";
+    });
     out.subject = subject;
     for (const auto& [name, bound] : bindings)
       out.metavariables.emplace_back(name, ast_.slice(bound));

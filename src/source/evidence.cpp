@@ -73,13 +73,19 @@ class Collector {
       if (name == "update" && is_optimizer_name(receiver) && names_.uses("jax"))
         return Evidence::step;
     }
+    if (ast_.grammar == Grammar::cuda && ast_[callee].kind == K::name &&
+        outline_.loop_of[call] != kNone) {
+      // C programs name their own: gpt2_backward(), model_update(), adam_step().
+      if (name.ends_with("_update") || name.ends_with("_optimizer_step") || name.ends_with("adamw"))
+        return Evidence::step;
+      if (name.find("_backward") != std::string_view::npos) return Evidence::backward;
+    }
     Dotted path = names_.resolve(callee);
     if (path.imported) {
       if (kUpdateFunctions.contains(path.path)) return Evidence::step;
       if (kGradientFunctions.contains(path.path)) return Evidence::backward;
       if (path.path == "torch.autograd.backward") return Evidence::backward;
     }
-    (void)call;
     return Evidence::none;
   }
 

@@ -209,8 +209,9 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
     }
     return guards;
   }
+  if (equal && !negated && r == "0" && l.starts_with("len(")) return kGuardCached;
   if (op == "not in" && !negated &&
-      contains_any(r, {"cache", "self.", "buffer", "seen", "memo", "table"}))
+      contains_any(r, {"state", "cache", "self.", "buffer", "seen", "memo", "table"}))
     return kGuardCached;
   if (contains_any(text, {"cpu"}) &&
       (ast_[right].kind == K::string || ast_[left].kind == K::string)) {
@@ -254,7 +255,8 @@ uint32_t Guards::of_words(std::string_view text, bool negated) const {
     if (last_component(text) == "is_cuda" ||
         contains_any(text, {"use_cuda", "use_gpu", "cuda_available"}))
       guards |= kGuardCpuBranch;
-    if (contains_any(text, {"initialized", "_inited", "is_init"})) guards |= kGuardCached;
+    if (contains_any(text, {"initialized", "_inited", "is_init"}) || text == "state")
+      guards |= kGuardCached;
     return guards;
   }
   if (contains_any(

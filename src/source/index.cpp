@@ -166,13 +166,22 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
   out.breaks_graph = (bits & kInJit) != 0;
   auto wants = [&](Context c) { return (clause.contexts & (1u << static_cast<unsigned>(c))) != 0; };
   if ((clause.unless & kGuardTest) != 0 && (facts.flags & kTestFunction) != 0) return false;
+  // An element-wise read is one in a loop inside the step, not in the step's own loop.
+  if (candidate.in_inner_loop && candidate.loop != kNone &&
+      contexts_->step_loop(function, candidate.loop) == candidate.loop)
+    return false;
   if ((clause.unless & kGuardJit) != 0 && (bits & kInJit) != 0) return false;
   if (clause.contexts == 0 || wants(Context::any)) return true;
   if (wants(Context::loop) && candidate.loop != kNone) {
-    if ((bits & kInStep) != 0)
+    if ((bits & kInStep) != 0) {
       out.context_chain = contexts_->chain(function, candidate.loop, kInStep);
-    else
-      out.context = "loop";
+      return true;
+    }
+    // A loop that builds, saves or runs now and then is none that matters.
+    if ((bits & (kInInit | kInCheckpoint | kAtInterval)) != 0) return false;
+    out.context = "loop";
+    if ((bits & kInEval) != 0) out.guards.emplace_back("evaluation-only");
+    out.lowered += 1;
     return true;
   }
   if ((bits & kInStep) != 0 && wants(Context::step)) {
@@ -190,10 +199,11 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     if (wants(Context::eval)) return true;
     if ((clause.lower & kGuardEvaluation) == 0) return false;
     out.guards.emplace_back("evaluation-only");
-    out.lowered += 2;
+    out.lowered += 1;
     return true;
   }
   if (word == "library") {
+    if ((clause.unless & kGuardLibrary) != 0) return false;
     if (!wants(Context::step) && !wants(Context::forward) && !wants(Context::library)) return false;
     out.guards.emplace_back("no-visible-caller");
     out.lowered += 1;

@@ -308,9 +308,7 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
     NodeId first = ast_.child(id, Role::argument);
     if (first != kNoNode) {
       std::string_view text = ast_.slice(first);
-      const bool dtype = contains_any(text, {"dtype", "float", "half", "int", "long", "bool", "kf",
-                                             "kbf", "klong", "double"}) &&
-                         !contains_any(text, {"device", "cuda"});
+      const bool dtype = is_dtype(text);
       shape.device_is_cpu |= text == "'cpu'" || text == "\"cpu\"" || text.ends_with("kCPU") ||
                              text == "torch.device('cpu')" || text == "torch.device(\"cpu\")";
       if (ast_[first].kind != K::keyword && !dtype && !shape.device_is_cpu) shape.has_device = true;
@@ -371,6 +369,11 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
     if (known->kind == Kind::unknown && known->dependency == 0)
       known->dependency = receiver.dependency;
     return *known;
+  }
+  // In a PyTorch file x.any() of what is not known to be NumPy is a tensor.
+  if ((name == "any" || name == "all") && receiver.kind == Kind::unknown && names_.uses("torch") &&
+      !contains_any(ast_.slice(object), {"np", "df", "arr"})) {
+    return likely(Kind::mask);
   }
   Value out;
   // `loss.mean()` is whatever loss is: keep what decides it.
@@ -543,6 +546,7 @@ Value value_of_type(std::string_view type) {
     return {container ? Kind::unknown : Kind::jax_array, certainty, kJax, 0};
   }
   if (type.find("Tensor") != std::string_view::npos) {
+    if (contains_any(type, {"float", "int", "ndarray", "str", "bool"})) return {};
     return {container ? Kind::tensor_list : Kind::device_tensor, Certainty::likely, 0, 0};
   }
   if (container) return {};

@@ -176,6 +176,13 @@ bool is_loader_name(std::string_view name) {
          !contains_any(name, {"module", "model"});
 }
 
+bool is_data_class(std::string_view name) {
+  return contains_any(name, {"dataset", "sampler", "transform", "augment", "collat", "datamodule",
+                             "dataloader", "tokenizer", "processor", "mixup", "cutmix", "reader",
+                             "randomerasing", "vocab"}) &&
+         !contains_any(name, {"transformer", "logitsprocessor", "attn", "attention"});
+}
+
 bool is_test_path(std::string_view path) {
   for (size_t at = 0; at <= path.size();) {
     size_t end = std::min(path.find('/', at), path.size());
@@ -187,7 +194,8 @@ bool is_test_path(std::string_view path) {
     }
     if (last && (part.starts_with("test_") || part.starts_with("bench_") ||
                  part.starts_with("benchmark_") || part.find("_test.") != std::string_view::npos ||
-                 part == "conftest.py")) {
+                 part == "conftest.py" || part == "bench.py" || part == "benchmark.py" ||
+                 part == "profile.py" || part.starts_with("profile_"))) {
       return true;
     }
     at = end + 1;

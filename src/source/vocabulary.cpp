@@ -36,6 +36,7 @@ const std::vector<GuardWord>& guard_words() {
       {"error-path", kGuardErrorPath, "on the way to an exception or exit"},
       {"debug-flag", kGuardDebug, "under a debug or verbose flag"},
       {"checkpoint-only", kGuardCheckpoint, "reached only from saving or loading"},
+      {"no-visible-caller", kGuardLibrary, "nothing in the project calls it and no framework does"},
       {"cpu-branch", kGuardCpuBranch, "under a test for running on the CPU"},
   };
   return words;

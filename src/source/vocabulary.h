@@ -22,6 +22,7 @@ enum Guard : uint32_t {
   kGuardErrorPath = 1u << 8,    ///< on the way to raise or exit
   kGuardDebug = 1u << 9,        ///< under a debug or verbose flag
   kGuardCheckpoint = 1u << 10,  ///< reached only from saving or loading
+  kGuardLibrary = 1u << 12,     ///< no caller in the project and no entry point
   kGuardCpuBranch = 1u << 11,   ///< under `if device == "cpu"` or `if not cuda.is_available()`
 };
 
