@@ -1,0 +1,5 @@
+import torch.nn as nn
+
+
+def build(model):
+    return nn.DataParallel(model)  # expect: data-parallel

@@ -1,0 +1,5 @@
+from torch.nn.parallel import DistributedDataParallel
+
+
+def build(model, rank):
+    return DistributedDataParallel(model, device_ids=[rank])

@@ -1,0 +1,8 @@
+import torch
+
+
+class Router(torch.nn.Module):
+    def forward(self, scores: torch.Tensor):
+        index = torch.nonzero(scores > 0)  # expect: dynamic-shape-op
+        rows = torch.where(scores > 0.5)  # expect: dynamic-shape-op
+        return torch.masked_select(scores, scores > 0), index, rows  # expect: dynamic-shape-op

@@ -1,0 +1,14 @@
+import torch
+
+
+def train(model, loader, optimizer, epochs):
+    for epoch in range(epochs):
+        for step, (x, y) in enumerate(loader):
+            try:
+                model(x, y).backward()
+            except RuntimeError:
+                torch.cuda.empty_cache()
+            optimizer.step()
+            if step % 500 == 0:
+                torch.cuda.empty_cache()
+        torch.cuda.empty_cache()

@@ -1,0 +1,9 @@
+import gc
+import torch
+
+
+def train(model, loader, optimizer):
+    for x, y in loader:
+        model(x, y).backward()
+        optimizer.step()
+        gc.collect()  # expect: gc-in-step

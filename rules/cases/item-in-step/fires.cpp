@@ -1,0 +1,13 @@
+#include <torch/torch.h>
+
+void train(torch::nn::Sequential model, torch::optim::Adam& optimizer, torch::Device device) {
+  double running = 0;
+  for (auto& batch : *loader) {
+    auto output = model->forward(batch.data);
+    auto loss = torch::nll_loss(output, batch.target);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    running += loss.item<float>();  // expect: item-in-step
+  }
+}

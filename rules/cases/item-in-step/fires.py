@@ -1,0 +1,35 @@
+import torch
+import torch.nn.functional as F
+
+
+def train_one_epoch(model, loader, optimizer, device):
+    running = 0.0
+    for images, labels in loader:
+        images = images.to(device, non_blocking=True)
+        labels = labels.to(device, non_blocking=True)
+        loss = F.cross_entropy(model(images), labels)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        running += loss.item()  # expect: item-in-step
+    return running / len(loader)
+
+
+def accuracy(output, target):
+    return (output.argmax(-1) == target).float().mean().item()  # expect: item-in-step
+
+
+class Trainer:
+    def training_step(self, batch):
+        loss = self.compute_loss(batch)
+        self.log("loss", loss.detach().cpu().item())  # expect: item-in-step
+        return loss
+
+    def fit(self, data, opt):
+        for batch in data:
+            loss = self.training_step(batch)
+            loss.backward()
+            opt.step()
+            if loss.item() != loss.item():  # expect: item-in-step
+                break
+            accuracy(self.model(batch), batch)

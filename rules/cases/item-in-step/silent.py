@@ -1,0 +1,24 @@
+import numpy as np
+import torch
+
+
+def train(model, loader, optimizer, writer, log_every):
+    total = torch.zeros((), device="cuda")
+    for step, (x, y) in enumerate(loader):
+        loss = model(x, y)
+        loss.backward()
+        optimizer.step()
+        total += loss.detach()
+        if step % log_every == 0:
+            writer.add_scalar("loss", loss.item(), step)
+        do_print = (step + 1) % 50 == 0 and writer is not None
+        if do_print:
+            print(loss.item())
+        for key, value in writer.stats.items():
+            writer.add_scalar(key, value, step)
+        scale = np.mean(writer.times).item()
+        shift = torch.randint(0, 4, (1,)).item()
+        writer.add_scalar("scale", scale + shift, step)
+        if not torch.cuda.is_available():
+            print(loss.item())
+    return total.item() / len(loader)

@@ -1,0 +1,13 @@
+import torch
+from tqdm import tqdm
+
+
+def train(model, loader, optimizer):
+    bar = tqdm(loader)
+    for x, y in bar:
+        loss = torch.nn.functional.mse_loss(model(x), y)
+        loss.backward()
+        optimizer.step()
+        bar.set_postfix(loss=loss)  # expect: tensor-format
+        print("loss", loss)  # expect: tensor-format
+        bar.set_description(f"loss {loss:.3f}")  # expect: tensor-format
