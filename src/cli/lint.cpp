@@ -13,8 +13,11 @@
 #include "report/findings_format.h"
 #include "report/json_parts.h"
 #include "report/text.h"
+#include "rule/baseline.h"
+#include "rule/config.h"
 #include "rule/evaluate.h"
 #include "rule/load.h"
+#include "rule/suppress.h"
 
 namespace stallscope {
 namespace {
@@ -24,8 +27,9 @@ namespace fs = std::filesystem;
 struct LintOptions {
   std::vector<std::string> paths = {"."};
   std::vector<std::string> rule_folders, select, ignore, exclude;
-  std::string format = "text", output, fail_on = "medium", stdin_filename;
-  bool no_cache = false, exit_zero = false, statistics = false;
+  std::string format = "text", output, fail_on, stdin_filename;
+  std::string baseline, diff;
+  bool no_cache = false, exit_zero = false, statistics = false, update_baseline = false;
   uint64_t max_file_mb = 4;
 };
 
@@ -89,6 +93,74 @@ void print_statistics(const std::vector<Finding>& findings) {
   for (const auto& [count, id] : sorted) std::printf("%6zu  %s\n", count, id.c_str());
 }
 
+/// Takes out what comments in the source accept; says which accept nothing.
+void suppress(std::vector<Finding>& findings, const SourceAnalysis& source) {
+  std::map<std::string, Suppressions> by_file;
+  for (const auto& file : source.index.files()) {
+    if (!file->has_suppressions || !std::ranges::binary_search(source.project.chosen, file->path))
+      continue;
+    auto input =
+        std::ranges::lower_bound(source.project.inputs, file->path, {}, &SourceInput::path);
+    auto text =
+        input->on_disk.empty() ? Result<std::string>(input->bytes) : read_file(input->on_disk);
+    if (text) by_file[file->path] = parse_suppressions(*text, comment_style(file->path));
+  }
+  const SuppressionOutcome outcome = apply_suppressions(findings, by_file);
+  for (const UnusedSuppression& unused : outcome.unused) {
+    print_message(unused.file + ":" + std::to_string(unused.line) + ": this suppression of " +
+                  unused.id + " is not needed");
+  }
+  for (const auto& [file, suppressions] : by_file) {
+    for (const SuppressionProblem& problem : suppressions.problems) {
+      print_message(file + ":" + std::to_string(problem.line) + ": " + problem.message);
+    }
+  }
+}
+
+/// One argument of a shell command, quoted.
+std::string quoted(const std::string& text) {
+  std::string out = "'";
+  for (char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+Result<std::string> command_output(const std::string& command) {
+  FILE* pipe = popen(command.c_str(), "r");
+  if (!pipe) return Error{.message = "cannot run: " + command};
+  std::string out;
+  char buffer[4096];
+  for (size_t n = 0; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) out.append(buffer, n);
+  if (pclose(pipe) != 0)
+    return Error{.message = "failed: " + command, .remedy = "Check the revision given to --diff."};
+  return out;
+}
+
+/// Lines that changed since a revision, by file relative to the repository's root.
+Result<std::map<std::string, std::vector<std::pair<uint32_t, uint32_t>>>> changed_lines(
+    const std::string& root, const std::string& revision) {
+  std::map<std::string, std::vector<std::pair<uint32_t, uint32_t>>> out;
+  const std::string command = "git -C " + quoted(root) +
+                              " diff -U0 --no-color --no-ext-diff --relative " + quoted(revision) +
+                              " --";
+  auto text = command_output(command);
+  if (!text) return text.error();
+  std::string file;
+  for (size_t at = 0; at < text->size();) {
+    size_t end = std::min(text->find('\n', at), text->size());
+    std::string_view line = std::string_view(*text).substr(at, end - at);
+    at = end + 1;
+    if (line.starts_with("+++ b/")) file = line.substr(6);
+    if (!line.starts_with("@@ ")) continue;
+    const size_t plus = line.find('+');
+    if (plus == std::string_view::npos) continue;
+    unsigned first = 0, count = 1;
+    const std::string range(line.substr(plus + 1, line.find(' ', plus) - plus - 1));
+    if (std::sscanf(range.c_str(), "%u,%u", &first, &count) >= 1 && count > 0)
+      out[file].emplace_back(first, first + count - 1);
+  }
+  return out;
+}
+
 /// Advice holds for the project, so it is shown once per rule.
 void keep_one_advice(std::vector<Finding>& findings) {
   std::set<std::string> shown;
@@ -118,10 +190,79 @@ Result<std::string> render(const LintOptions& options, const RuleResults& result
   return dump(out, 2) + "\n";
 }
 
-int lint(const LintOptions& options) {
+/// Keeps findings on lines that changed since `revision`.
+Status keep_changed(std::vector<Finding>& findings, const std::string& root,
+                    const std::string& revision) {
+  const auto changed = changed_lines(root, revision);
+  if (!changed) return changed.error();
+  std::erase_if(findings, [&](const Finding& f) {
+    if (f.locations.empty()) return true;
+    const auto file = changed->find(f.locations.front().file);
+    if (file == changed->end()) return true;
+    return std::ranges::none_of(file->second, [&](const auto& range) {
+      return range.first <= f.locations.front().line && f.locations.front().line <= range.second;
+    });
+  });
+  return ok_status();
+}
+
+/// Command line over project file over defaults.
+Result<Config> settings_of(LintOptions& options) {
+  std::error_code ec;
+  const fs::path first = options.paths.empty() ? fs::path(".") : fs::path(options.paths.front());
+  const std::string file =
+      find_config(fs::is_directory(first, ec) ? first.string() : first.parent_path().string());
+  if (file.empty()) return Config{};
+  auto config = load_config(file);
+  if (!config) return config;
+  auto append = [](std::vector<std::string>& to, const std::vector<std::string>& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  append(options.rule_folders, config->rule_folders);
+  append(options.exclude, config->exclude);
+  append(options.ignore, config->ignore);
+  if (options.select.empty()) options.select = config->select;
+  if (options.baseline.empty()) options.baseline = config->baseline;
+  if (options.fail_on.empty() && config->fail_on) options.fail_on = to_string(*config->fail_on);
+  return config;
+}
+
+int write_out(const LintOptions& options, const std::string& text) {
+  if (options.output.empty() || options.output == "-") {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return kExitClean;
+  }
+  auto written = write_file(options.output, text);
+  if (!written) print_error(written.error());
+  return written ? kExitClean : kExitCannot;
+}
+
+/// What is left of the findings once comments, settings, baseline and --diff have spoken.
+Status narrow(const LintOptions& options, const Config& config, const SourceAnalysis& source,
+              std::vector<Finding>& findings) {
+  suppress(findings, source);
+  apply_path_settings(config, findings);
+  if (!options.diff.empty()) {
+    if (auto kept = keep_changed(findings, source.project.root, options.diff); !kept) return kept;
+  }
+  if (options.baseline.empty()) return ok_status();
+  if (options.update_baseline) {
+    auto written = write_file(options.baseline, baseline_text(findings));
+    findings.clear();
+    return written;
+  }
+  auto baseline = load_baseline(options.baseline);
+  if (!baseline) return baseline.error();
+  apply_baseline(*baseline, findings);
+  return ok_status();
+}
+
+int lint(LintOptions options) {
+  const auto config = settings_of(options);
+  if (!config) return print_error(config.error()), kExitCannot;
   auto rules = load_bundled_rules(options.rule_folders);
   if (!rules) return print_error(rules.error()), kExitCannot;
-  const auto fail_on = severity_of(options.fail_on);
+  const auto fail_on = severity_of(options.fail_on.empty() ? "medium" : options.fail_on);
   SourceAnalysisOptions analysis;
   analysis.cache = !options.no_cache;
   analysis.exclude = options.exclude;
@@ -138,19 +279,19 @@ int lint(const LintOptions& options) {
   EvaluateOptions evaluation;
   evaluation.select = split_ids(options.select);
   evaluation.ignore = split_ids(options.ignore);
+  evaluation.severities = config->severities;
   RuleResults results = evaluate(*rules, nullptr, source->facts, evaluation);
   keep_one_advice(results.findings);
+  if (auto narrowed = narrow(options, *config, *source, results.findings); !narrowed) {
+    return print_error(narrowed.error()), kExitCannot;
+  }
   add_places(results.findings, *source);
   if (options.statistics) {
     print_statistics(results.findings);
   } else {
     auto text = render(options, results, *source);
     if (!text) return print_error(text.error()), kExitCannot;
-    if (options.output.empty() || options.output == "-") {
-      std::fwrite(text->data(), 1, text->size(), stdout);
-    } else if (auto written = write_file(options.output, *text); !written) {
-      return print_error(written.error()), kExitCannot;
-    }
+    if (write_out(options, *text) != kExitClean) return kExitCannot;
   }
   const bool fails = std::ranges::any_of(
       results.findings, [&](const Finding& f) { return !f.advice && f.severity >= *fail_on; });
@@ -181,8 +322,14 @@ const RegisterCommand registration({
           ->type_name("GLOB");
       app.add_option("--rules", options->rule_folders, "A folder with rules of your own")
           ->type_name("DIR");
-      app.add_option("--fail-on", options->fail_on, "Exit 1 on findings of this severity or above")
-          ->capture_default_str()
+      app.add_option("--baseline", options->baseline, "Accept the findings of this file")
+          ->type_name("FILE");
+      app.add_flag("--update-baseline", options->update_baseline,
+                   "Write the findings into the baseline");
+      app.add_option("--diff", options->diff, "Only findings on lines changed since this revision")
+          ->type_name("REV");
+      app.add_option("--fail-on", options->fail_on,
+                     "Exit 1 on findings of this severity or above (default: medium)")
           ->check(CLI::IsMember({"info", "low", "medium", "high", "critical"}));
       app.add_option("--stdin-filename", options->stdin_filename,
                      "Read the file from the standard input under this name")

@@ -10,6 +10,7 @@
 #include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/rules_text.h"
+#include "cli/source_case.h"
 #include "rule/cases.h"
 #include "rule/load.h"
 #include "rule/scaffold.h"
@@ -73,16 +74,7 @@ int test(const Options& options) {
                                            std::filesystem::weakly_canonical(options.test_folder))
       tested.push_back(rule);
   }
-  const CaseReport report = case_report(
-      *rules, tested, [](std::span<const Rule>, const Rule& rule, const RuleCase& source) {
-        return CaseResult{.rule_id = rule.id,
-                          .path = source.path,
-                          .fires = source.fires,
-                          .missing = {},
-                          .noisy = {},
-                          .found = {},
-                          .error = Error{.message = "cases of source code cannot be run yet"}};
-      });
+  const CaseReport report = case_report(*rules, tested, run_source_case);
   std::cout << report.text;
   return report.ok ? kExitClean : kExitFindings;
 }

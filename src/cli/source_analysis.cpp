@@ -25,19 +25,33 @@ std::string cache_folder(const std::string& root) {
 
 }  // namespace
 
-Result<SourceAnalysis> analyze_source(const std::vector<std::string>& paths,
-                                      std::span<const Rule> rules,
-                                      const SourceAnalysisOptions& options) {
-  SourceAnalysis out;
-  std::vector<SourceRule> source_rules;
+Result<RuleSet> compile_source_rules(std::span<const Rule> rules) {
+  std::vector<SourceRule> out;
   for (const Rule& rule : rules) {
-    SourceRule& to = source_rules.emplace_back();
+    SourceRule& to = out.emplace_back();
     to.id = rule.id;
     to.condition = rule.source;
     to.host_block = rule.gain == GainModel::remove_sync || rule.gain == GainModel::batch_calls;
     for (Language language : rule.languages) to.languages.emplace_back(to_string(language));
   }
-  auto compiled = RuleSet::compile(source_rules);
+  return RuleSet::compile(out);
+}
+
+Result<IndexOptions> index_options() {
+  IndexOptions out;
+  const auto path = data_path("rules/frameworks.yaml");
+  if (!path) return path.error();
+  auto entry_points = load_entry_points(*path);
+  if (!entry_points) return entry_points.error();
+  out.entry_points = std::move(*entry_points);
+  return out;
+}
+
+Result<SourceAnalysis> analyze_source(const std::vector<std::string>& paths,
+                                      std::span<const Rule> rules,
+                                      const SourceAnalysisOptions& options) {
+  SourceAnalysis out;
+  auto compiled = compile_source_rules(rules);
   if (!compiled) return compiled.error();
   auto project = find_project(paths, {options.exclude});
   if (!project) return project.error();
@@ -50,14 +64,11 @@ Result<SourceAnalysis> analyze_source(const std::vector<std::string>& paths,
     out.project.inputs.insert(at, {relative, {}, options.stdin_bytes});
     out.project.chosen = {relative};
   }
-  IndexOptions index;
+  auto made = index_options();
+  if (!made) return made.error();
+  IndexOptions index = std::move(*made);
   index.file.max_bytes = options.max_file_bytes;
   if (options.cache) index.cache_folder = cache_folder(out.project.root);
-  auto frameworks = data_path("rules/frameworks.yaml");
-  if (!frameworks) return frameworks.error();
-  auto entry_points = load_entry_points(frameworks.value());
-  if (!entry_points) return entry_points.error();
-  index.entry_points = std::move(entry_points.value());
   out.index = SourceIndex::build(out.project.inputs, compiled.value(), index);
   out.facts = out.index.facts();
   std::erase_if(out.facts, [&](const SourceFact& fact) {

@@ -26,6 +26,12 @@ struct SourceAnalysis {
   std::vector<SourceFact> facts;  ///< of the chosen files only
 };
 
+/// The source conditions of `rules`, ready to match.
+Result<RuleSet> compile_source_rules(std::span<const Rule> rules);
+
+/// How to index, with the entry points of frameworks; no cache.
+Result<IndexOptions> index_options();
+
 /// Analyses the project that `paths` belong to.
 Result<SourceAnalysis> analyze_source(const std::vector<std::string>& paths,
                                       std::span<const Rule> rules,

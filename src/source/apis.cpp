@@ -220,6 +220,7 @@ Value of_torch(std::string_view path, std::string_view name, const CallShape& ca
     return {};
   }
   if (name == "Parameter") return proven(Kind::parameter);
+  if (name.starts_with('_') || name == "calculate_gain") return Value{};
   if (path.starts_with("torch.nn.") && !path.starts_with("torch.nn.functional.") &&
       !path.starts_with("torch.nn.init.") && !path.starts_with("torch.nn.utils.")) {
     return proven(Kind::module);

@@ -240,8 +240,16 @@ class Collector {
       return false;
     };
     const NodeId node = file_.outline.loops[loop];
+    NodeId over = ast_.child(node, Role::right);
+    const bool over_tensor = over != kNoNode && file_.inference.at(over).is_device();
+    auto indexes = [&](NodeId name) {
+      for (NodeId at2 = name; at2 != object && at2 != kNoNode; at2 = ast_[at2].parent) {
+        if (ast_[at2].role == Role::index) return true;
+      }
+      return false;
+    };
     for (NodeId at = object; at < ast_[object].end; ++at) {
-      if (ast_[at].kind != K::name) continue;
+      if (ast_[at].kind != K::name || (!over_tensor && !indexes(at))) continue;
       for (NodeId c : children(ast_, node)) {
         if (ast_[c].role == Role::left && bound(c, ast_[at].text)) return true;
         NodeId target = ast_[c].kind == K::comp_for ? ast_.child(c, Role::left) : kNoNode;

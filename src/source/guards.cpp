@@ -40,8 +40,7 @@ uint32_t Guards::around(NodeId node) const {
         const bool negated = role == Role::alternative && ast_[below].kind != K::elif_;
         if (role == Role::alternative && ast_[below].kind == K::elif_) break;
         uint32_t found = of_condition(condition, negated);
-        if ((found & kGuardInterval) != 0 && accumulates(below, condition))
-          found &= ~kGuardInterval;
+        if ((found & kGuardInterval) != 0 && accumulates(below)) found &= ~kGuardInterval;
         guards |= found;
         if (role == Role::consequence && ends_in_error(below)) guards |= kGuardErrorPath;
         break;
@@ -97,10 +96,7 @@ bool Guards::only_leaves(NodeId block) const {
 }
 
 /// Gradient accumulation looks like a log interval, but what it guards is the step itself.
-bool Guards::accumulates(NodeId branch, NodeId condition) const {
-  if (contains_any(ast_.slice(condition),
-                   {"accum", "sync_grad", "update_freq", "update_every", "microbatch"}))
-    return true;
+bool Guards::accumulates(NodeId branch) const {
   for (NodeId id = branch; id < ast_[branch].end; ++id) {
     if (ast_[id].kind != K::call) continue;
     NodeId callee = ast_.child(id, Role::callee);
@@ -195,6 +191,8 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
     return false;
   };
   if (has_modulo(left) || has_modulo(right)) {
+    if (contains_any(text, {"accum", "update_freq", "update_every", "microbatch", "micro_batch"}))
+      return 0;
     // `step % n == 0`, not `step % n != 0`; `step % n == n - 1` too.
     if (equal != negated && (equal || unequal)) return kGuardInterval;
     if (!equal && !unequal && !negated) return kGuardInterval;

@@ -13,10 +13,6 @@ bool is_identity_test(std::string_view op) {
   return op == "is" || op == "is not" || op == "in" || op == "not in";
 }
 
-bool is_module_like_class(const FileFacts& facts, uint32_t klass) {
-  return facts.classes[klass].is_module;
-}
-
 }  // namespace
 
 Value Inference::eval(NodeId id) {
@@ -165,229 +161,6 @@ Value Inference::eval_attribute(NodeId id) {
   return {};
 }
 
-CallShape Inference::shape_of(NodeId call) {
-  CallShape shape;
-  for (NodeId c : children(ast_, call)) {
-    if (ast_[c].role != Role::argument) continue;
-    Value v = eval(c);
-    if (ast_[c].kind == K::keyword) {
-      std::string_view name = ast_[c].text;
-      if (name == "device") {
-        NodeId value = ast_.child(c, Role::value);
-        std::string_view text = value == kNoNode ? std::string_view() : ast_.slice(value);
-        shape.device_is_cpu = text == "'cpu'" || text == "\"cpu\"" ||
-                              text == "torch.device('cpu')" || text == "torch.device(\"cpu\")";
-        shape.has_device = !shape.device_is_cpu && text != "None";
-      }
-    } else {
-      if (shape.count++ == 0) shape.first = v;
-      if (ast_.grammar == Grammar::cuda &&
-          contains_any(ast_.slice(c), {"device", "kcuda", "options", ".options()"})) {
-        shape.has_device = true;
-      }
-    }
-    shape.any_device_argument |= v.is_device() || v.kind == Kind::tensor_list;
-    shape.any_host_tensor |= v.kind == Kind::host_tensor || v.kind == Kind::batch;
-  }
-  return shape;
-}
-
-Value Inference::eval_call(NodeId id) {
-  NodeId callee = ast_.child(id, Role::callee);
-  if (callee == kNoNode) return eval_children(id);
-  const bool method = ast_[callee].kind == K::attribute;
-  NodeId object = method ? ast_.child(callee, Role::object) : kNoNode;
-  Value receiver;
-  if (object != kNoNode)
-    receiver = eval(object);
-  else if (ast_[callee].kind != K::name)
-    receiver = eval(callee);
-  CallShape shape = shape_of(id);
-  if (device_default_ && !shape.device_is_cpu) shape.has_device = true;
-  Dotted path = names_.resolve(callee);
-  if (path.imported) {
-    if (auto known = value_of_function(path.path, shape)) return *known;
-    if (!method || object == kNoNode || ast_[object].kind == K::name) {
-      Value out;
-      out.dependency = depend(DependencyKind::returns, path.path);
-      return out;
-    }
-  }
-  if (!method) return call_function(id, callee, shape);
-  return call_method(id, callee, receiver, shape);
-}
-
-Value Inference::call_function(NodeId id, NodeId callee, const CallShape& shape) {
-  if (ast_[callee].kind != K::name) {
-    Value target = values_[callee];
-    if (target.kind == Kind::module)
-      return likely(target.has(kJax) ? Kind::jax_array : Kind::device_tensor, kModuleOutput);
-    return {};
-  }
-  const std::string_view name = ast_[callee].text;
-  uint32_t own = local_function(callee);
-  if (own != kNone) {
-    run_function(own);
-    Value out = facts_.functions[own].returns;
-    if ((facts_.functions[own].flags & kJitCompiled) != 0 && names_.uses("jax")) {
-      return likely(Kind::jax_array, kJax);
-    }
-    // Its parameters mean nothing here; what they stand for is decided at the link.
-    if (out.kind == Kind::unknown)
-      out = Value{Kind::unknown, Certainty::unknown, 0,
-                  depend(DependencyKind::returns, std::string(name))};
-    return out;
-  }
-  auto klass = classes_by_name_.find(name);
-  if (klass != classes_by_name_.end()) {
-    if (is_module_like_class(facts_, klass->second)) return proven(Kind::module);
-    Value out;
-    out.dependency = depend(DependencyKind::instance, std::string(name));
-    return out;
-  }
-  bool known = false;
-  Value builtin = call_builtin(id, name, shape, known);
-  if (known) return builtin;
-  Value target = eval_name(callee);
-  values_[callee] = target;
-  if (target.kind == Kind::module || (target.kind == Kind::unknown && is_model_name(name))) {
-    return likely(target.has(kJax) ? Kind::jax_array : Kind::device_tensor, kModuleOutput);
-  }
-  return {};
-}
-
-Value Inference::call_builtin(NodeId id, std::string_view name, const CallShape& shape,
-                              bool& known) {
-  known = true;
-  if (name == "len" || name == "int" || name == "float" || name == "bool" || name == "round" ||
-      name == "isinstance" || name == "hasattr" || name == "ord" || name == "hash" ||
-      name == "id" || name == "callable" || name == "issubclass") {
-    return proven(Kind::number);
-  }
-  if (name == "abs" || name == "sum" || name == "max" || name == "min") {
-    if (shape.first.kind == Kind::tensor_list)
-      return likely(Kind::device_tensor, shape.first.flags & kParameterLoop);
-    if (shape.first.is_device())
-      return likely(Kind::device_tensor, shape.first.flags & kParameterLoop);
-    if (shape.first.kind == Kind::number || shape.first.kind == Kind::shape)
-      return likely(Kind::number);
-    if (shape.any_device_argument) return likely(Kind::device_tensor);
-    return shape.first.is_host() ? likely(Kind::number) : Value{};
-  }
-  if (name == "str" || name == "repr" || name == "input" || name == "format")
-    return proven(Kind::text);
-  if (name == "range" || name == "open" || name == "type" || name == "print" || name == "super" ||
-      name == "vars" || name == "dir" || name == "slice" || name == "bytes") {
-    return proven(Kind::other);
-  }
-  if (name == "list" || name == "tuple" || name == "sorted" || name == "reversed" ||
-      name == "iter" || name == "filter" || name == "set" || name == "enumerate") {
-    if (shape.first.kind == Kind::device_tensor || shape.first.kind == Kind::parameters)
-      return likely(Kind::tensor_list, shape.first.flags);
-    return shape.first;
-  }
-  if (name == "dict" || name == "defaultdict" || name == "map" || name == "zip") return Value{};
-  if (name == "next") {
-    Value out = element_value(shape.first);
-    if (out.kind == Kind::unknown) {
-      NodeId from = ast_.child(id, Role::argument);
-      if (from != kNoNode && is_loader_name(ast_.slice(from))) return likely(Kind::batch, kLoaded);
-    }
-    return out;
-  }
-  known = false;
-  return {};
-}
-
-Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
-                             const CallShape& given) {
-  const std::string_view name = ast_[callee].text;
-  NodeId object = ast_.child(callee, Role::object);
-  CallShape shape = given;
-  if (name == "to" || name == "cuda") {
-    NodeId first = ast_.child(id, Role::argument);
-    if (first != kNoNode) {
-      std::string_view text = ast_.slice(first);
-      const bool dtype = is_dtype(text);
-      shape.device_is_cpu |= text == "'cpu'" || text == "\"cpu\"" || text.ends_with("kCPU") ||
-                             text == "torch.device('cpu')" || text == "torch.device(\"cpu\")";
-      if (ast_[first].kind != K::keyword && !dtype && !shape.device_is_cpu) shape.has_device = true;
-    }
-  }
-  if (is_self(object)) {
-    uint32_t own = local_function(callee);
-    if (own != kNone) {
-      run_function(own);
-      Value out = facts_.functions[own].returns;
-      if (out.kind == Kind::unknown) {
-        out = Value{Kind::unknown, Certainty::unknown, 0,
-                    depend(DependencyKind::returns, facts_.functions[own].qualified)};
-      }
-      return out;
-    }
-    Value attribute = self_attribute(name);
-    values_[callee] = attribute;
-    uint32_t klass = outline_.class_of[function_];
-    const bool in_module = klass != kNone && facts_.classes[klass].is_module;
-    if (attribute.kind == Kind::module ||
-        (attribute.kind == Kind::unknown && is_model_name(name))) {
-      return likely(attribute.has(kJax) ? Kind::jax_array : Kind::device_tensor, kModuleOutput);
-    }
-    if (in_module && (facts_.functions[function_].flags & kForward) != 0 &&
-        attribute.kind == Kind::unknown && attribute.dependency == 0 &&
-        !contains_any(name, {"get_", "is_", "log", "check", "has_", "should"})) {
-      return likely(Kind::device_tensor, kModuleOutput);
-    }
-    Value out;
-    out.dependency = depend(DependencyKind::returns, "self." + std::string(name));
-    return out;
-  }
-  if (name == "append" || name == "extend") {
-    NodeId target = object;
-    if (target != kNoNode && (receiver.kind == Kind::list || receiver.kind == Kind::tensor_list)) {
-      Value next = shape.first.is_device() ? likely(Kind::tensor_list) : receiver;
-      if (shape.first.is_host() && receiver.kind == Kind::list) next.certainty = Certainty::likely;
-      if (shape.first.kind == Kind::unknown && receiver.kind == Kind::list) next = Value{};
-      if (ast_[target].kind == K::name) scopes_[function_].variables[ast_[target].text] = next;
-    }
-    return proven(Kind::none);
-  }
-  if (receiver.kind == Kind::module) {
-    if (name == "parameters" || name == "named_parameters" || name == "buffers")
-      return likely(Kind::parameters);
-    if (name == "to" || name == "cuda" || name == "cpu" || name == "train" || name == "eval" ||
-        name == "half" || name == "float" || name == "bfloat16" || name == "requires_grad_" ||
-        name == "double" || name == "apply") {
-      return receiver;
-    }
-    if (name == "forward") return likely(Kind::device_tensor, kModuleOutput);
-    if (name == "state_dict") return likely(Kind::other);
-    return {};
-  }
-  if (receiver.kind == Kind::jax_array && name == "block_until_ready") return receiver;
-  if (auto known = value_of_method(receiver, name, shape)) {
-    if (known->kind == Kind::unknown && known->dependency == 0)
-      known->dependency = receiver.dependency;
-    return *known;
-  }
-  // In a PyTorch file x.any() of what is not known to be NumPy is a tensor.
-  if ((name == "any" || name == "all") && receiver.kind == Kind::unknown && names_.uses("torch") &&
-      !contains_any(ast_.slice(object), {"np", "df", "arr"})) {
-    return likely(Kind::mask);
-  }
-  Value out;
-  // `loss.mean()` is whatever loss is: keep what decides it.
-  if (receiver.kind == Kind::unknown && receiver.dependency != 0 && ast_[object].kind == K::name &&
-      dependency(receiver)->kind == DependencyKind::parameter) {
-    out.dependency = receiver.dependency;
-  }
-  if (object != kNoNode && ast_[object].kind == K::name && is_model_name(ast_[object].text) &&
-      name == "forward") {
-    return likely(Kind::device_tensor, kModuleOutput);
-  }
-  return out;
-}
-
 Value Inference::eval_subscript(NodeId id) {
   Value container;
   bool text_key = false;
@@ -513,7 +286,7 @@ Value Inference::eval_comprehension(NodeId id) {
 }
 
 Value Inference::eval_collection(NodeId id) {
-  bool any_device = false, all_host = true, any_batch = false, empty = true;
+  bool any_device = false, all_device = true, all_host = true, any_batch = false, empty = true;
   for (NodeId c : children(ast_, id)) {
     Value v = eval(c);
     if (ast_[c].kind == K::pair) {
@@ -522,51 +295,16 @@ Value Inference::eval_collection(NodeId id) {
     }
     empty = false;
     any_device |= v.is_device() || v.kind == Kind::tensor_list;
+    all_device &= v.is_device() || v.kind == Kind::tensor_list;
     any_batch |= v.kind == Kind::batch;
     all_host &= v.is_host();
   }
   if (empty) return {Kind::list, Certainty::unknown, 0, 0};
+  // A mixed tuple is unpacked by position: what its parts are is not known here.
+  if (any_device && !all_device) return {};
   if (any_device) return ast_[id].kind == K::dict ? Value{} : likely(Kind::tensor_list);
   if (any_batch) return likely(Kind::batch, kLoaded);
   if (all_host) return likely(Kind::list);
-  return {};
-}
-
-Value value_of_type(std::string_view type) {
-  const bool container = contains_any(type, {"list[", "dict[", "tuple[", "sequence[", "iterable[",
-                                             "callable", "vector<", "mapping["});
-  const bool optional = contains_any(type, {"optional", "none", "union", "|"});
-  const Certainty certainty = optional ? Certainty::likely : Certainty::proven;
-  if (contains_any(
-          type, {"packedsequence", "tensordataset", "tensorboard", "tensordict", "tensoroptions"}))
-    return {};
-  if (type.find("Callable") != std::string_view::npos) return {};
-  if (contains_any(type, {"jax.array", "jnp.ndarray", "chex.array", "float[array", "int[array"}) ||
-      type == "Array") {
-    return {container ? Kind::unknown : Kind::jax_array, certainty, kJax, 0};
-  }
-  if (type.find("Tensor") != std::string_view::npos) {
-    if (contains_any(type, {"float", "int", "ndarray", "str", "bool"})) return {};
-    return {container ? Kind::tensor_list : Kind::device_tensor, Certainty::likely, 0, 0};
-  }
-  if (container) return {};
-  if (contains_any(type, {"ndarray"})) return {Kind::numpy, certainty, 0, 0};
-  if (type == "nn.Module" || type == "torch.nn.Module" || type == "Module")
-    return proven(Kind::module);
-  if (contains_any(type, {"optimizer"}) && !contains_any(type, {"config", "args"}))
-    return likely(Kind::optimizer);
-  if (contains_any(type, {"dataloader"})) return likely(Kind::loader);
-  if (optional && contains_any(type, {"tensor", "any"})) return {};
-  if (type == "int" || type == "float" || type == "bool" || type == "double" || type == "size_t" ||
-      type == "int64_t" || type == "Optional[int]" || type == "Optional[float]" ||
-      type == "Optional[bool]" || type == "int | None" || type == "float | None" ||
-      type == "bool | None" || type == "unsigned" || type == "long") {
-    return {Kind::number, certainty, 0, 0};
-  }
-  if (type == "str" || type == "Optional[str]" || type == "std::string" || type == "str | None")
-    return {Kind::text, certainty, 0, 0};
-  if (type == "torch.device" || type == "torch.dtype" || type == "torch::Device")
-    return proven(Kind::device);
   return {};
 }
 

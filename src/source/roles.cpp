@@ -179,7 +179,7 @@ bool is_loader_name(std::string_view name) {
 bool is_data_class(std::string_view name) {
   return contains_any(name, {"dataset", "sampler", "transform", "augment", "collat", "datamodule",
                              "dataloader", "tokenizer", "processor", "mixup", "cutmix", "reader",
-                             "randomerasing", "vocab"}) &&
+                             "randomerasing", "vocab", "replay", "rolloutbuffer"}) &&
          !contains_any(name, {"transformer", "logitsprocessor", "attn", "attention"});
 }
 
@@ -188,6 +188,8 @@ bool is_test_path(std::string_view path) {
     size_t end = std::min(path.find('/', at), path.size());
     std::string_view part = path.substr(at, end - at);
     bool last = end == path.size();
+    if (last && has_word(part.substr(0, part.rfind('.')), {"test", "tests", "unittest"}))
+      return true;
     if (!last && is_one_of(part, {"test", "tests", "testing", "unittests", "unit_tests",
                                   "benchmark", "benchmarks", "docs"})) {
       return true;

@@ -1,0 +1,141 @@
+// Inference over assignments and loops: what names are bound to.
+#include <algorithm>
+
+#include "source/infer.h"
+#include "source/roles.h"
+
+namespace stallscope {
+namespace {
+using K = NodeKind;
+}  // namespace
+
+void Inference::assign(NodeId target, const Value& value, NodeId source) {
+  const Node& node = ast_[target];
+  values_[target] = value;
+  if (node.kind == K::name) {
+    scopes_[function_].variables[node.text] = value;
+  } else if (node.kind == K::attribute && is_self(ast_.child(target, Role::object))) {
+    uint32_t klass = outline_.class_of[function_];
+    for (uint32_t f = function_; klass == kNone && facts_.functions[f].parent != kNone;) {
+      f = facts_.functions[f].parent;
+      klass = outline_.class_of[f];
+    }
+    if (klass == kNone) return;
+    Value kept = value;
+    kept.flags |= kAttribute;
+    auto [entry, added] = attributes_[klass].try_emplace(node.text, kept);
+    if (!added) entry->second = merge(entry->second, kept);
+  } else if (node.kind == K::tuple || node.kind == K::list || node.kind == K::star) {
+    assign_tuple(target, value, source);
+  } else {
+    eval_children(target);
+  }
+}
+
+void Inference::assign_tuple(NodeId target, const Value& value, NodeId source) {
+  const bool literal =
+      source != kNoNode && (ast_[source].kind == K::tuple || ast_[source].kind == K::list);
+  NodeId from = literal ? ast_[source].first_child : kNoNode;
+  for (NodeId part : children(ast_, target)) {
+    Value v = literal && from != kNoNode ? values_[from] : element_value(value);
+    assign(part, v, literal ? from : kNoNode);
+    if (from != kNoNode) from = ast_[from].next;
+  }
+}
+
+/// What iterating over or unpacking `container` gives.
+Value Inference::element_value(const Value& container) const {
+  switch (container.kind) {
+    case Kind::device_tensor:
+    case Kind::mask:
+    case Kind::jax_array:
+    case Kind::host_tensor:
+    case Kind::numpy:
+    case Kind::batch: {
+      Value out = container;
+      out.certainty = std::min(out.certainty, Certainty::likely);
+      return out;
+    }
+    case Kind::tensor_list:
+      return likely(Kind::device_tensor, container.flags & (kParameterLoop | kModuleOutput));
+    case Kind::parameters:
+      return likely(Kind::parameter, kParameterLoop);
+    case Kind::parameter:
+      return likely(Kind::parameter, kParameterLoop);
+    case Kind::shape:
+      return likely(Kind::number);
+    case Kind::loader:
+      return likely(Kind::batch, kLoaded);
+    case Kind::list:
+      return container.certainty == Certainty::unknown ? Value{} : likely(Kind::other);
+    default:
+      return {};
+  }
+}
+
+Value Inference::element_of(const Value& container, NodeId source) {
+  if (source != kNoNode && ast_[source].kind == K::call) {
+    std::string_view name = callee_name(ast_, source);
+    if (name == "range" || name == "trange" || name == "count") return proven(Kind::number);
+  }
+  return element_value(container);
+}
+
+/// Binds the targets of a for statement or a comprehension's for clause.
+void Inference::bind_loop(NodeId loop) {
+  NodeId target = ast_.child(loop, Role::left), over = ast_.child(loop, Role::right);
+  if (target == kNoNode || over == kNoNode) return;
+  NodeId inner = over;
+  auto first_argument = [&](NodeId call) { return ast_.child(call, Role::argument); };
+  std::string_view name =
+      ast_[inner].kind == K::call ? callee_name(ast_, inner) : std::string_view();
+  while ((name == "tqdm" || name == "track" || name == "list" || name == "islice" ||
+          name == "log_every" || name == "iter" || name == "prefetch") &&
+         first_argument(inner) != kNoNode) {
+    inner = first_argument(inner);
+    name = ast_[inner].kind == K::call ? callee_name(ast_, inner) : std::string_view();
+  }
+  NodeId number = kNoNode, rest = target;
+  if (name == "enumerate" && first_argument(inner) != kNoNode && ast_[target].kind == K::tuple) {
+    number = ast_[target].first_child;
+    rest = number == kNoNode ? kNoNode : ast_[number].next;
+    inner = first_argument(inner);
+    if (ast_[inner].kind == K::call &&
+        (callee_name(ast_, inner) == "tqdm" || callee_name(ast_, inner) == "log_every") &&
+        first_argument(inner) != kNoNode) {
+      inner = first_argument(inner);
+    }
+    name = ast_[inner].kind == K::call ? callee_name(ast_, inner) : std::string_view();
+  } else if ((name == "items" || name == "named_parameters") && ast_[target].kind == K::tuple) {
+    number = ast_[target].first_child;
+    rest = number == kNoNode ? kNoNode : ast_[number].next;
+  }
+  if (number != kNoNode)
+    assign(number,
+           proven(name == "items" || name == "named_parameters" ? Kind::text : Kind::number),
+           kNoNode);
+  if (rest == kNoNode) return;
+  if (name == "zip" && ast_[rest].kind == K::tuple) {
+    NodeId from = first_argument(inner);
+    for (NodeId part : children(ast_, rest)) {
+      if (from == kNoNode) break;
+      Value v = element_of(values_[from], from);
+      if (v.kind == Kind::unknown && contains_any(ast_.slice(from), {"param"}))
+        v = likely(Kind::parameter, kParameterLoop);
+      assign(part, v, kNoNode);
+      from = ast_[from].next;
+    }
+    return;
+  }
+  Value value = element_of(values_[inner], inner);
+  if (value.kind == Kind::unknown) {
+    std::string_view text = ast_.slice(inner);
+    if (text.size() < 80 && is_loader_name(text))
+      value = likely(Kind::batch, kLoaded);
+    else if (text.size() < 80 && contains_any(text, {"params", "parameters()"}))
+      value = likely(Kind::parameter, kParameterLoop);
+  }
+  assign(rest, value, kNoNode);
+}
+
+}  // namespace stallscope

@@ -1,0 +1,68 @@
+#include "source/value.h"
+
+#include <algorithm>
+
+#include "source/names.h"
+
+namespace stallscope {
+
+Value merge(const Value& a, const Value& b) {
+  if (a.kind == b.kind) {
+    Value out = a;
+    out.certainty = std::min(a.certainty, b.certainty);
+    out.flags = a.flags | b.flags;
+    return out;
+  }
+  if (a.kind == Kind::none || (a.kind == Kind::unknown && b.kind != Kind::unknown)) {
+    Value out = b;
+    out.certainty = std::min(out.certainty, Certainty::likely);
+    return out;
+  }
+  if (b.kind == Kind::none || b.kind == Kind::unknown) return merge(b, a);
+  if (a.is_device() && b.is_device()) return likely(Kind::device_tensor, a.flags | b.flags);
+  // A running total starts as a number and becomes a tensor.
+  if (a.kind == Kind::number && b.is_device()) return likely(b.kind, b.flags);
+  if (b.kind == Kind::number && a.is_device()) return likely(a.kind, a.flags);
+  if (a.is_host() && b.is_host()) return likely(Kind::other);
+  return {};
+}
+
+Value value_of_type(std::string_view type) {
+  const bool container = contains_any(type, {"list[", "dict[", "tuple[", "sequence[", "iterable[",
+                                             "callable", "vector<", "mapping["});
+  const bool optional = contains_any(type, {"optional", "none", "union", "|"});
+  const Certainty certainty = optional ? Certainty::likely : Certainty::proven;
+  if (contains_any(
+          type, {"packedsequence", "tensordataset", "tensorboard", "tensordict", "tensoroptions"}))
+    return {};
+  if (type.find("Callable") != std::string_view::npos) return {};
+  if (contains_any(type, {"jax.array", "jnp.ndarray", "chex.array", "float[array", "int[array"}) ||
+      type == "Array") {
+    return {container ? Kind::unknown : Kind::jax_array, certainty, kJax, 0};
+  }
+  if (type.find("Tensor") != std::string_view::npos) {
+    if (contains_any(type, {"float", "int", "ndarray", "str", "bool"})) return {};
+    return {container ? Kind::tensor_list : Kind::device_tensor, Certainty::likely, 0, 0};
+  }
+  if (container) return {};
+  if (contains_any(type, {"ndarray"})) return {Kind::numpy, certainty, 0, 0};
+  if (type == "nn.Module" || type == "torch.nn.Module" || type == "Module")
+    return proven(Kind::module);
+  if (contains_any(type, {"optimizer"}) && !contains_any(type, {"config", "args"}))
+    return likely(Kind::optimizer);
+  if (contains_any(type, {"dataloader"})) return likely(Kind::loader);
+  if (optional && contains_any(type, {"tensor", "any"})) return {};
+  if (type == "int" || type == "float" || type == "bool" || type == "double" || type == "size_t" ||
+      type == "int64_t" || type == "Optional[int]" || type == "Optional[float]" ||
+      type == "Optional[bool]" || type == "int | None" || type == "float | None" ||
+      type == "bool | None" || type == "unsigned" || type == "long") {
+    return {Kind::number, certainty, 0, 0};
+  }
+  if (type == "str" || type == "Optional[str]" || type == "std::string" || type == "str | None")
+    return {Kind::text, certainty, 0, 0};
+  if (type == "torch.device" || type == "torch.dtype" || type == "torch::Device")
+    return proven(Kind::device);
+  return {};
+}
+
+}  // namespace stallscope

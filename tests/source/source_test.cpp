@@ -1,0 +1,204 @@
+// Parts of the source index: trees, patterns, ignore files, hostile input, cache.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <random>
+#include <string>
+
+#include "base/file.h"
+#include "source/cache.h"
+#include "source/file_facts.h"
+#include "source/gitignore.h"
+#include "source/matcher.h"
+#include "source/notebook.h"
+#include "source/pattern.h"
+
+using namespace stallscope;
+
+namespace {
+
+RuleSet item_rule() {
+  auto condition = std::make_shared<SourceCondition>();
+  SourceClause clause;
+  clause.calls = {".item"};
+  clause.on = "tensor";
+  clause.certainty = "unknown";
+  condition->any.push_back(clause);
+  const std::vector<SourceRule> rules = {{"item", {"python", "cpp", "cuda"}, condition, true}};
+  auto compiled = RuleSet::compile(rules);
+  REQUIRE(compiled.ok());
+  return std::move(compiled.value());
+}
+
+}  // namespace
+
+TEST_CASE("patterns match by structure") {
+  struct Row {
+    const char* pattern;
+    const char* code;
+    bool matches;
+  };
+  const Row rows[] = {
+      {"$X = tree_at($G, $X, ...)", "model = eqx.tree_at(lambda m: m.w, model, 0)\n", true},
+      {"$X = tree_at($G, $X, ...)", "other = eqx.tree_at(lambda m: m.w, model, 0)\n", false},
+      {"$X[$I].item()", "scores[i].item()\n", true},
+      {"$X[$I].item()", "scores.item()\n", false},
+      {"f($A, $A)", "f(x + 1, x+1)\n", true},
+      {"f($A, $A)", "f(x, y)\n", false},
+      {"f(a=$V)", "f(b=1, a=2)\n", false},
+      {"f(a=$V, ...)", "f(b=1, a=2)\n", true},
+      {"torch.zeros($N)", "import torch as t\nt.zeros(3)\n", true},
+  };
+  for (const Row& row : rows) {
+    auto pattern = Pattern::compile(row.pattern, Grammar::python);
+    REQUIRE(pattern.ok());
+    const Ast ast = parse_source(row.code, Grammar::python);
+    const Names names(ast);
+    bool found = false;
+    for (NodeId id = 0; id < ast.size(); ++id) found |= pattern->match(ast, names, id).has_value();
+    CHECK_MESSAGE(found == row.matches, row.pattern << " on " << row.code);
+  }
+}
+
+TEST_CASE("a pattern that cannot be read is an error") {
+  CHECK_FALSE(Pattern::compile("f(", Grammar::python).ok());
+  CHECK_FALSE(Pattern::compile("", Grammar::python).ok());
+}
+
+TEST_CASE("there are at most ten matchers, each found by its name") {
+  CHECK(matchers().size() <= 10);
+  for (const Matcher& matcher : matchers()) CHECK(matcher_of(matcher.name) == &matcher);
+}
+
+TEST_CASE("ignore files leave out what git leaves out") {
+  Gitignore ignore;
+  ignore.add("", "*.pyc\nbuild/\n/data\n!keep.pyc\nsrc/**/gen.py\n");
+  ignore.add("sub", "local.py\n");
+  struct Row {
+    const char* path;
+    bool directory, ignored;
+  };
+  const Row rows[] = {
+      {"a.pyc", false, true},          {"keep.pyc", false, false},    {"x/build", true, true},
+      {"x/build", false, false},       {"data", true, true},          {"x/data", true, false},
+      {"src/a/b/gen.py", false, true}, {"sub/local.py", false, true}, {"local.py", false, false}};
+  for (const Row& row : rows)
+    CHECK_MESSAGE(ignore.ignores(row.path, row.directory) == row.ignored, row.path);
+  CHECK(glob_matches("a*b[0-9]?", "axxb7z"));
+  CHECK_FALSE(glob_matches("a*c", "a/c"));
+}
+
+TEST_CASE("findings elsewhere in a broken file still come") {
+  const RuleSet rules = item_rule();
+  const FileFacts facts = analyze_file(
+      "a.py", "import torch\ndef f(x:\n    return (\n\ndef g(y):\n    return y.item()\n", rules);
+  REQUIRE(facts.candidates.size() == 1);
+  CHECK(facts.candidates[0].first_line == 6);
+  CHECK(facts.readable < 1);
+}
+
+TEST_CASE("hostile bytes are read to the end") {
+  const RuleSet rules = item_rule();
+  const std::string head = "import torch\n";
+  const std::string tail = "\ndef g(y):\n    return y.item()\n";
+  struct Row {
+    const char* what;
+    std::string bytes;
+    size_t found;
+  };
+  const Row rows[] = {
+      {"byte order mark", "\xef\xbb\xbf" + head + tail, 1},
+      {"Latin-1", head + "# caf\xe9\nname = 'caf\xe9'" + tail, 1},
+      {"tabs", head + "def g(y):\n\tif y:\n\t\treturn y.item()\n", 1},
+      {"Python 2", head + "print 'x'\nexec 'y'" + tail, 1},
+      {"carriage returns", head + "def g(y):\r\n    return y.item()\r\n", 1},
+      {"empty", "", 0},
+      {"deep brackets",
+       head + "x = " + std::string(20000, '(') + "1" + std::string(20000, ')') + "\n", 0},
+      {"deep sums",
+       head + "x = 1" +
+           [] {
+             std::string s;
+             for (int i = 0; i < 20000; ++i) s += "+1";
+             return s;
+           }() +
+           tail,
+       1},
+  };
+  for (const Row& row : rows) {
+    const FileFacts facts = analyze_file("a.py", row.bytes, rules);
+    CHECK_MESSAGE(facts.candidates.size() == row.found, row.what);
+  }
+  std::string nul = head + tail;
+  nul.insert(5, 1, '\0');
+  (void)analyze_file("a.py", nul, rules);
+  FileOptions small;
+  small.max_bytes = 10;
+  const FileFacts skipped = analyze_file("a.py", head + tail, rules, small);
+  CHECK(skipped.skipped);
+  CHECK_FALSE(skipped.note.empty());
+}
+
+TEST_CASE("damaged code never crashes the index") {
+  const RuleSet rules = item_rule();
+  std::mt19937 random(7);
+  for (const char* name : {"item-in-step/fires.py", "item-in-step/fires.cpp",
+                           "explicit-sync/fires.cu", "jax-host-read-in-step/fires.py"}) {
+    const std::string path = std::string(STALLSCOPE_SOURCE_DIR "/rules/cases/") + name;
+    const std::string original = *read_file(path);
+    for (int round = 0; round < 150; ++round) {
+      std::string bytes = original;
+      for (int i = 0; i < 8; ++i) {
+        const size_t at = random() % bytes.size();
+        switch (random() % 3) {
+          case 0:
+            bytes[at] = static_cast<char>(random());
+            break;
+          case 1:
+            bytes.erase(at, random() % 9);
+            break;
+          default:
+            bytes.insert(at, bytes.substr(random() % bytes.size(), random() % 30));
+            break;
+        }
+        if (bytes.empty()) bytes = "x";
+      }
+      const FileFacts facts = analyze_file(name, bytes, rules);
+      CHECK(facts.readable <= 1);
+    }
+  }
+}
+
+TEST_CASE("stored facts come back whole, and damaged ones do not") {
+  namespace fs = std::filesystem;
+  const RuleSet rules = item_rule();
+  const std::string folder = (fs::temp_directory_path() / "stallscope-cache-test").string();
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  const std::string bytes =
+      "import torch\ndef g(y, n=1):\n    for i in y:\n        print(y[i].item())\n";
+  const FileFacts facts = analyze_file("a.py", bytes, rules);
+  store_facts(folder, "a.py", bytes, rules.digest(), facts);
+  auto back = cached_facts(folder, "a.py", bytes, rules.digest());
+  REQUIRE(back);
+  CHECK(back->candidates.size() == facts.candidates.size());
+  CHECK(back->functions.at(1).parameters == facts.functions.at(1).parameters);
+  CHECK(back->candidates.at(0).line_text == "print(y[i].item())");
+  CHECK_FALSE(cached_facts(folder, "a.py", bytes + "\n", rules.digest()));
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    std::string stored = *read_file(entry.path().string());
+    REQUIRE(write_file(entry.path().string(), stored.substr(0, stored.size() / 2)).ok());
+  }
+  CHECK_FALSE(cached_facts(folder, "a.py", bytes, rules.digest()));
+  fs::remove_all(folder);
+}
+
+TEST_CASE("notebook cells become one text with their places") {
+  const Notebook notebook = notebook_code(
+      R"({"cells":[{"cell_type":"markdown","source":"x"},{"cell_type":"code","source":["%pip install a\n","y = 1\n"]},
+          {"cell_type":"code","source":"z = 2"}]})");
+  CHECK(notebook.code == "\ny = 1\nz = 2\n");
+  REQUIRE(notebook.cell_of_line.size() == 3);
+  CHECK(notebook.cell_of_line[1] == "cell 2, line 2");
+  CHECK(notebook_code("[1, 2").code.empty());
+}
