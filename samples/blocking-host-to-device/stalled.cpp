@@ -5,7 +5,9 @@ using namespace stallscope;
 
 int main() {
   return trainer::run_ranks(1, [](trainer::Rank& rank) {
-    trainer::GptRun run(rank, {.text = STALLSCOPE_SAMPLE_TEXT, .prefetch = 0});
+    const trainer::GptConfig model{
+        .layers = 2, .hidden = 8, .heads = 2, .vocabulary = 128, .sequence = 32, .batch = 32};
+    trainer::GptRun run(rank, {.model = model, .text = STALLSCOPE_SAMPLE_TEXT, .prefetch = 0});
     trainer::Stream& stream = run.device.stream();
     int32_t* const tokens = run.session.index_data("tokens");
     int32_t* const labels = run.session.index_data("labels");
@@ -13,8 +15,8 @@ int main() {
     for (int step = 0; step < 60; ++step) {
       const annotate::Scope range("step");
       const size_t bytes = batch.tokens.size() * sizeof(int32_t);
-      stream.copy_to_device(tokens, batch.tokens.data(), bytes);  // expect: blocking-host-to-device
-      stream.copy_to_device(labels, batch.labels.data(), bytes);
+      stream.copy_to_device(tokens, batch.tokens.data(), bytes);
+      stream.copy_to_device(labels, batch.labels.data(), bytes);  // expect: blocking-host-to-device
       batch = run.loader.next();
       run.session.forward();
       run.session.backward();

@@ -14,10 +14,10 @@ int main() {
       run.upload(run.loader.next());
       run.session.forward();
       run.session.backward();
-      previous = trainer::Buffer<float>(run.device, count);  // expect: device-alloc-in-loop
       const size_t bytes = count * sizeof(float);
       stream.copy_on_device_async(previous.data(), run.session.gradients(), bytes);
       run.session.optimizer_step(run.adam);
+      previous = trainer::Buffer<float>(run.device, count);  // expect: device-alloc-in-loop
     }
     return run.finish();
   });

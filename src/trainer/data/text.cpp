@@ -73,7 +73,10 @@ void TextLoader::prepare_ahead() {
 
 Batch TextLoader::next() {
   const annotate::Scope range("dataloader_next");
-  if (options_.prefetch == 0) return prepare(number_++);
+  if (options_.prefetch == 0) {
+    const annotate::Scope reading("dataloader_read", stallscope_wait{});
+    return prepare(number_++);
+  }
   std::unique_lock lock(mutex_);
   if (!ready_.contains(number_)) {
     stallscope_wait wait;

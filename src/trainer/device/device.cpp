@@ -64,8 +64,12 @@ void* Device::allocate(size_t bytes) {
 
 void Device::release(void* memory) {
   if (memory == nullptr) return;
-  const Scope scope("free", api_of(STALLSCOPE_API_FREE, *this, 0, stallscope_next_correlation()));
-  drain_all();
+  const uint32_t correlation = stallscope_next_correlation();
+  const Scope scope("free", api_of(STALLSCOPE_API_FREE, *this, 0, correlation));
+  {
+    const Scope wait("free", sync_of(STALLSCOPE_SYNC_DEVICE, number(), 0, correlation));
+    drain_all();
+  }
   const std::lock_guard lock(mutex_);
   const auto found = device_memory_.find(static_cast<const std::byte*>(memory));
   if (found == device_memory_.end()) return;

@@ -34,7 +34,7 @@ Result<Activations> take_activations(const ActivationOptions& options) {
     return Error{.message = "is shorter than a sequence", .file = options.text};
   auto program = build_gpt(model, {});
   if (!program.ok()) return program.error();
-  Device device({});
+  Device device({.number = options.device});
   Session<float> session(std::move(*program), device, nullptr, 3);
   TextLoader loader(std::move(*text), {.batch = model.batch, .sequence = model.sequence});
   auto forward = [&] {

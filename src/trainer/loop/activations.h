@@ -11,6 +11,7 @@ namespace stallscope::trainer {
 struct ActivationOptions {
   std::string text;  ///< path of the text
   size_t layers = 2, width = 16, samples = 1024;
+  int device = 0;           ///< the number of the device it runs on
   int training_steps = 40;  ///< of the GPT before its activations are taken
 };
 

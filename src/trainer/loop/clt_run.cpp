@@ -16,11 +16,12 @@ Program program_of(const Rank& rank, const CltConfig& model) {
   return std::move(*program);
 }
 
-Activations activations_of(const CltRunOptions& options) {
+Activations activations_of(const Rank& rank, const CltRunOptions& options) {
   auto activations = take_activations({.text = options.text,
                                        .layers = options.model.layers,
                                        .width = options.model.width,
-                                       .samples = std::max(kSamples, options.model.batch)});
+                                       .samples = std::max(kSamples, options.model.batch),
+                                       .device = rank.rank});
   if (!activations.ok()) stop(activations.error());
   return std::move(*activations);
 }
@@ -34,7 +35,7 @@ CltRun::CltRun(Rank& own_rank, const CltRunOptions& options)
       session(program_of(own_rank, options.model), device, own_rank.size > 1 ? &group : nullptr,
               kSeed),
       model_(options.model),
-      activations_(activations_of(options)),
+      activations_(activations_of(own_rank, options)),
       inputs_(device, session.size("inputs")),
       targets_(device, session.size("targets")),
       staged_(session.size("inputs")) {}

@@ -1,0 +1,24 @@
+// The reference run: real kernels, no modelled time, a loop with no stall in it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "base/result.h"
+
+namespace stallscope::trainer {
+
+struct BenchOptions {
+  std::string model = "gpt";                   ///< "gpt", "bert" or "clt"
+  size_t layers = 4, hidden = 768, heads = 0;  ///< heads 0: hidden / 64, at least one per rank
+  size_t batch = 8, sequence = 128, vocabulary = 0;  ///< 0: the model's own
+  size_t features = 4096, k = 32;                    ///< of the transcoder
+  int ranks = 1;
+  int steps = 5;
+};
+
+/// Trains for `steps` steps, each an NVTX range "step". Rank 0 prints "loss X" as its last line.
+/// Returns the exit code; 2 with a message when the shape makes no sense or does not fit.
+int run_bench(const BenchOptions& options);
+
+}  // namespace stallscope::trainer

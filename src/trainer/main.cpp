@@ -1,0 +1,29 @@
+// stallscope-trainer: the reference trainer as a program. `stallscope bench` runs it under the
+// recorder; alone, it prints the loss.
+#include <CLI/CLI.hpp>
+
+#include "trainer/loop/bench.h"
+
+int main(int argc, char** argv) {
+  stallscope::trainer::BenchOptions options;
+  CLI::App app("Train a model of a given shape as well as this machine can.", "stallscope-trainer");
+  const auto size = CLI::Range(size_t{1}, size_t{1} << 32);
+  app.add_option("--model", options.model, "gpt, bert or clt")
+      ->check(CLI::IsMember({"gpt", "bert", "clt"}));
+  app.add_option("--layers", options.layers, "Layers")->check(size);
+  app.add_option("--hidden", options.hidden, "Width of the residual stream")->check(size);
+  app.add_option("--heads", options.heads, "Attention heads (default: hidden / 64)")->check(size);
+  app.add_option("--batch", options.batch, "Sequences per step")->check(size);
+  app.add_option("--seq", options.sequence, "Tokens per sequence")->check(size);
+  app.add_option("--vocabulary", options.vocabulary, "Vocabulary")->check(size);
+  app.add_option("--features", options.features, "Features per layer (clt)")->check(size);
+  app.add_option("--k", options.k, "Features kept per token (clt)")->check(size);
+  app.add_option("--tp", options.ranks, "Tensor-parallel ranks")->check(CLI::Range(1, 1024));
+  app.add_option("--steps", options.steps, "Steps")->check(CLI::Range(1, 1'000'000));
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  return stallscope::trainer::run_bench(options);
+}
