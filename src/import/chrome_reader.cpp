@@ -110,6 +110,8 @@ class Reader {
   bool find_events() {
     static constexpr std::string_view kKey = "\"traceEvents\"";
     ++result_.repairs[kRepairGarbage];
+    // What stands here was tried: going on at the same place would never end.
+    if (!window_.text().empty()) window_.consume(1);
     for (;;) {
       const size_t found = window_.text().find(kKey);
       if (found != kNone) {

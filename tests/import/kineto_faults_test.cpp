@@ -144,6 +144,7 @@ TEST_CASE("what is no trace is refused with the file's name") {
            {"another JSON", R"({"a": 1})"},
            {"no events", R"({"traceEvents": []})"},
            {"zeros", std::string(4096, '\0')},
+           {"a key that leads nowhere", R"({"a" "traceEvents" "traceEvents", 5})"},
        }) {
     CAPTURE(c.fault);
     Result<Trace> trace = import_text("kineto", c.text);
