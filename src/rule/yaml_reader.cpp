@@ -39,6 +39,23 @@ void check_size(const std::string& file, const YAML::Node& node, int depth, int&
   }
 }
 
+// The line of a '---' that stands behind content; 0 = none.
+size_t second_document(std::string_view text) {
+  bool content = false;
+  for (size_t number = 1; !text.empty(); ++number) {
+    const size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (line.starts_with("---")) {
+      if (content) return number;
+    } else if (const size_t first = line.find_first_not_of(" \t\r");
+               first != std::string_view::npos && line[first] != '#') {
+      content = true;
+    }
+  }
+  return 0;
+}
+
 }  // namespace
 
 void yaml_fail(const std::string& file, const YAML::Node& at, std::string message,
@@ -57,15 +74,18 @@ YAML::Node parse_yaml(std::string_view text, const std::string& file) {
     throw YamlError{Error{.message = "file is larger than 256 KiB", .file = file}};
   if (text.find('\0') != std::string_view::npos)
     throw YamlError{Error{.message = "file contains a NUL byte", .file = file}};
-  const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
-  if (documents.empty() || documents.front().IsNull())
-    throw YamlError{Error{.message = "file is empty", .file = file}};
-  if (documents.size() > 1)
-    yaml_fail(file, documents[1], "file holds more than one document",
-              "Remove the '---' that begins the second.");
+  if (const size_t line = second_document(text); line != 0)
+    throw YamlError{Error{.message = "file holds more than one document",
+                          .file = file,
+                          .line = line,
+                          .column = 1,
+                          .remedy = "Remove the '---' that begins the second."}};
+  // Not LoadAll: yaml-cpp 0.7 never comes back from some broken documents ("&a, b").
+  const YAML::Node root = YAML::Load(std::string(text));
+  if (!root || root.IsNull()) throw YamlError{Error{.message = "file is empty", .file = file}};
   int visited = 0;
-  check_size(file, documents.front(), 0, visited);
-  return documents.front();
+  check_size(file, root, 0, visited);
+  return root;
 }
 
 void yaml_unknown(const std::string& file, const YAML::Node& at, std::string_view what,
