@@ -97,7 +97,10 @@ SiteId SiteTable::of_stack(StackId stack) {
     place.function = trace.text(frame.function);
     place.line = frame.line;
     place.language = language_of(frame, place.file);
-    if (!site.place.known() && is_user_frame(place, trace.text(frame.module))) site.place = place;
+    // A line of the user's own further out says more than a function without one: code that
+    // comes without line numbers is rarely theirs.
+    const bool better = !site.place.known() || (site.place.file.empty() && !place.file.empty());
+    if (better && is_user_frame(place, trace.text(frame.module))) site.place = place;
     site.stack.push_back(std::move(place));
   }
   return by_stack_[stack] = intern(std::move(site));
