@@ -152,11 +152,12 @@ void add_held_launches(const RankContext& context, const std::vector<Wait>& wait
 
 }  // namespace
 
-ThreadIdle::ThreadIdle(const RankContext& context) : idle_(context.index.threads.size()) {
+ThreadIdle::ThreadIdle(const RankContext& context, std::optional<StepClass> only)
+    : idle_(context.index.threads.size()) {
   std::vector<UnionBuilder> builders(idle_.size());
   for (const IdlePiece& piece : context.idle) {
     if (piece.thread == kNoIndex || context.used_rank[piece.step] == kNoIndex ||
-        piece.step_class == StepClass::other)
+        piece.step_class == StepClass::other || piece.step_class != only.value_or(piece.step_class))
       continue;
     builders[piece.thread].add(piece.start, piece.end);
   }
@@ -208,7 +209,8 @@ void observe_host_gaps(const RankContext& context, SiteTable& sites, Observation
 
 void observe_input_wait(const RankContext& context, SiteTable& sites, Observations& observations) {
   const Trace& trace = context.trace;
-  const ThreadIdle idle(context);
+  // What a sync left idle is the sync's: an instant has one class, and one cause is charged for it.
+  const ThreadIdle idle(context, StepClass::input_wait);
   std::map<std::pair<SiteId, StringId>, ObservationBuilder> groups;
   std::vector<Wait> waits;
   for (uint32_t t = 0; t < context.index.threads.size(); ++t) {

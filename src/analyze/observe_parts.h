@@ -41,7 +41,8 @@ void fill_memory(const RankContext&, RankSummary&);
 /// kept the device waiting. Pieces must be attributed to that thread.
 class ThreadIdle {
  public:
-  explicit ThreadIdle(const RankContext& context);
+  /// Of every class but `other`, or of one class only.
+  explicit ThreadIdle(const RankContext& context, std::optional<StepClass> only = std::nullopt);
   Ns overlap(uint32_t thread, Ns start, Ns end) const;
 
  private:

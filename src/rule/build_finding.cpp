@@ -106,6 +106,11 @@ class Builder {
       std::optional<Price> block_price;
       const bool adds_up = seen_[claim->block.front()].observation->kind == "repeated-kernels";
       for (const uint32_t i : claim->block) {
+        // Of the collectives of a line, those that the rule is about set the price.
+        const std::string& kind = seen_[i].observation->kind;
+        if (is_collective_kind(kind) && claim->condition != nullptr &&
+            kind != claim->condition->kind)
+          continue;
         if (weight(*seen_[i].observation) > weight(*seen_[part->worst].observation))
           part->worst = i;
         part->one_time += seen_[i].observation->one_time_ns;

@@ -20,6 +20,8 @@ bool better(std::span<const Rule> rules, const TraceMatch& a, const TraceMatch& 
   const auto rank = [](const Rule& rule, const TraceMatch& match) {
     return std::tuple(rule.fallback, rule.advice, -static_cast<int64_t>(rule.layer),
                       !match.specificity.names_operator,
+                      // A burst or a late rank says more of a line than that it communicates.
+                      match.condition->kind == "collective",
                       -static_cast<int64_t>(match.specificity.comparisons),
                       -static_cast<int>(rule.severity));
   };
@@ -81,6 +83,10 @@ bool is_host_block_kind(std::string_view kind) {
   return kind == "host-sync" || kind == "pageable-copy" || kind == "copy" || kind == "allocation";
 }
 
+bool is_collective_kind(std::string_view kind) {
+  return kind == "collective" || kind == "collective-burst" || kind == "collective-wait";
+}
+
 std::vector<Block> host_blocks(std::span<const Seen> seen) {
   using Key = std::tuple<const RankSummary*, std::string, uint32_t, std::string, std::string>;
   std::map<Key, size_t> open;
@@ -88,9 +94,13 @@ std::vector<Block> host_blocks(std::span<const Seen> seen) {
   for (uint32_t i = 0; i < seen.size(); ++i) {
     const Observation& o = *seen[i].observation;
     const bool constant = o.kind == "repeated-kernels";
-    if ((constant || is_host_block_kind(o.kind)) && o.place.line > 0) {
+    const bool collective = is_collective_kind(o.kind);
+    if ((constant || collective || is_host_block_kind(o.kind)) && o.place.line > 0) {
       const Key key{seen[i].rank, o.place.file, o.place.line,
-                    constant ? o.kind : text_of(o, "operators"), text_of(o, "copy")};
+                    constant     ? o.kind
+                    : collective ? "collective"
+                                 : text_of(o, "operators"),
+                    collective ? "" : text_of(o, "copy")};
       const auto [it, added] = open.emplace(key, blocks.size());
       if (!added) {
         blocks[it->second].push_back(i);

@@ -48,6 +48,9 @@ TraceVerdict judge(std::span<const Rule> rules, const Seen& seen);
 using Block = std::vector<uint32_t>;  // indices into the seen observations
 std::vector<Block> host_blocks(std::span<const Seen> seen);
 
+/// Kinds that describe collectives: those of one line are one block.
+bool is_collective_kind(std::string_view kind);
+
 /// True for kinds that describe a host call which waits for the device.
 bool is_host_block_kind(std::string_view kind);
 
