@@ -133,6 +133,15 @@ Filler filler_of(const RankContext& context, SiteTable& sites, const IdlePiece& 
   return {sites.site(site).place.known() ? site : launch_site, std::move(name)};
 }
 
+// Ranges seldom carry a stack; a wait inside one does, and lies on the same call path.
+SiteId site_of_wait(const Trace& trace, const HostThread& thread, SiteTable& sites, EventId range) {
+  const SiteId site = sites.of(range);
+  if (sites.site(site).place.known()) return site;
+  for (EventId id = range + 1; id < thread.last && trace.starts()[id] < trace.end(range); ++id)
+    if (trace.stacks()[id] != 0) return sites.of(id);
+  return site;
+}
+
 /// A wait for input and the row it belongs to.
 struct Wait {
   Ns start = 0, end = 0;
@@ -227,7 +236,7 @@ void observe_input_wait(const RankContext& context, SiteTable& sites, Observatio
       reached = trace.end(id);
       const uint32_t used = context.used_at(trace.starts()[id]);
       if (used == kNoIndex) continue;
-      const SiteId site = sites.of(id);
+      const SiteId site = site_of_wait(trace, thread, sites, id);
       ObservationBuilder& group = groups[{site, trace.names()[id]}];
       if (group.subject.empty()) {
         group.site = site;

@@ -114,12 +114,11 @@ static inline void stallscope_end(void) {
   if (stallscope_enabled()) nvtxDomainRangePop(stallscope_annotate_state_v1.domain);
 }
 
-/** A plain named range ("step", "forward"). */
+/** A plain named range ("step", "forward", "tree_at"): its stack says which line entered it. */
 static inline void stallscope_range_begin(const char* name) {
   if (!stallscope_enabled()) return;
-  nvtxEventAttributes_t attributes;
-  stallscope_attributes_(&attributes, name, NULL);
-  nvtxDomainRangePushEx(stallscope_annotate_state_v1.domain, &attributes);
+  const uint8_t stack = STALLSCOPE_STACK_FIRST_;
+  stallscope_push_(STALLSCOPE_SCHEMA_RANGE_, name, &stack, sizeof stack);
 }
 
 /** A host call into a device runtime. */

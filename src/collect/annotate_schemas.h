@@ -30,6 +30,7 @@ enum stallscope_schema_index_ {
   STALLSCOPE_SCHEMA_ALLOC_,
   STALLSCOPE_SCHEMA_WAIT_,
   STALLSCOPE_SCHEMA_COUNTER_,
+  STALLSCOPE_SCHEMA_RANGE_,
   STALLSCOPE_SCHEMA_COUNT_
 };
 
@@ -158,6 +159,10 @@ static inline void stallscope_register_host_schemas_(uint64_t memory_type) {
   const nvtxPayloadSchemaEntry_t counter[] = {
       {0, NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE, "value", NULL, 0, 0, NULL, NULL}};
   STALLSCOPE_SCHEMA_(STALLSCOPE_SCHEMA_COUNTER_, "counter", counter, double);
+
+  const nvtxPayloadSchemaEntry_t range[] = {
+      {0, NVTX_PAYLOAD_ENTRY_TYPE_UINT8, "stallscope.stack", NULL, 0, 0, NULL, NULL}};
+  STALLSCOPE_SCHEMA_(STALLSCOPE_SCHEMA_RANGE_, "range", range, uint8_t);
 }
 
 static inline void stallscope_register_stream_schemas_(uint64_t memory_type) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <span>
 #include <utility>
@@ -28,6 +29,13 @@ constexpr std::pair<std::string_view, ReplayModel> kModels[] = {
     {"collective-burst", ReplayModel::coalesce_collectives},
 };
 
+// What hiding a collective can save is at most its time with nothing beside it.
+double most_of(const Observation& observation) {
+  const auto exposed = observation.numbers.find("exposed_ns");
+  const bool bounded = observation.kind == "collective" && exposed != observation.numbers.end();
+  return bounded ? exposed->second : std::numeric_limits<double>::infinity();
+}
+
 // The first run of used steps that is long enough; the longest there is otherwise.
 std::pair<size_t, size_t> used_run(const RankSummary& rank) {
   std::pair<size_t, size_t> best{0, 0};
@@ -41,24 +49,30 @@ std::pair<size_t, size_t> used_run(const RankSummary& rank) {
   return best;
 }
 
-// The call that each event's time is spent before: itself where it is a call or
-// device work, else (a range of the host) the next call of its thread.
-std::vector<EventId> priced_events(const Trace& trace, const StepGraph& graph,
-                                   std::span<const EventId> events) {
+// An observation's events as replay knows them: calls and device work, or
+// ranges of the host, whose time is spent before the next call of their thread.
+struct PricedEvents {
+  std::vector<EventId> nodes;
+  std::vector<std::pair<EventId, Ns>> cuts;
+};
+
+PricedEvents priced_events(const Trace& trace, const StepGraph& graph,
+                           std::span<const EventId> events) {
   std::map<uint32_t, std::vector<uint32_t>> calls;  // lane -> call nodes, in order of time
   for (uint32_t index = 0; index < graph.nodes.size(); ++index)
     if (graph.nodes[index].kind == NodeKind::call) calls[graph.nodes[index].lane].push_back(index);
-  std::vector<EventId> priced;
+  PricedEvents priced;
   for (const EventId event : events) {
     if (graph.node_of.contains(event)) {
-      priced.push_back(event);
+      priced.nodes.push_back(event);
       continue;
     }
     const auto lane = calls.find(trace.tracks_of_events()[event]);
     if (lane == calls.end() || trace.starts()[event] < graph.nodes.front().start) continue;
     const auto next = std::ranges::lower_bound(
         lane->second, trace.end(event), {}, [&](uint32_t node) { return graph.nodes[node].start; });
-    if (next != lane->second.end()) priced.push_back(graph.nodes[*next].event);
+    if (next != lane->second.end())
+      priced.cuts.emplace_back(graph.nodes[*next].event, trace.durations()[event]);
   }
   return priced;
 }
@@ -84,10 +98,14 @@ void price_by_replay(const Trace& trace, RankSummary& rank) {
   for (Observation& observation : rank.observations) {
     const ReplayModel model = model_of(observation.kind);
     if (model == ReplayModel::none) continue;
-    const std::vector<EventId> events = priced_events(trace, graph, observation.events);
-    if (events.empty()) continue;
-    const Ns saved = unchanged - replay(graph, model, events);
-    observation.numbers["replay_saved_ns"] = static_cast<double>(std::max<Ns>(0, saved));
+    const PricedEvents events = priced_events(trace, graph, observation.events);
+    if (events.nodes.empty() && events.cuts.empty()) continue;
+    // Where the ranges themselves are known, they say how much of a gap goes.
+    const Ns without = events.cuts.empty() ? replay(graph, model, events.nodes)
+                                           : replay_shortened(graph, events.cuts);
+    const Ns saved = unchanged - without;
+    observation.numbers["replay_saved_ns"] =
+        std::min(static_cast<double>(std::max<Ns>(0, saved)), most_of(observation));
   }
 }
 

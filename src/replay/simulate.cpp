@@ -17,8 +17,21 @@ struct Change {
   std::vector<bool> waits_for_none;  // per node: completion edges into it are gone
   std::vector<bool> gap_shrunk;      // per node: program order into it has the usual gap only
   std::vector<bool> lets_pass;       // per node: stream order out of it is gone
+  std::vector<Ns> cut;               // per node: host work that program order into it loses
   Ns gap = 0;
 };
+
+Change no_change(const StepGraph& graph) {
+  const size_t count = graph.nodes.size();
+  Change change{{},
+                std::vector<bool>(count),
+                std::vector<bool>(count),
+                std::vector<bool>(count),
+                std::vector<Ns>(count)};
+  change.own.reserve(count);
+  for (const GraphNode& node : graph.nodes) change.own.push_back(node.own);
+  return change;
+}
 
 // The usual host gap between two calls, those that shrink left out: what remains of one that does.
 Ns usual_gap(const StepGraph& graph, const std::vector<bool>& shrunk) {
@@ -79,20 +92,8 @@ void apply(const StepGraph& graph, ReplayModel model, std::span<const EventId> e
   change.gap = usual_gap(graph, change.gap_shrunk);
 }
 
-}  // namespace
-
-std::string_view to_string(ReplayModel model) {
-  return kModelNames[static_cast<size_t>(model)];
-}
-
-Ns replay(const StepGraph& graph, ReplayModel model, std::span<const EventId> events) {
+Ns simulate(const StepGraph& graph, const Change& change) {
   const size_t count = graph.nodes.size();
-  if (graph.steps == 0) return 0;
-  Change change{{}, std::vector<bool>(count), std::vector<bool>(count), std::vector<bool>(count)};
-  change.own.reserve(count);
-  for (const GraphNode& node : graph.nodes) change.own.push_back(node.own);
-  apply(graph, model, events, change);
-
   std::vector<Ns> start(count), end(count);
   for (size_t index = 0; index < count; ++index) {
     const GraphNode& node = graph.nodes[index];
@@ -105,12 +106,36 @@ Ns replay(const StepGraph& graph, ReplayModel model, std::span<const EventId> ev
       Ns lag = edge.lag;
       if (edge.kind == EdgeKind::program_order && change.gap_shrunk[index])
         lag = std::min(lag, change.gap);
+      if (edge.kind == EdgeKind::program_order)
+        lag = std::max(std::min<Ns>(lag, 0), lag - change.cut[index]);
       begin = std::max(begin, (edge.from_start ? start[edge.from] : end[edge.from]) + lag);
     }
     start[index] = begin;
     end[index] = begin + change.own[index];
   }
   return (start[graph.markers.back()] - start[graph.markers.front()]) / graph.steps;
+}
+
+}  // namespace
+
+std::string_view to_string(ReplayModel model) {
+  return kModelNames[static_cast<size_t>(model)];
+}
+
+Ns replay(const StepGraph& graph, ReplayModel model, std::span<const EventId> events) {
+  if (graph.steps == 0) return 0;
+  Change change = no_change(graph);
+  apply(graph, model, events, change);
+  return simulate(graph, change);
+}
+
+Ns replay_shortened(const StepGraph& graph, std::span<const std::pair<EventId, Ns>> cuts) {
+  if (graph.steps == 0) return 0;
+  Change change = no_change(graph);
+  for (const auto& [call, cut] : cuts)
+    if (const auto node = graph.node_of.find(call); node != graph.node_of.end())
+      change.cut[node->second] += cut;
+  return simulate(graph, change);
 }
 
 Ns measured(const StepGraph& graph) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "replay/graph.h"
@@ -25,6 +26,10 @@ std::string_view to_string(ReplayModel model);
 
 /// Mean length of the graph's steps when `model` is applied to `events`.
 Ns replay(const StepGraph& graph, ReplayModel model, std::span<const EventId> events);
+
+/// Mean length of the graph's steps when the host does less before some calls:
+/// `cuts` holds the calls and the nanoseconds of host work that go.
+Ns replay_shortened(const StepGraph& graph, std::span<const std::pair<EventId, Ns>> cuts);
 
 /// Mean length of the graph's steps as measured.
 Ns measured(const StepGraph& graph);

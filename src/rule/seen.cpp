@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "rule/rank_findings.h"
@@ -91,12 +92,18 @@ std::vector<Block> host_blocks(std::span<const Seen> seen) {
   using Key = std::tuple<const RankSummary*, std::string, uint32_t, std::string, std::string>;
   std::map<Key, size_t> open;
   std::vector<Block> blocks;
+  // Where ranks wait for a late one, the line is one matter of all ranks.
+  std::set<std::pair<std::string, uint32_t>> shared;
+  for (const Seen& s : seen)
+    if (s.observation->kind == "collective-wait")
+      shared.emplace(s.observation->place.file, s.observation->place.line);
   for (uint32_t i = 0; i < seen.size(); ++i) {
     const Observation& o = *seen[i].observation;
     const bool constant = o.kind == "repeated-kernels";
     const bool collective = is_collective_kind(o.kind);
     if ((constant || collective || is_host_block_kind(o.kind)) && o.place.line > 0) {
-      const Key key{seen[i].rank, o.place.file, o.place.line,
+      const bool of_all = collective && shared.contains({o.place.file, o.place.line});
+      const Key key{of_all ? nullptr : seen[i].rank, o.place.file, o.place.line,
                     constant     ? o.kind
                     : collective ? "collective"
                                  : text_of(o, "operators"),

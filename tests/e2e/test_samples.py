@@ -20,11 +20,6 @@ def test_every_required_stall_has_a_sample():
 
 # What is known not to hold yet, and why. A pair that starts to hold must leave this table.
 KNOWN = {
-    "collective-buffer-alloc": "the idle after a free is charged to the next batch's fetch",
-    "many-small-collectives": "blocking-collective prices the same line higher",
-    "no-prefetch": "fires on the fixed twin with no gain, and names no line",
-    "rank0-compute-broadcast": "blocking-collective prices the same line higher",
-    "tree-rewrite-in-loop": "host work is named by range, not by line",
     "blocking-collective": "the fixed twin's last bucket is still exposed, and reported",
 }
 

@@ -159,6 +159,21 @@ TEST_CASE("shrinking the host's work is bounded by the device") {
   CHECK(without < measured(graph));
 }
 
+TEST_CASE("a range of the host is taken out of the gap it lies in, and no more") {
+  Run run;
+  run.steps([](Run& r) {
+    r.add(EventKind::range, 0, r.host, kMs, r.thread, "fetch");
+    r.host += 3 * kMs;
+    r.launch("after_gap", kMs / 2);
+  });
+  Observation fetch{.kind = "input-wait"};
+  fetch.events = run.events("fetch");
+  run.rank.observations = {fetch};
+  price_by_replay(run.trace, run.rank);
+  CHECK(run.rank.observations[0].numbers.at("replay_saved_ns") ==
+        doctest::Approx(kMs).epsilon(0.02));
+}
+
 TEST_CASE("observations are priced, and the replay's own error is stated") {
   Run run;
   run.steps([](Run& r) {
