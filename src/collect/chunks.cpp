@@ -62,14 +62,16 @@ bool find_chunk(Session& session, uint32_t* chunk) {
   for (int attempt = 0; attempt < 3; ++attempt) {
     bool low = false;
     const bool found = pop_ready(session, chunk, &low);
-    if (low && session.chunks_made < chunk_limit()) wake_helper(session);
+    if (low && __atomic_load_n(&session.chunks_made, __ATOMIC_RELAXED) < chunk_limit())
+      wake_helper(session);
     if (found) return true;
     if (!await_helper(session)) break;
   }
   {
     // At the size limit: what is there goes round.
     const Locked locked(session.chunk_lock);
-    if (locked && session.chunks_made >= chunk_limit()) return recycle_oldest(session, chunk);
+    if (locked && __atomic_load_n(&session.chunks_made, __ATOMIC_RELAXED) >= chunk_limit())
+      return recycle_oldest(session, chunk);
   }
   uint32_t made[kInlineGrowth];
   const uint32_t count = grow_file(session, kInlineGrowth, made);

@@ -185,10 +185,8 @@ bool is_code(uint64_t address) {
          safe_read(name, text, sizeof text) && memcmp(text, "code", 5) == 0;
 }
 
-}  // namespace
-
-void look_for_python() {
-  if (g_readable != Readable::not_looked) return;
+void look_once() {
+  if (__atomic_load_n(&g_readable, __ATOMIC_RELAXED) != Readable::not_looked) return;
   g_is_initialized = symbol<int (*)()>("Py_IsInitialized");
   if (g_is_initialized == nullptr || g_is_initialized() == 0) return;  // perhaps later
   g_this_state = symbol<void* (*)()>("PyGILState_GetThisThreadState");
@@ -196,6 +194,16 @@ void look_for_python() {
   g_places = static_cast<Place*>(map_private(kSlots * sizeof(Place)));
   const bool readable = g_this_state != nullptr && g_layout != nullptr && g_places != nullptr;
   __atomic_store_n(&g_readable, readable ? Readable::yes : Readable::no, __ATOMIC_RELEASE);
+}
+
+}  // namespace
+
+void look_for_python() {
+  if (__atomic_load_n(&g_readable, __ATOMIC_ACQUIRE) != Readable::not_looked) return;
+  static SpinLock looking;
+  if (!looking.try_lock()) return;  // another thread does
+  look_once();
+  looking.unlock();
 }
 
 size_t walk_python(uint64_t (&frames)[kMaxPythonFrames]) {

@@ -170,7 +170,7 @@ uint32_t grow_file(Session& session, uint32_t wanted, uint32_t* made) {
   uint32_t count = 0;
   while (fd >= 0 && count < wanted && session.chunks_made < limit) {
     if (!make_chunk(session, fd, session.chunks_made)) break;
-    made[count++] = session.chunks_made++;
+    made[count++] = __atomic_fetch_add(&session.chunks_made, 1, __ATOMIC_RELAXED);
   }
   if (fd >= 0) close(fd);
   __atomic_store_n(&session.no_room_until_ns, count == 0 ? now + kRetryNoRoomNs : 0,

@@ -17,6 +17,11 @@
 namespace stallscope::comm {
 namespace {
 
+// A collective of nothing may be called with no buffer.
+void copy_bytes(void* to, const void* from, size_t bytes) {
+  if (bytes != 0) std::memcpy(to, from, bytes);
+}
+
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
@@ -62,7 +67,7 @@ class SharedMemory final : public Communicator {
     auto* bytes = static_cast<unsigned char*>(data);
     return exchange(
         Collective::all_reduce, count * size_of(type), count * size_of(type), 1,
-        [&](unsigned char* slot, size_t at, size_t n) { std::memcpy(slot, bytes + at, n); },
+        [&](unsigned char* slot, size_t at, size_t n) { copy_bytes(slot, bytes + at, n); },
         [&](int r, const unsigned char* slot, size_t at, size_t n) {
           accumulate(bytes + at, r, slot, n, type, op);
         });
@@ -77,7 +82,7 @@ class SharedMemory final : public Communicator {
     return exchange(
         Collective::reduce_scatter, part * parts, part, parts,
         [&](unsigned char* slot, size_t at, size_t n) {
-          for (size_t p = 0; p < parts; ++p) std::memcpy(slot + p * n, from + p * part + at, n);
+          for (size_t p = 0; p < parts; ++p) copy_bytes(slot + p * n, from + p * part + at, n);
         },
         [&](int r, const unsigned char* slot, size_t at, size_t n) {
           accumulate(to + at, r, slot + static_cast<size_t>(rank()) * n, n, type, op);
@@ -89,9 +94,9 @@ class SharedMemory final : public Communicator {
     auto* to = static_cast<unsigned char*>(out);
     return exchange(
         Collective::all_gather, bytes, bytes, 1,
-        [&](unsigned char* slot, size_t at, size_t n) { std::memcpy(slot, from + at, n); },
+        [&](unsigned char* slot, size_t at, size_t n) { copy_bytes(slot, from + at, n); },
         [&](int r, const unsigned char* slot, size_t at, size_t n) {
-          std::memcpy(to + static_cast<size_t>(r) * bytes + at, slot, n);
+          copy_bytes(to + static_cast<size_t>(r) * bytes + at, slot, n);
         });
   }
 
@@ -100,10 +105,10 @@ class SharedMemory final : public Communicator {
     return exchange(
         Collective::broadcast, bytes, bytes, 1,
         [&](unsigned char* slot, size_t at, size_t n) {
-          if (rank() == root) std::memcpy(slot, all + at, n);
+          if (rank() == root) copy_bytes(slot, all + at, n);
         },
         [&](int r, const unsigned char* slot, size_t at, size_t n) {
-          if (r == root && rank() != root) std::memcpy(all + at, slot, n);
+          if (r == root && rank() != root) copy_bytes(all + at, slot, n);
         });
   }
 
@@ -112,7 +117,7 @@ class SharedMemory final : public Communicator {
   static void accumulate(unsigned char* into, int r, const unsigned char* part, size_t bytes,
                          DataType type, ReduceOp op) {
     if (r == 0) {
-      std::memcpy(into, part, bytes);
+      copy_bytes(into, part, bytes);
     } else {
       reduce_into(into, into, part, bytes / size_of(type), type, op);
     }

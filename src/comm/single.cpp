@@ -6,6 +6,11 @@
 namespace stallscope::comm {
 namespace {
 
+// A collective of nothing may be called with no buffer.
+void move_bytes(void* to, const void* from, size_t bytes) {
+  if (bytes != 0) std::memmove(to, from, bytes);
+}
+
 class Single final : public Communicator {
  public:
   explicit Single(std::string group) : Communicator(std::move(group), 0, 1) {}
@@ -15,11 +20,11 @@ class Single final : public Communicator {
   Status do_all_reduce(void*, size_t, DataType, ReduceOp) override { return ok_status(); }
   Status do_reduce_scatter(const void* in, void* out, size_t count, DataType type,
                            ReduceOp) override {
-    std::memmove(out, in, count * size_of(type));
+    move_bytes(out, in, count * size_of(type));
     return ok_status();
   }
   Status do_all_gather(const void* in, void* out, size_t bytes) override {
-    std::memmove(out, in, bytes);
+    move_bytes(out, in, bytes);
     return ok_status();
   }
   Status do_broadcast(void*, size_t, int) override { return ok_status(); }

@@ -71,7 +71,7 @@ bool SegmentDefinitions::add(const RecordView& record) {
     }
     case RecordKind::stack: {
       std::vector<uint64_t> frames(std::min<size_t>(record.body.size() / 8, head.extra));
-      std::memcpy(frames.data(), record.body.data(), frames.size() * 8);
+      if (!frames.empty()) std::memcpy(frames.data(), record.body.data(), frames.size() * 8);
       raw_stacks_[head.name] = std::move(frames);
       return true;
     }
