@@ -29,8 +29,7 @@ while read -r name kind requirement hash inside target; do
       mkdir "$work/out" && (cd "$work/out" && python3 -m zipfile -e ../*.whl .)
       ;;
     sdist)
-      # The archive alone is wanted: resolving a build back end would need a compiler set-up of its own.
-      pip_fetch "$requirement" "$hash" "$work" --no-binary=:all: --no-build-isolation
+      pip_fetch "$requirement" "$hash" "$work" --no-binary=:all:
       mkdir "$work/out" && tar xzf "$work"/*.tar.gz -C "$work/out" --strip-components=1
       ;;
     npm)
