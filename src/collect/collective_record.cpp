@@ -13,10 +13,6 @@ namespace {
 
 using namespace collect;
 
-uint32_t text_number(const char* text) {
-  return text == nullptr ? 0 : intern(text, strlen(text));
-}
-
 // Groups are text in the trace: MPI names them otherwise than NCCL.
 uint32_t group_number(uint64_t group) {
   char text[20] = "0x";

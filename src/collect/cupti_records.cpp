@@ -15,7 +15,6 @@ namespace {
 constexpr uint32_t kVersionWithEventSyncId = 27;       // 12.9
 constexpr uint32_t kVersionWithOverheadData = 130000;  // its data is ours to free
 
-constexpr uint32_t kMaxCbid = 2048;
 uint32_t g_api_names[2][kMaxCbid];  // string numbers; 0 = not asked yet
 
 // Names of kernels, by the pointer CUPTI gives: the same for every launch.
@@ -25,10 +24,6 @@ struct KnownName {
   uint32_t number;
 };
 KnownName g_names[kNameSlots];
-
-uint32_t text_number(const char* text) {
-  return text == nullptr ? 0 : intern(text, strlen(text));
-}
 
 uint32_t kernel_name(const char* name) {
   if (name == nullptr) return 0;

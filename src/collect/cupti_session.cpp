@@ -82,7 +82,6 @@ constexpr TracedCall kDriverCalls[] = {
     {CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz, kStackLaunch},
 };
 
-constexpr uint32_t kMaxCbid = 2048;
 uint8_t g_policy[2][kMaxCbid];  // StackPolicy + 1 of traced calls; 0 = not traced
 
 bool is_in(GpuState state) {

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "collect/session.h"
 
@@ -22,6 +23,11 @@ void flush_definitions(Session& session);
 
 /// The number of a string, defined if new; 0 for "" and when the table is full.
 uint32_t intern(const char* text, size_t bytes);
+
+/// The same for a C string; 0 for nullptr too.
+inline uint32_t text_number(const char* text) {
+  return text == nullptr ? 0 : intern(text, strlen(text));
+}
 
 /// A text as a string and a tail that goes with the event.
 struct SplitText {
