@@ -1,9 +1,10 @@
 #include "analyze/range_names.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
+
+#include "trace/step_names.h"
 
 namespace stallscope {
 namespace {
@@ -126,14 +127,8 @@ std::vector<uint8_t> range_natures(const Trace& trace) {
 }
 
 std::string step_marker(std::string_view name) {
-  // A marker is short; long names that hold the word are something else.
-  if (name.size() > 48) return {};
-  std::string words = letters(name);
-  std::erase(words, ' ');
-  constexpr std::array<std::string_view, 9> kMarkers = {
-      "step",         "iteration",         "iter",      "trainstep",     "trainingstep",
-      "profilerstep", "trainingiteration", "trainiter", "trainiteration"};
-  return std::ranges::find(kMarkers, words) != kMarkers.end() ? words : std::string{};
+  const size_t marker = step_marker_index(name.data(), name.size());
+  return marker < kStepMarkerCount ? kStepMarkers[marker] : std::string{};
 }
 
 NamedFrame named_frame(std::string_view name) {

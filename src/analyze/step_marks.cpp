@@ -4,6 +4,8 @@
 #include <map>
 #include <tuple>
 
+#include "trace/step_names.h"
+
 namespace stallscope {
 namespace {
 
@@ -23,13 +25,6 @@ int preference(std::string_view marker) {
   return static_cast<int>(at - std::begin(kOrder));
 }
 
-// "--step-range NAME" means the name itself, with or without a number after it.
-bool is_given_range(std::string_view name, std::string_view given) {
-  if (!name.starts_with(given)) return false;
-  name.remove_prefix(given.size());
-  return name.find_first_not_of(" #_-:=0123456789") == std::string_view::npos;
-}
-
 std::vector<Candidate> collect_candidates(const ProcessIndex& index, std::string_view given) {
   const Trace& trace = *index.trace;
   std::map<std::pair<uint32_t, std::string>, Candidate> found;
@@ -44,8 +39,12 @@ std::vector<Candidate> collect_candidates(const ProcessIndex& index, std::string
       if (!known) {
         known = true;
         const std::string_view name = trace.name(id);
-        marker = given.empty() ? step_marker(name)
-                               : std::string(is_given_range(name, given) ? given : "");
+        marker =
+            given.empty()
+                ? step_marker(name)
+                : std::string(is_given_step(name.data(), name.size(), given.data(), given.size())
+                                  ? given
+                                  : std::string_view());
       }
       if (marker.empty()) continue;
       Candidate& candidate = found[{at, marker}];

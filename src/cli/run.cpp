@@ -1,6 +1,7 @@
 // `stallscope run`: record a program, analyse, write the report.
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -54,6 +55,14 @@ void print_summary(const Report& report) {
     std::fputs(summary->c_str(), stderr);
 }
 
+/// True when ranges mark the steps of some rank, so that the recorder could count them.
+bool marks_steps(const Report& report) {
+  return std::ranges::any_of(report.summary.ranks, [](const RankSummary& rank) {
+    return rank.step_source == StepSource::named_range ||
+           rank.step_source == StepSource::given_range;
+  });
+}
+
 int analyse(const RunOptions& options, const Recording& recording) {
   const RunFolder& folder = recording.folder;
   FolderLock merging;
@@ -77,6 +86,10 @@ int analyse(const RunOptions& options, const Recording& recording) {
   if (const Status written = write_reports(*report, folder.root); !written)
     return cannot_report(recording, written.error());
   for (const Error& error : report->errors) print_message("warning: " + error.to_string());
+  if (options.record.steps > 0 && !marks_steps(*report))
+    print_message(
+        "warning: --steps had no effect: no range marked a step, so everything was recorded; name "
+        "the one that does with --step-range NAME, or use --duration");
   if (!options.quiet) print_summary(*report);
   print_where(folder.root);
   return recording.end.shell_exit_code();
@@ -98,6 +111,8 @@ int run(RunOptions& options) {
   constexpr std::string_view kRange = "range:";
   if (!options.capture.empty())
     record_options.capture_range = options.capture.substr(kRange.size());
+
+  record_options.step_range = options.pipeline.analyze.step_range;
 
   std::optional<PairedOverhead> overhead;
   if (options.measure_overhead > 0) {
@@ -136,6 +151,11 @@ void add_options(CLI::App& app, RunOptions& options) {
                  "Record for this long; the program itself runs on to its end")
       ->type_name("SECONDS")
       ->check(CLI::NonNegativeNumber);
+  app.add_option("--steps", record_options.steps,
+                 "Record N whole steps (and the cut ones at both ends), counted by the ranges that "
+                 "mark them; the program itself runs on to its end")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000));
   app.add_option("--capture", options.capture,
                  "Record only while a range of this name is open, as range:NAME")
       ->type_name("range:NAME")

@@ -188,8 +188,7 @@ __attribute__((noinline)) int begin_overflowing(Thread& thread, uint8_t domain) 
 int begin_range(const RangeText& what) {
   Thread* thread = this_thread();
   if (thread == nullptr) return 0;
-  if (__builtin_expect(g_capture_name != 0, 0) && what.text.name == g_capture_name)
-    enter_capture_range();
+  if (__builtin_expect(g_watches_ranges, 0)) range_begins(what.text.name);
   const uint32_t stack =
       what.stack_policy == 0 || is_paused() ? 0 : take_stack(*thread, what.stack_policy);
   const Shape shape = shape_of(what, stack);
@@ -245,8 +244,7 @@ int end_range(uint8_t domain, const RangeText* more) {
       commit(*thread, place, bytes);
     }
   }
-  if (__builtin_expect(g_capture_name != 0, 0) && head.name == g_capture_name)
-    leave_capture_range();
+  if (__builtin_expect(g_watches_ranges, 0)) range_ends(head.name);
   drop(*thread, index);
   return thread->depth[domain];
 }
@@ -263,6 +261,7 @@ uint64_t start_range(const RangeText& what) {
   if (thread == nullptr) return 1;
   uint32_t number = __atomic_add_fetch(&g_session->next_range, 1, __ATOMIC_RELAXED);
   if (number == 0) number = __atomic_add_fetch(&g_session->next_range, 1, __ATOMIC_RELAXED);
+  if (__builtin_expect(g_watches_ranges, 0)) started_range_begins(what.text.name);
   if (is_paused()) return number;
   const uint32_t stack = what.stack_policy == 0 ? 0 : take_stack(*thread, what.stack_policy);
   write_whole(*thread, RecordKind::range_start, what, ticks(), number, stack);

@@ -45,6 +45,10 @@ void read_options() {
   const char* range = getenv(settings::kCaptureRange);
   TextBuilder(g_options.capture_range, sizeof g_options.capture_range)
       .add(range != nullptr ? range : "");
+  const char* step_range = getenv(settings::kStepRange);
+  TextBuilder(g_options.step_range, sizeof g_options.step_range)
+      .add(step_range != nullptr ? step_range : "");
+  g_options.steps = parse_number(getenv(settings::kSteps), 0);
   g_options.max_bytes = static_cast<uint64_t>(parse_number(getenv(settings::kMaxBytes), 0));
   g_options.delay_ms = parse_number(getenv(settings::kDelayMs), 0);
   g_options.duration_ms = parse_number(getenv(settings::kDurationMs), 0);

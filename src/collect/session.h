@@ -6,6 +6,7 @@
 
 #include "collect/memory.h"
 #include "trace/segment_format.h"
+#include "trace/step_names.h"
 
 namespace stallscope::collect {
 
@@ -20,6 +21,8 @@ struct Options {
   bool python_stacks;
   bool forbid_tsc;
   char capture_range[256];
+  int64_t steps;         ///< record this many whole steps; 0 = no limit
+  char step_range[256];  ///< the range that marks a step; "" = the usual names
 };
 
 /// 1 MB of the file, mapped in one piece.
@@ -35,12 +38,20 @@ struct Partial {
 };
 inline constexpr size_t kMaxPartial = 1024;
 
+/// Strings in the table of one process; later ones go with each event.
+inline constexpr uint32_t kMaxStrings = 1 << 14;
+
 enum class SessionState : uint32_t { none, starting, active, off };
 
 struct Session {
   uint32_t state;          ///< SessionState
   uint32_t paused;         ///< 1 = events are not kept (delay, duration, capture range)
   uint32_t capture_depth;  ///< open ranges of the captured name
+  uint32_t finished;       ///< 1 = the asked number of steps is recorded
+  struct StepCount {
+    int64_t begun;
+    uint32_t depth;  ///< open ranges of this marker
+  } steps[kStepMarkerCount];
   uint32_t closing;
   int64_t pid;
   segment::FileHeader* header;

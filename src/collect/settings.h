@@ -25,6 +25,11 @@ inline constexpr char kCaptureRange[] = "STALLSCOPE_CAPTURE_RANGE";
 /// For tests: pretend that room for this many bytes exists and no more.
 inline constexpr char kTestRoomBytes[] = "STALLSCOPE_TEST_ROOM_BYTES";
 
+/// Whole steps to record; 0 = all.
+inline constexpr char kSteps[] = "STALLSCOPE_STEPS";
+/// Name of the range that marks a step, for kSteps; unset = the usual names.
+inline constexpr char kStepRange[] = "STALLSCOPE_STEP_RANGE";
+
 // Set for the target, unless the user has set them already:
 /// NVTX loads the library named here.
 inline constexpr char kNvtxInjection[] = "NVTX_INJECTION64_PATH";

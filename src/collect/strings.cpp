@@ -1,13 +1,13 @@
 // The string table: read without a lock by every thread, grown under one.
 #include <string.h>
 
+#include "collect/capture.h"
 #include "collect/definitions.h"
 
 namespace stallscope::collect {
 namespace {
 
 constexpr uint32_t kSlots = 1 << 15;
-constexpr uint32_t kMaxStrings = 1 << 14;
 constexpr uint64_t kMaxTextBytes = 4 << 20;
 // As many endings of one stem are kept as strings of their own ("layer.0" to
 // "layer.47" cost nothing per event then); later ones go with the event.
@@ -114,6 +114,7 @@ uint32_t add(const char* text, size_t bytes, uint64_t hash) {
   slot->hash = hash;
   slot->text = kept;
   slot->bytes = static_cast<uint32_t>(bytes);
+  classify_step_name(id, text, bytes);
   __atomic_store_n(&slot->id, id, __ATOMIC_RELEASE);
   g_string_count = id;
   g_text_bytes += bytes;

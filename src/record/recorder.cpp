@@ -57,13 +57,14 @@ ChildTick live_tick(const RecordOptions& options, const std::string& recording_f
             for (const auto& entry : fs::directory_iterator(recording_folder, error)) {
               std::error_code ignored;
               const auto size = entry.file_size(ignored);
-              if (ignored) continue;
+              if (ignored || entry.path().extension() != ".ssg") continue;
               bytes += size;
               ++processes;
             }
-            progress.update(format_duration(static_cast<double>(since_start)) + ", " +
-                            std::to_string(processes) + " processes, room of " +
-                            format_bytes(static_cast<double>(bytes)));
+            progress.update("recording for " + format_duration(static_cast<double>(since_start)) +
+                            ", " + std::to_string(processes) +
+                            (processes == 1 ? " process, " : " processes, ") +
+                            format_bytes(static_cast<double>(bytes)) + " of events");
           }};
 }
 
