@@ -28,8 +28,9 @@ EXTRA_FILES = {
     # The parent tells the injected library what to do through these names.
     ("record", "collect/settings.h"),
 }
-# The collector lives in other people's processes: it sees the segment format, not the Trace.
-COLLECT_MAY_SEE = re.compile(r"^(trace/segment\w*\.h|trace/event\.h|trace/python_\w*\.h|collect/.*)$")
+# The collector lives in other people's processes: it sees the segment format and the freestanding
+# headers about names and layouts, not the Trace.
+COLLECT_MAY_SEE = re.compile(r"^(trace/segment\w*\.h|trace/step_names\.h|trace/event\.h|trace/python_\w*\.h|collect/.*)$")
 
 
 def reachable(folder):

@@ -1,6 +1,6 @@
 """Fails when a file that should register a plug-in does not, or when plug-ins get lost in linking.
 
-Each plug-in folder has a pattern for its files and one for the line that registers.
+Commands must show in the linked program's help, rule files must be named after their rules.
 """
 import pathlib
 import re
@@ -8,7 +8,6 @@ import subprocess
 import sys
 
 ID_LINE = re.compile(r"^id:\s*(\S+)", re.M)
-
 
 
 def main():
