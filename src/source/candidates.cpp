@@ -1,6 +1,7 @@
 #include "source/candidates.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 #include "base/file.h"
@@ -13,7 +14,12 @@ using K = NodeKind;
 class Collector {
  public:
   Collector(const FileView& file, const RuleSet& rules, uint32_t language, FileFacts& facts)
-      : file_(file), ast_(file.ast), rules_(rules), language_(language), facts_(facts) {}
+      : file_(file),
+        ast_(file.ast),
+        rules_(rules),
+        language_(language),
+        facts_(facts),
+        applies_(rules.clauses().size(), Answer::open) {}
 
   void run() {
     for (uint32_t c : rules_.by_matcher()) run_matcher(rules_.clauses()[c]);
@@ -32,7 +38,14 @@ class Collector {
   }
 
  private:
-  bool applies(const CompiledClause& clause) const {
+  /// Whether the clause is about this file at all; searched for once.
+  bool applies(const CompiledClause& clause) {
+    Answer& answer = applies_[static_cast<size_t>(&clause - rules_.clauses().data())];
+    if (answer == Answer::open) answer = suits_file(clause) ? Answer::yes : Answer::no;
+    return answer == Answer::yes;
+  }
+
+  bool suits_file(const CompiledClause& clause) const {
     if ((clause.languages & language_) == 0) return false;
     const SourceClause& c = *clause.clause;
     if (!c.file_has.empty() && ast_.source.find(c.file_has) == std::string_view::npos) return false;
@@ -358,12 +371,8 @@ class Collector {
     };
     all.erase(std::unique(all.begin(), all.end(), same), all.end());
     for (Candidate& c : all) c.line_text = line_text(c.first_byte);
-    for (size_t i = 0; i < all.size(); ++i) {
-      for (size_t j = 0; j < i; ++j) {
-        all[i].ordinal += all[j].rule == all[i].rule && all[j].function == all[i].function &&
-                          all[j].line_text == all[i].line_text;
-      }
-    }
+    std::map<std::tuple<uint32_t, uint32_t, std::string_view>, unsigned> seen;
+    for (Candidate& c : all) c.ordinal = seen[{c.rule, c.function, c.line_text}]++;
   }
 
   const FileView& file_;
@@ -371,6 +380,8 @@ class Collector {
   const RuleSet& rules_;
   const uint32_t language_;
   FileFacts& facts_;
+  enum class Answer : uint8_t { open, no, yes };
+  std::vector<Answer> applies_;  ///< per clause
 };
 
 }  // namespace

@@ -80,7 +80,7 @@ class Collector {
         return Evidence::step;
       if (name.find("_backward") != std::string_view::npos) return Evidence::backward;
     }
-    Dotted path = names_.resolve(callee);
+    const Dotted& path = names_.resolve(callee);
     if (path.imported) {
       if (kUpdateFunctions.contains(path.path)) return Evidence::step;
       if (kGradientFunctions.contains(path.path)) return Evidence::backward;
@@ -101,13 +101,13 @@ class Collector {
     out.function = function;
     out.loop = loop;
     out.line = ast_[id].first_line;
-    Dotted path = names_.resolve(callee);
+    const Dotted& path = names_.resolve(callee);
     if (ast_[callee].kind == K::name || path.imported) {
       const std::string_view root = first_component(path.path);
       if (path.imported && (root == "torch" || root == "numpy" || root == "jax" || root == "std"))
         return;
       out.form = CallForm::function;
-      out.name = std::move(path.path);
+      out.name = path.path;
     } else {
       NodeId object = ast_.child(callee, Role::object);
       if (object == kNoNode) return;
@@ -158,7 +158,7 @@ class Collector {
     out.loop = outline_.loop_of[id];
     out.line = node.first_line;
     out.form = CallForm::reference;
-    Dotted path = names_.resolve(id);
+    const Dotted& path = names_.resolve(id);
     if (path.path.empty()) return;
     out.name = node.kind == K::attribute && !path.imported ? std::string(node.text) : path.path;
     out.guards = guards_.around(id);

@@ -23,51 +23,50 @@ bool is_counter(std::string_view text) {
 }  // namespace
 
 uint32_t Guards::around(NodeId node) const {
+  if (around_.empty()) around_.resize(ast_.size(), kNotAsked);
+  if (around_[node] != kNotAsked) return around_[node];
+  const NodeId parent = ast_[node].parent;
   uint32_t guards = 0;
-  NodeId below = node;
-  for (NodeId at = ast_[node].parent; at != kNoNode; below = at, at = ast_[at].parent) {
-    const Node& self = ast_[at];
-    const Role role = ast_[below].role;
-    switch (self.kind) {
-      case K::function:
-      case K::class_:
-        return guards;
-      case K::if_:
-      case K::elif_:
-      case K::conditional: {
-        NodeId condition = ast_.child(at, Role::condition);
-        if (condition == kNoNode || role == Role::condition) break;
-        const bool negated = role == Role::alternative && ast_[below].kind != K::elif_;
-        if (role == Role::alternative && ast_[below].kind == K::elif_) break;
-        uint32_t found = of_condition(condition, negated);
-        if ((found & kGuardInterval) != 0 && accumulates(below)) found &= ~kGuardInterval;
-        guards |= found;
-        if (role == Role::consequence && ends_in_error(below)) guards |= kGuardErrorPath;
-        break;
-      }
-      case K::boolean:
-        // `step % 10 == 0 and print(loss.item())`
-        if (role == Role::right && self.text != "or" && self.text != "||") {
-          NodeId left = ast_.child(at, Role::left);
-          if (left != kNoNode) guards |= of_condition(left);
-        }
-        break;
-      case K::except_:
-      case K::raise:
-        guards |= kGuardErrorPath;
-        break;
-      case K::assert_:
-        if (role == Role::value) guards |= kGuardErrorPath;
-        break;
-      case K::block:
-      case K::module:
-        guards |= left_early(below);
-        break;
-      default:
-        break;
+  if (parent != kNoNode && ast_[parent].kind != K::function && ast_[parent].kind != K::class_)
+    guards = by_parent(parent, node) | around(parent);
+  return around_[node] = guards;
+}
+
+/// What the node around `below` adds to the guards.
+uint32_t Guards::by_parent(NodeId at, NodeId below) const {
+  const Node& self = ast_[at];
+  const Role role = ast_[below].role;
+  switch (self.kind) {
+    case K::if_:
+    case K::elif_:
+    case K::conditional: {
+      NodeId condition = ast_.child(at, Role::condition);
+      if (condition == kNoNode || role == Role::condition) return 0;
+      const bool negated = role == Role::alternative && ast_[below].kind != K::elif_;
+      if (role == Role::alternative && ast_[below].kind == K::elif_) return 0;
+      uint32_t found = of_condition(condition, negated);
+      if ((found & kGuardInterval) != 0 && accumulates(below)) found &= ~kGuardInterval;
+      if (role == Role::consequence && ends_in_error(below)) found |= kGuardErrorPath;
+      return found;
     }
+    case K::boolean:
+      // `step % 10 == 0 and print(loss.item())`
+      if (role == Role::right && self.text != "or" && self.text != "||") {
+        NodeId left = ast_.child(at, Role::left);
+        if (left != kNoNode) return of_condition(left);
+      }
+      return 0;
+    case K::except_:
+    case K::raise:
+      return kGuardErrorPath;
+    case K::assert_:
+      return role == Role::value ? +kGuardErrorPath : 0u;
+    case K::block:
+    case K::module:
+      return left_early(below);
+    default:
+      return 0;
   }
-  return guards;
 }
 
 /// `if step % n: continue` guards the statements after it in the same block.

@@ -17,6 +17,7 @@ class Guards {
   uint32_t of_condition(NodeId condition, bool negated = false, unsigned depth = 0) const;
 
  private:
+  uint32_t by_parent(NodeId at, NodeId below) const;
   uint32_t of_term(NodeId id, bool negated, unsigned depth) const;
   uint32_t of_compare(NodeId id, bool negated) const;
   uint32_t of_words(std::string_view text, bool negated) const;
@@ -31,7 +32,8 @@ class Guards {
   const Inference& inference_;
   const FileFacts& facts_;
   static constexpr uint32_t kNotAsked = 0xffffffffu;
-  mutable std::vector<uint32_t> early_;  ///< per statement: guards of those before it
+  mutable std::vector<uint32_t> early_;   ///< per statement: guards of those before it
+  mutable std::vector<uint32_t> around_;  ///< per node
 };
 
 }  // namespace stallscope

@@ -22,6 +22,11 @@ Inference::Inference(const Ast& ast, const Names& names, const Outline& outline,
   for (uint32_t c = 0; c < facts.classes.size(); ++c) {
     classes_by_name_[ast[outline.classes[c]].text] = c;
   }
+  for (NodeId id = 1; id < ast.size(); ++id) {
+    if (ast[id].kind != K::assign || ast.child(id, Role::right) == kNoNode) continue;
+    NodeId left = ast.child(id, Role::left);
+    if (left != kNoNode && ast[left].kind == K::name) definitions_[ast[left].text].push_back(id);
+  }
   device_default_ = ast.source.find("set_default_device") != std::string_view::npos ||
                     ast.source.find("set_default_tensor_type") != std::string_view::npos;
 }
@@ -297,15 +302,12 @@ uint32_t Inference::local_function(NodeId callee) const {
 }
 
 NodeId Inference::definition(uint32_t function, std::string_view name, NodeId before) const {
-  const NodeId node = outline_.functions[function];
+  auto known = definitions_.find(name);
+  if (known == definitions_.end()) return kNoNode;
   NodeId found = kNoNode;
-  for (NodeId id = node + 1; id < std::min(before, ast_[node].end); ++id) {
-    if (ast_[id].kind != K::assign || outline_.function_of[id] != function) continue;
-    NodeId left = ast_.child(id, Role::left);
-    if (left != kNoNode && ast_[left].kind == K::name && ast_[left].text == name) {
-      NodeId right = ast_.child(id, Role::right);
-      if (right != kNoNode) found = right;
-    }
+  for (NodeId id : known->second) {
+    if (id >= before) break;
+    if (outline_.function_of[id] == function) found = ast_.child(id, Role::right);
   }
   return found;
 }

@@ -72,6 +72,7 @@ class Inference {
   std::vector<Attributes> attributes_;  // per class
   std::unordered_map<std::string_view, std::vector<uint32_t>> functions_by_name_;
   std::unordered_map<std::string_view, uint32_t> classes_by_name_;
+  std::unordered_map<std::string_view, std::vector<NodeId>> definitions_;  ///< assignments, by name
   std::map<std::string, uint32_t> dependency_ids_;
   std::vector<uint8_t> state_;  // per function: 0 new, 1 running, 2 done
   uint32_t function_ = 0;

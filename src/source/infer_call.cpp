@@ -54,7 +54,7 @@ Value Inference::eval_call(NodeId id) {
     receiver = eval(callee);
   CallShape shape = shape_of(id);
   if (device_default_ && !shape.device_is_cpu) shape.has_device = true;
-  Dotted path = names_.resolve(callee);
+  const Dotted& path = names_.resolve(callee);
   if (path.imported) {
     if (auto known = value_of_function(path.path, shape)) return *known;
     if (!method || object == kNoNode || ast_[object].kind == K::name) {

@@ -150,7 +150,7 @@ Value Inference::eval_attribute(NodeId id) {
   if (object == kNoNode) return {};
   const std::string_view name = ast_[id].text;
   if (is_self(object)) return self_attribute(name);
-  Dotted path = names_.resolve(id);
+  const Dotted& path = names_.resolve(id);
   if (path.imported) {
     if (path.path.starts_with("torch.") && path.path.find('.', 6) == std::string::npos)
       return proven(Kind::device);

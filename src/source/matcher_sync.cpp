@@ -29,7 +29,7 @@ class Conditions {
     }
     if (node.kind == K::call) {
       std::string_view name = callee_name(file_.ast, id);
-      std::string path = file_.names.resolve(file_.ast.child(id, Role::callee)).path;
+      const std::string& path = file_.names.resolve(file_.ast.child(id, Role::callee)).path;
       if (path == "torch.equal" || path == "torch.allclose") {
         add(id, file_.inference.at(id).kind == Kind::number
                     ? Value{Kind::device_tensor, Certainty::likely}

@@ -30,10 +30,11 @@ std::string_view callee_name(const Ast& ast, NodeId call) {
   return node.kind == K::name || node.kind == K::attribute ? node.text : std::string_view();
 }
 
-bool contains_any(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::ranges::any_of(words, [text](std::string_view word) {
-    auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; };
-    return !std::ranges::search(text, word, same).empty();
+bool contains_any(std::string_view text, std::initializer_list<Word> words) {
+  const uint64_t pairs = letter_pairs(text);
+  auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; };
+  return std::ranges::any_of(words, [&](const Word& word) {
+    return (word.pairs & ~pairs) == 0 && !std::ranges::search(text, word.text, same).empty();
   });
 }
 
@@ -41,12 +42,29 @@ Names::Names(const Ast& ast) : ast_(ast) {
   if (ast.grammar == Grammar::cuda) {
     imports_["at"] = "torch";
     for (std::string_view root : kCppRoots) imports_.try_emplace(root, root);
+    forget_paths();
     return;
   }
+  forget_paths();
+  std::vector<NodeId> assignments;
   for (NodeId id = 0; id < ast.size(); ++id) {
     if (ast[id].kind == K::import) import(id);
     if (ast[id].kind == K::import_from) import_from(id);
-    if (ast[id].kind == K::assign && ast[id].column == 1) alias(id);
+    if (ast[id].kind == K::assign && ast[id].column == 1) assignments.push_back(id);
+  }
+  for (NodeId id : assignments) alias(id);
+  forget_paths();
+}
+
+/// What was worked out before all imports were known.
+void Names::forget_paths() {
+  path_ids_.assign(ast_.size(), kNotAsked);
+  paths_.assign(1, {});
+  extensions_.clear();
+  roots_.clear();
+  for (const auto& [bound, path] : imports_) {
+    if (std::ranges::find(roots_, first_component(path)) == roots_.end())
+      roots_.push_back(first_component(path));
   }
 }
 
@@ -78,34 +96,41 @@ void Names::alias(NodeId assignment) {
   NodeId left = ast_.child(assignment, Role::left), right = ast_.child(assignment, Role::right);
   if (left == kNoNode || right == kNoNode) return;
   if (ast_[left].kind != K::name || ast_[right].kind != K::attribute) return;
-  Dotted to = resolve(right);
+  Dotted to = paths_[find_path(right)].dotted;
   if (to.imported) imports_.try_emplace(ast_[left].text, to.path);
 }
 
-Dotted Names::resolve(NodeId id) const {
-  std::array<std::string_view, 12> parts;
-  size_t count = 0;
-  while (ast_[id].kind == K::attribute) {
-    if (count + 1 == parts.size()) return {};
-    parts[count++] = ast_[id].text;
-    NodeId object = ast_.child(id, Role::object);
-    if (object == kNoNode) return {};
-    id = object;
-  }
-  if (ast_[id].kind != K::name) return {};
-  Dotted out;
-  auto found = imports_.find(ast_[id].text);
-  if (found != imports_.end()) {
-    out.path = found->second;
-    out.imported = true;
+uint32_t Names::path_of(NodeId id) const {
+  if (id == kNoNode) return kNoPath;
+  if (path_ids_[id] == kNotAsked) path_ids_[id] = find_path(id);
+  return path_ids_[id];
+}
+
+uint32_t Names::find_path(NodeId id) const {
+  constexpr unsigned kLongest = 11;
+  if (ast_[id].kind == K::name) return extend(kNoPath, ast_[id].text);
+  if (ast_[id].kind != K::attribute) return kNoPath;
+  const uint32_t path = path_of(ast_.child(id, Role::object));
+  return path == kNoPath || paths_[path].length > kLongest ? kNoPath : extend(path, ast_[id].text);
+}
+
+uint32_t Names::extend(uint32_t path, std::string_view text) const {
+  auto [entry, added] =
+      extensions_.try_emplace({path, text}, static_cast<uint32_t>(paths_.size()));
+  if (!added) return entry->second;
+  Path& out = paths_.emplace_back();
+  const Path& start = paths_[path];
+  out.length = start.length + 1;
+  if (path != kNoPath) {
+    out.dotted.imported = start.dotted.imported;
+    out.dotted.path.reserve(start.dotted.path.size() + 1 + text.size());
+    out.dotted.path.append(start.dotted.path).append(1, '.').append(text);
+  } else if (auto found = imports_.find(text); found != imports_.end()) {
+    out.dotted = {found->second, true};
   } else {
-    out.path = ast_[id].text;
+    out.dotted.path = text;
   }
-  while (count-- > 0) {
-    out.path += '.';
-    out.path += parts[count];
-  }
-  return out;
+  return entry->second;
 }
 
 std::string_view Names::import_of(std::string_view name) const {
@@ -114,8 +139,7 @@ std::string_view Names::import_of(std::string_view name) const {
 }
 
 bool Names::uses(std::string_view root) const {
-  return std::ranges::any_of(
-      imports_, [root](const auto& entry) { return first_component(entry.second) == root; });
+  return std::ranges::find(roots_, root) != roots_.end();
 }
 
 }  // namespace stallscope

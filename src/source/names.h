@@ -2,6 +2,9 @@
 // through the imports and aliases of its file.
 #pragma once
 
+#include <cstdint>
+#include <deque>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -22,7 +25,8 @@ class Names {
   explicit Names(const Ast& ast);
 
   /// The dotted path of a name or attribute chain; empty for anything else.
-  Dotted resolve(NodeId id) const;
+  /// Worked out once per path, so asking is cheap.
+  const Dotted& resolve(NodeId id) const { return paths_[path_of(id)].dotted; }
   /// The path an import bound `name` to, or empty.
   std::string_view import_of(std::string_view name) const;
   /// Whether anything from the package `root` ("torch", "jax") was imported.
@@ -34,8 +38,35 @@ class Names {
   void import_from(NodeId id);
   void alias(NodeId assignment);
 
+  /// One distinct path of the file: what it extends by `text`, and how many names it has.
+  struct Path {
+    Dotted dotted;
+    unsigned length = 0;
+  };
+  struct Extension {
+    uint32_t path;
+    std::string_view text;
+    bool operator==(const Extension&) const = default;
+  };
+  struct ExtensionHash {
+    size_t operator()(const Extension& e) const {
+      return std::hash<std::string_view>()(e.text) + e.path * size_t{0x9e3779b97f4a7c15};
+    }
+  };
+  static constexpr uint32_t kNoPath = 0;  ///< index of the empty path
+  static constexpr uint32_t kNotAsked = 0xffffffffu;
+
+  uint32_t path_of(NodeId id) const;
+  uint32_t find_path(NodeId id) const;
+  uint32_t extend(uint32_t path, std::string_view text) const;
+  void forget_paths();
+
   const Ast& ast_;
   std::unordered_map<std::string_view, std::string> imports_;
+  std::vector<std::string_view> roots_;     ///< first components of what was imported
+  mutable std::vector<uint32_t> path_ids_;  ///< per node
+  mutable std::deque<Path> paths_;
+  mutable std::unordered_map<Extension, uint32_t, ExtensionHash> extensions_;
 };
 
 /// "c" of "a.b.c".
@@ -44,7 +75,24 @@ std::string_view last_component(std::string_view path);
 std::string_view first_component(std::string_view path);
 /// The last name of a callee: "item" of `x.y.item`.
 std::string_view callee_name(const Ast& ast, NodeId call);
+
+/// A set of letter pairs as bits: a text holds a word only if it holds the word's pairs.
+constexpr uint64_t letter_pairs(std::string_view text) {
+  auto lower = [](char c) { return static_cast<unsigned>(c >= 'A' && c <= 'Z' ? c + 32 : c); };
+  uint64_t pairs = 0;
+  for (size_t i = 1; i < text.size(); ++i)
+    pairs |= uint64_t{1} << ((lower(text[i - 1]) * 37 + lower(text[i])) % 64);
+  return pairs;
+}
+
+/// A lower-case word to look for; its pairs are known when the program is built.
+struct Word {
+  std::string_view text;
+  uint64_t pairs;
+  consteval Word(const char* word) : text(word), pairs(letter_pairs(word)) {}  // NOLINT: a literal
+};
+
 /// Whether `text` contains any of `words`, ignoring case.
-bool contains_any(std::string_view text, std::initializer_list<std::string_view> words);
+bool contains_any(std::string_view text, std::initializer_list<Word> words);
 
 }  // namespace stallscope

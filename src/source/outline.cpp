@@ -85,10 +85,10 @@ class Builder {
     out.name = ast_[id].text;
     for (NodeId base : children(ast_, id)) {
       if (ast_[base].role != Role::base && ast_.grammar == Grammar::python) continue;
-      Dotted path = names_.resolve(base);
+      const Dotted& path = names_.resolve(base);
       if (path.path.empty()) continue;
       out.is_module |= is_module_class(path.path);
-      out.bases.push_back(std::move(path.path));
+      out.bases.push_back(path.path);
     }
     for (const ClassFacts& known : facts_.classes) {
       out.is_module |=

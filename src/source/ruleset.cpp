@@ -83,7 +83,7 @@ bool is_call_of(const FileView& file, NodeId node, const CallName& name) {
     return !name.method_only || (attribute && !file.names.resolve(callee).imported);
   }
   if (!name.prefix && file.ast[callee].text != name.last) return false;
-  const std::string path = file.names.resolve(callee).path;
+  const std::string& path = file.names.resolve(callee).path;
   return name.prefix ? path.starts_with(name.path) : path == name.path;
 }
 
@@ -177,7 +177,7 @@ void RuleSet::dispatch(uint32_t index) {
 }
 
 const std::vector<uint32_t>* RuleSet::by_call(std::string_view name) const {
-  auto found = by_call_.find(std::string(name));
+  auto found = by_call_.find(name);
   return found == by_call_.end() ? nullptr : &found->second;
 }
 

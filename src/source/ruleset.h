@@ -69,7 +69,11 @@ class RuleSet {
 
   std::vector<SourceRule> rules_;
   std::vector<CompiledClause> clauses_;
-  std::unordered_map<std::string, std::vector<uint32_t>> by_call_;
+  struct NameHash {
+    using is_transparent = void;
+    size_t operator()(std::string_view name) const { return std::hash<std::string_view>()(name); }
+  };
+  std::unordered_map<std::string, std::vector<uint32_t>, NameHash, std::equal_to<>> by_call_;
   std::vector<uint32_t> any_call_, by_matcher_;
   std::vector<uint32_t> by_kind_[64];
   std::string digest_;
