@@ -15,6 +15,8 @@ add_library(stallscope_tree_sitter STATIC
 target_include_directories(stallscope_tree_sitter SYSTEM PUBLIC
   "${STALLSCOPE_DEPS_DIR}/tree-sitter/include")
 target_include_directories(stallscope_tree_sitter PRIVATE "${STALLSCOPE_DEPS_DIR}/tree-sitter/src")
+# Nothing outside may replace its functions, so they can be inlined.
 # -fno-strict-aliasing: its array.h casts between arrays of different types.
-target_compile_options(stallscope_tree_sitter PRIVATE -w -O2 -g0 -fno-sanitize=all -fno-strict-aliasing
+target_compile_options(stallscope_tree_sitter PRIVATE -w -O3 -g0 -fno-sanitize=all -fno-strict-aliasing
+  -fno-semantic-interposition -fvisibility=hidden
   -include "${CMAKE_SOURCE_DIR}/src/source/parse_memory.h")

@@ -2,13 +2,6 @@
 
 namespace stallscope {
 
-NodeId Ast::child(NodeId id, Role role) const {
-  for (NodeId at = nodes[id].first_child; at != kNoNode; at = nodes[at].next) {
-    if (nodes[at].role == role) return at;
-  }
-  return kNoNode;
-}
-
 NodeId Ast::ancestor(NodeId id, NodeKind kind) const {
   for (NodeId at = nodes[id].parent; at != kNoNode; at = nodes[at].parent) {
     if (nodes[at].kind == kind) return at;

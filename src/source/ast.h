@@ -117,7 +117,11 @@ struct Ast {
   const Node& operator[](NodeId id) const { return nodes[id]; }
   size_t size() const { return nodes.size(); }
   /// The first child with `role`, or kNoNode.
-  NodeId child(NodeId id, Role role) const;
+  NodeId child(NodeId id, Role role) const {
+    NodeId at = nodes[id].first_child;
+    while (at != kNoNode && nodes[at].role != role) at = nodes[at].next;
+    return at;
+  }
   /// The nearest ancestor (not `id` itself) of that kind, or kNoNode.
   NodeId ancestor(NodeId id, NodeKind kind) const;
   /// The function, lambda-free, that holds `id`; 0 for module level.
