@@ -41,6 +41,11 @@ if(STALLSCOPE_SANITIZE)
   endif()
 endif()
 
+if(STALLSCOPE_FUZZ)
+  # Coverage of every module guides the fuzzers, not only that of their own file.
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
 find_program(STALLSCOPE_MOLD mold)
 if(STALLSCOPE_MOLD)
   add_link_options(-fuse-ld=mold)

@@ -1,6 +1,7 @@
 // GraphBuilder: the passes that turn the events of a few steps into a StepGraph.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -20,6 +21,7 @@ class GraphBuilder {
   void add_device_work();
   void add_step_starts();
   void order_nodes();
+  void index_device_work();
   void link_threads();
   void link_streams();
   void link_event_waits();
@@ -45,6 +47,11 @@ class GraphBuilder {
   std::unordered_map<EventId, EventId> outer_of_;   // nested call -> outermost
   std::unordered_map<EventId, EventId> launch_of_;  // device work -> its call
   std::unordered_map<EventId, Ns> shortest_of_;     // call -> shortest of its name
+  struct Launched {
+    uint32_t work, call;  // nodes
+  };
+  std::unordered_map<uint32_t, std::vector<uint32_t>> work_of_;  // call node -> device nodes
+  std::map<uint32_t, std::vector<Launched>> work_on_;            // lane -> its work by start
   std::vector<std::vector<GraphEdge>> incoming_;
   StepGraph graph_;
 };

@@ -1,5 +1,6 @@
 // The edges of a step graph: what waits for what.
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -59,6 +60,7 @@ void GraphBuilder::link_streams() {
       link(before->second, index, EdgeKind::stream_order);
     previous[node.lane] = index;
   }
+  index_device_work();
   link_event_waits();
 }
 
@@ -68,8 +70,6 @@ void GraphBuilder::link_event_waits() {
   std::map<std::pair<int64_t, int64_t>, uint32_t> recorded;  // (device, event) -> device node
   std::unordered_map<int64_t, uint32_t> last_issued;  // stream -> last device node issued to it
   std::unordered_map<int64_t, std::vector<uint32_t>> pending;
-  std::unordered_map<uint32_t, std::vector<uint32_t>> work_of;  // call node -> its device nodes
-  for (const auto& [work, call] : graph_.launcher_of) work_of[call].push_back(work);
   for (uint32_t index = 0; index < graph_.nodes.size(); ++index) {
     const GraphNode& node = graph_.nodes[index];
     if (node.kind != NodeKind::call) continue;
@@ -87,7 +87,9 @@ void GraphBuilder::link_event_waits() {
             pending[*stream].push_back(work->second);
         break;
       default:
-        for (uint32_t work : work_of[index]) {
+        const auto works = work_of_.find(index);
+        if (works == work_of_.end()) break;
+        for (uint32_t work : works->second) {
           const int64_t on = trace_.tracks[graph_.nodes[work].lane].id;
           for (uint32_t awaited : pending[on]) link(awaited, work, EdgeKind::event_wait);
           pending[on].clear();
@@ -125,28 +127,46 @@ bool GraphBuilder::returns_after(uint32_t call, uint32_t work) const {
   return !memory_known && trace_.durations()[event] > kBlockingCopy;
 }
 
+void GraphBuilder::index_device_work() {
+  for (uint32_t index = 0; index < graph_.nodes.size(); ++index) {
+    const GraphNode& node = graph_.nodes[index];
+    if (node.kind != NodeKind::device) continue;
+    const auto launcher = graph_.launcher_of.find(index);
+    if (launcher == graph_.launcher_of.end()) continue;
+    work_of_[launcher->second].push_back(index);
+    work_on_[node.lane].push_back({index, launcher->second});
+  }
+}
+
 // The last work, in issue order, of the stream (or of all streams) that the
 // call names; a copy waits for itself.
 std::optional<uint32_t> GraphBuilder::awaited_by(uint32_t call) const {
   const EventId event = graph_.nodes[call].event;
+  const Ns call_end = trace_.end(event);
   const auto kind = static_cast<ApiCall>(trace_.details()[event]);
-  const bool own_work = kind == ApiCall::copy || kind == ApiCall::copy_blocking;
+  if (kind == ApiCall::copy || kind == ApiCall::copy_blocking) {
+    const auto own = work_of_.find(call);
+    if (own == work_of_.end()) return std::nullopt;
+    const auto after = std::ranges::upper_bound(own->second, call_end, std::less<>{},
+                                                [&](uint32_t i) { return graph_.nodes[i].start; });
+    if (after == own->second.begin()) return std::nullopt;
+    return *std::prev(after);
+  }
   const auto stream = trace_.integer(event, kKeyStream);
   const Ns issued_before = graph_.nodes[call].start;
   std::optional<uint32_t> found;
-  for (uint32_t index = 0; index < graph_.nodes.size(); ++index) {
-    const GraphNode& node = graph_.nodes[index];
-    if (node.kind != NodeKind::device) continue;
-    if (node.start > trace_.end(event)) break;
-    const auto launcher = graph_.launcher_of.find(index);
-    if (launcher == graph_.launcher_of.end()) continue;
-    if (own_work) {
-      if (launcher->second == call) found = index;
-      continue;
-    }
-    if (graph_.nodes[launcher->second].start > issued_before) continue;
-    if (kind == ApiCall::stream_sync && stream && trace_.tracks[node.lane].id != *stream) continue;
-    if (!found || node.end > graph_.nodes[*found].end) found = index;
+  for (const auto& [lane, works] : work_on_) {
+    if (kind == ApiCall::stream_sync && stream && trace_.tracks[lane].id != *stream) continue;
+    // A stream runs in order, so the last one that fits ends last. What other
+    // threads launched while the call waited is stepped over.
+    auto after = std::ranges::upper_bound(works, call_end, std::less<>{}, [&](const Launched& w) {
+      return graph_.nodes[w.work].start;
+    });
+    while (after != works.begin() && graph_.nodes[std::prev(after)->call].start > issued_before)
+      --after;
+    if (after == works.begin()) continue;
+    const uint32_t last = std::prev(after)->work;
+    if (!found || graph_.nodes[last].end > graph_.nodes[*found].end) found = last;
   }
   return found;
 }
