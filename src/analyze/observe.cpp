@@ -1,9 +1,11 @@
 #include "analyze/observe.h"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 #include "analyze/observe_parts.h"
+#include "analyze/parallel.h"
 #include "analyze/timeline.h"
 
 namespace stallscope {
@@ -32,23 +34,35 @@ void put_in_order(Observations& observations) {
 }  // namespace
 
 void observe_all(const RankContext& context, RankSummary& summary) {
-  SiteTable sites(context.index, context.options);
+  // Two shares of about equal cost, each with sites and rows of its own; only
+  // the second one writes to the summary.
+  Observations waits;
   Observations& rows = summary.observations;
-  if (context.work != nullptr) {
-    const StreamOrder order(context.index, *context.work);
-    observe_host_sync(context, sites, order, rows);
-    observe_copies(context, sites, rows);
-    observe_kernels(context, sites, summary);
-    observe_launch_bound(context, sites, rows);
-    observe_host_gaps(context, sites, rows);
-  } else {
-    observe_host_work(context, sites, rows);
-  }
-  observe_collectives(context, sites, summary);
-  observe_input_wait(context, sites, rows);
-  observe_calls(context, sites, rows);
-  observe_overhead(context, sites, rows);
-  observe_samples(context, sites, rows);
+  parallel_for(2, [&](size_t share) {
+    SiteTable sites(context.index, context.options);
+    if (share == 0) {
+      if (context.work != nullptr) {
+        const StreamOrder order(context.index, *context.work);
+        observe_host_sync(context, sites, order, waits);
+        observe_copies(context, sites, waits);
+        observe_host_gaps(context, sites, waits);
+      } else {
+        observe_host_work(context, sites, waits);
+      }
+      observe_input_wait(context, sites, waits);
+      return;
+    }
+    if (context.work != nullptr) {
+      observe_kernels(context, sites, summary);
+      observe_launch_bound(context, sites, rows);
+    }
+    observe_collectives(context, sites, summary);
+    observe_calls(context, sites, rows);
+    observe_overhead(context, sites, rows);
+    observe_samples(context, sites, rows);
+  });
+  rows.insert(rows.end(), std::make_move_iterator(waits.begin()),
+              std::make_move_iterator(waits.end()));
   put_in_order(rows);
   if (summary.step_median > 0) {
     summary.slow_steps = slow_steps(context);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyze/parallel.h"
 #include "replay/graph.h"
 
 namespace stallscope {
@@ -56,11 +57,18 @@ struct PricedEvents {
   std::vector<std::pair<EventId, Ns>> cuts;
 };
 
-PricedEvents priced_events(const Trace& trace, const StepGraph& graph,
-                           std::span<const EventId> events) {
-  std::map<uint32_t, std::vector<uint32_t>> calls;  // lane -> call nodes, in order of time
+/// Lane -> call nodes, in order of time.
+using CallsOfLanes = std::map<uint32_t, std::vector<uint32_t>>;
+
+CallsOfLanes calls_of_lanes(const StepGraph& graph) {
+  CallsOfLanes calls;
   for (uint32_t index = 0; index < graph.nodes.size(); ++index)
     if (graph.nodes[index].kind == NodeKind::call) calls[graph.nodes[index].lane].push_back(index);
+  return calls;
+}
+
+PricedEvents priced_events(const Trace& trace, const StepGraph& graph, const CallsOfLanes& calls,
+                           std::span<const EventId> events) {
   PricedEvents priced;
   for (const EventId event : events) {
     if (graph.node_of.contains(event)) {
@@ -95,18 +103,20 @@ void price_by_replay(const Trace& trace, RankSummary& rank) {
   rank.replay_error =
       std::fabs(static_cast<double>(unchanged - as_measured)) / static_cast<double>(as_measured);
 
-  for (Observation& observation : rank.observations) {
+  const CallsOfLanes calls = calls_of_lanes(graph);
+  parallel_for(rank.observations.size(), [&](size_t i) {
+    Observation& observation = rank.observations[i];
     const ReplayModel model = model_of(observation.kind);
-    if (model == ReplayModel::none) continue;
-    const PricedEvents events = priced_events(trace, graph, observation.events);
-    if (events.nodes.empty() && events.cuts.empty()) continue;
+    if (model == ReplayModel::none) return;
+    const PricedEvents events = priced_events(trace, graph, calls, observation.events);
+    if (events.nodes.empty() && events.cuts.empty()) return;
     // Where the ranges themselves are known, they say how much of a gap goes.
     const Ns without = events.cuts.empty() ? replay(graph, model, events.nodes)
                                            : replay_shortened(graph, events.cuts);
     const Ns saved = unchanged - without;
     observation.numbers["replay_saved_ns"] =
         std::min(static_cast<double>(std::max<Ns>(0, saved)), most_of(observation));
-  }
+  });
 }
 
 }  // namespace stallscope
