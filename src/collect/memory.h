@@ -16,8 +16,14 @@
 
 namespace stallscope::collect {
 
+/// Locks taken and mappings made in this process: what shows that the record
+/// path needs neither.
+inline uint64_t g_locks_taken = 0;
+inline uint64_t g_maps_made = 0;
+
 /// Zeroed private memory, or nullptr.
 inline void* map_private(size_t bytes) {
+  __atomic_add_fetch(&g_maps_made, 1, __ATOMIC_RELAXED);
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return memory == MAP_FAILED ? nullptr : memory;
@@ -35,7 +41,10 @@ inline void* map_wiped_on_fork(size_t bytes, bool* wiped_by_kernel) {
 /// from a signal handler that interrupted the holder.
 class SpinLock {
  public:
-  bool try_lock() { return __atomic_exchange_n(&held_, 1, __ATOMIC_ACQUIRE) == 0; }
+  bool try_lock() {
+    __atomic_add_fetch(&g_locks_taken, 1, __ATOMIC_RELAXED);
+    return __atomic_exchange_n(&held_, 1, __ATOMIC_ACQUIRE) == 0;
+  }
   bool lock() {
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       if (try_lock()) return true;

@@ -1,15 +1,18 @@
 // Writes a large synthetic training run through the recorder's own writer, as a
 // recorded program would: `stallscope run --no-report -o DIR -- record_synthetic EVENTS`.
+// With `unique` behind it, ranges of which 99 % have a name of their own.
 //
 // Times begin now and reach beyond the writing, which is faster than the run it tells of.
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <thread>
 #include <vector>
 
 #include "collect/clock.h"
 #include "collect/definitions.h"
 #include "collect/event_record.h"
+#include "collect/range.h"
 #include "collect/session.h"
 #include "collect/stack.h"
 #include "collect/thread.h"
@@ -65,6 +68,18 @@ class Writer {
   std::vector<uint32_t> names_, lanes_;
 };
 
+void write_unique_ranges(size_t events) {
+  for (size_t i = 0; i < events; ++i) {
+    char name[32];
+    const int bytes = i % 100 == 0 ? std::snprintf(name, sizeof name, "step")
+                                   : std::snprintf(name, sizeof name, "aten::mul, op_id = %zu", i);
+    collect::RangeText what;
+    what.text = collect::resolve(name, static_cast<size_t>(bytes));
+    collect::begin_range(what);
+    collect::end_range(0, nullptr);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -72,6 +87,10 @@ int main(int argc, char** argv) {
   if (!collect::prepare() || collect::session() == nullptr) {
     std::fputs("record_synthetic: not under `stallscope run`\n", stderr);
     return 2;
+  }
+  if (argc > 2 && std::strcmp(argv[2], "unique") == 0) {
+    write_unique_ranges(events);
+    return 0;
   }
   const Trace trace = synthetic_trace({.events = events});
   const Writer writer(trace, collect::ticks());

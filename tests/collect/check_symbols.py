@@ -1,7 +1,8 @@
 """Checks that an injected library loads into any image: LIBRARY PATTERN...
 
 Nothing newer than GLIBC_2.28, only libc's own libraries, only the named entry
-points exported, at most 64 bytes of static TLS, no executable stack, under 1 MB.
+points exported, at most 64 bytes of static TLS, no executable stack, under 1 MB,
+and nothing imported that allocates from the program's heap or waits for a lock.
 """
 import fnmatch
 import os
@@ -12,6 +13,10 @@ import sys
 NEWEST_GLIBC = (2, 28)
 ALLOWED_LIBRARIES = {"libc.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1",
                      "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+
+# An event can come from anywhere, so also from within malloc or under a lock.
+FORBIDDEN_IMPORTS = re.compile(
+    r"^(malloc|calloc|realloc|aligned_alloc|posix_memalign|_Zn[wa].*|pthread_(mutex|rwlock|cond)_.*|sem_wait)$")
 
 
 def readelf(*args):
@@ -25,11 +30,14 @@ def main():
     for version in set(re.findall(r"@GLIBC_([0-9.]+)", symbols)):
         if tuple(map(int, version.split("."))) > NEWEST_GLIBC:
             wrong.append(f"needs GLIBC_{version}")
-    exports = set()
+    exports, imports = set(), set()
     for line in symbols.splitlines():
         parts = line.split()
         if len(parts) >= 8 and parts[6] != "UND" and parts[4] in ("GLOBAL", "WEAK"):
             exports.add(parts[7].split("@")[0])
+        elif len(parts) >= 8 and parts[6] == "UND":
+            imports.add(parts[7].split("@")[0])
+    wrong += [f"imports {name}" for name in sorted(filter(FORBIDDEN_IMPORTS.match, imports))]
     if not exports:
         wrong.append("exports nothing: was the library read?")
     wrong += [f"exports {name}" for name in sorted(exports)

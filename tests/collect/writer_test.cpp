@@ -221,6 +221,35 @@ TEST_CASE("names come back whole, however they were split") {
     CHECK(recorded.trace.full_name(id) == names[id]);
 }
 
+TEST_CASE("in steady state a range takes no lock and maps nothing") {
+  // 500 ranges fit in what is left of a chunk that is a quarter full. The
+  // helper thread may take a lock meanwhile: of ten tries one must be clean.
+  record_in_child([] {
+    rec::RangeText what;
+    const auto ranges = [&](int count) {
+      for (int i = 0; i < count; ++i) {
+        what.text = rec::resolve("forward pass", 12);
+        rec::begin_range(what);
+        rec::end_range(0, nullptr);
+      }
+    };
+    ranges(500);
+    bool clean = false;
+    for (int attempt = 0; attempt < 10 && !clean; ++attempt) {
+      const uint64_t before = rec::g_locks_taken + rec::g_maps_made;
+      ranges(500);
+      clean = rec::g_locks_taken + rec::g_maps_made == before;
+    }
+    if (!clean) _exit(1);
+    // Over many chunks: a handful of locks for each, by the thread and its helper.
+    constexpr int kMany = 100'000;
+    const uint64_t before = rec::g_locks_taken;
+    ranges(kMany);
+    const uint64_t chunks = kMany * 2 * segment::kUnit / segment::kChunkBytes;
+    if (rec::g_locks_taken - before > 16 * (chunks + 1)) _exit(1);
+  });
+}
+
 TEST_CASE("threads write at once without losing or mixing events") {
   constexpr int kThreads = 4, kRanges = 5000;
   const Recorded recorded = record_in_child([] {
