@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Importing against a bare walk of the same bytes, against inflating them, and
-# (where its package can be installed) against Holistic Trace Analysis.
+# Importing against a bare walk of the same bytes, against inflating them, an
+# nsys export against reading its rows; time and memory at ten times the size;
+# and (where its package can be installed) against Holistic Trace Analysis.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
@@ -8,12 +9,29 @@ trap 'rm -rf "$work"' EXIT
 trace="$work/rank0.json"
 python3 tests/support/repeat_trace.py "$trace" --events 1000000
 gzip -k "$trace"
-STALLSCOPE_BENCH_TRACE="$trace" build/release/bench_import --benchmark_min_time=2 \
-  --benchmark_format=json >"$work/bench.json"
+python3 tests/support/repeat_nsys.py "$work/run.sqlite" --rows 1000000
+STALLSCOPE_BENCH_TRACE="$trace" STALLSCOPE_BENCH_NSYS="$work/run.sqlite" build/release/bench_import \
+  --benchmark_min_time=2 --benchmark_format=json >"$work/bench.json"
 python3 - "$work/bench.json" <<'PY'
 import json, sys
 rows = {row["name"].removesuffix("/real_time"): row["real_time"] for row in json.load(open(sys.argv[1]))["benchmarks"]}
 print(f"import of the JSON: {rows['import/json'] / rows['walk/json']:.2f} x a bare walk (limit 2)")
 print(f"import of the .gz:  {rows['import/json.gz'] / rows['inflate/gz']:.2f} x inflating it (limit 1.3)")
+print(f"import of nsys:     {rows['import/sqlite'] / rows['rows/sqlite']:.2f} x reading its rows with sqlite3 (limit 2)")
 PY
+measure() {  # prints "seconds megabytes" of a command
+  python3 - "$@" <<'PY'
+import resource, subprocess, sys, time
+start = time.monotonic()
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+print(time.monotonic() - start, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024)
+PY
+}
+large="$work/large.json"
+python3 tests/support/repeat_trace.py "$large" --events 10000000
+read -r small_s small_mb < <(measure build/release/stallscope report "$trace" -q -o "$work/out")
+read -r large_s large_mb < <(measure build/release/stallscope report "$large" -q -o "$work/out")
+bytes=$(stat -c %s "$large")
+rm "$large"
+python3 -c "print(f'10 M events, {$bytes / 2**30:.1f} GiB: {$large_s / $small_s:.1f} x the time of 1 M, {$large_mb / 1024:.2f} GiB of memory against {$small_mb / 1024:.2f} (limit 1.5)')"
 scripts/lib/hta-compare.sh "$trace.gz"

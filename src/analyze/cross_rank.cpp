@@ -12,6 +12,8 @@ namespace {
 
 /// A rank is a straggler when its own part of the step exceeds the others' median by this much.
 constexpr double kStragglerExcess = 0.05;
+/// Devices of one kind differ by a few per cent; one that computes this much longer is slow.
+constexpr double kSlowDevice = 0.10;
 /// Waits below this share of the step are the ordinary spread of arrivals.
 constexpr double kLeastWait = 0.002;
 
@@ -82,7 +84,7 @@ void observe_waits(const RunSummary& run, std::vector<Observation>& observations
     observation.kind = "collective-wait";
     observation.subject = name;
     observation.rank = late->first;
-    observation.cause = "rank " + std::to_string(late->first) + " arrives last";
+    observation.cause = "rank " + std::to_string(late->first) + ", which arrives last";
     std::vector<double> per_step;
     for (const auto& [step, wait] : waits.by_step) per_step.push_back(wait);
     Distribution& blocked = observation.blocked_ns;
@@ -117,6 +119,28 @@ double own_time(const RankSummary& rank) {
                              rank.mean_breakdown[StepClass::exposed_communication]);
 }
 
+/// The lower middle of each class over the ranks, so that of two ranks the slower can stand out.
+ClassTimes usual_classes(const std::vector<const RankSummary*>& ranks) {
+  ClassTimes usual;
+  for (size_t c = 0; c < kStepClasses; ++c) {
+    std::vector<Ns> values;
+    for (const RankSummary* rank : ranks) values.push_back(rank->mean_breakdown.ns[c]);
+    std::ranges::sort(values);
+    usual.ns[c] = values[(values.size() - 1) / 2];
+  }
+  return usual;
+}
+
+StepClass largest_excess(const RankSummary& rank, const ClassTimes& usual) {
+  StepClass largest = StepClass::compute;
+  const auto excess = [&](StepClass c) { return rank.mean_breakdown[c] - usual[c]; };
+  for (size_t i = 0; i < kStepClasses; ++i) {
+    const auto c = static_cast<StepClass>(i);
+    if (c != StepClass::exposed_communication && excess(c) > excess(largest)) largest = c;
+  }
+  return largest;
+}
+
 void observe_stragglers(const RunSummary& run, std::vector<Observation>& observations) {
   std::vector<const RankSummary*> ranks;
   std::vector<double> own;
@@ -126,38 +150,30 @@ void observe_stragglers(const RunSummary& run, std::vector<Observation>& observa
     own.push_back(own_time(rank));
   }
   if (ranks.size() < 2) return;
-  // The lower middle, so that of two ranks the slower one can stand out.
   std::vector<double> sorted = own;
   std::ranges::sort(sorted);
   const double typical = sorted[(sorted.size() - 1) / 2];
   const double step_time = median_step_time(run);
   if (typical <= 0 || step_time <= 0) return;
-  ClassTimes usual;
-  for (size_t c = 0; c < kStepClasses; ++c) {
-    std::vector<double> values;
-    for (const RankSummary* rank : ranks)
-      values.push_back(static_cast<double>(rank->mean_breakdown.ns[c]));
-    std::ranges::sort(values);
-    usual.ns[c] = static_cast<Ns>(values[(values.size() - 1) / 2]);
-  }
+  const ClassTimes usual = usual_classes(ranks);
   for (size_t i = 0; i < ranks.size(); ++i) {
-    const double excess = own[i] - typical;
-    if (excess < kStragglerExcess * step_time) continue;
     const RankSummary& rank = *ranks[i];
-    size_t dominant = 0;
-    for (size_t c = 0; c < kStepClasses; ++c) {
-      if (c == static_cast<size_t>(StepClass::exposed_communication)) continue;
-      if (rank.mean_breakdown.ns[c] - usual.ns[c] >
-          rank.mean_breakdown.ns[dominant] - usual.ns[dominant])
-        dominant = c;
-    }
+    // A device that computes longer is slow even where its steps' idle time hides it.
+    const auto compute = static_cast<double>(usual[StepClass::compute]);
+    const double slower = static_cast<double>(rank.mean_breakdown[StepClass::compute]) - compute;
+    const bool slow_device = slower >= kSlowDevice * compute;
+    const double excess = slow_device ? std::max(slower, own[i] - typical) : own[i] - typical;
+    if (excess < kStragglerExcess * step_time) continue;
+    const StepClass dominant = slow_device && slower >= own[i] - typical
+                                   ? StepClass::compute
+                                   : largest_excess(rank, usual);
     Observation observation;
     observation.kind = "straggler";
     observation.rank = rank.rank;
     observation.pid = rank.pid;
     observation.device = rank.device;
     observation.subject = "rank " + std::to_string(rank.rank);
-    observation.texts["dominant_class"] = to_string(static_cast<StepClass>(dominant));
+    observation.texts["dominant_class"] = to_string(dominant);
     observation.numbers["excess_ns"] = excess;
     observation.numbers["excess_fraction"] = excess / step_time;
     observations.push_back(std::move(observation));

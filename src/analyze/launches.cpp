@@ -40,6 +40,7 @@ LaunchTable::LaunchTable(const Trace& trace, std::span<const std::pair<EventId, 
   } else {
     sorted_.reserve(calls);
   }
+  std::vector<std::pair<uint32_t, EventId>> later;  // calls whose id an earlier one carries too
   for (const auto& [first, last] : rows) {
     for (EventId id = first; id < last; ++id) {
       if (kinds[id] != EventKind::api || correlations[id] == 0) continue;
@@ -48,15 +49,45 @@ LaunchTable::LaunchTable(const Trace& trace, std::span<const std::pair<EventId, 
         continue;
       }
       EventId& slot = dense_[correlations[id] - lowest];
+      if (slot != kNone)
+        later.emplace_back(correlations[id], std::max(id, slot, [&](auto a, auto b) {
+                             return earlier(trace, a, b);
+                           }));
       if (slot == kNone || earlier(trace, id, slot)) slot = id;
     }
   }
   std::ranges::sort(sorted_, [&trace](const auto& a, const auto& b) {
     return a.first != b.first ? a.first < b.first : earlier(trace, a.second, b.second);
   });
+  for (size_t i = 1; i < sorted_.size(); ++i)
+    if (sorted_[i].first == sorted_[i - 1].first) later.push_back(sorted_[i]);
+  find_reused(trace, std::move(later));
 }
 
-EventId LaunchTable::find(uint32_t correlation) const {
+void LaunchTable::find_reused(const Trace& trace, std::vector<std::pair<uint32_t, EventId>> later) {
+  std::ranges::sort(later, [&trace](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first : earlier(trace, a.second, b.second);
+  });
+  for (const auto& [correlation, call] : later) {
+    const bool again = !reused_.empty() && reused_.back().correlation == correlation;
+    const EventId before = again ? reused_.back().call : first_of(correlation);
+    const bool inside = trace.tracks_of_events()[call] == trace.tracks_of_events()[before] &&
+                        trace.starts()[call] < trace.end(before);
+    if (!inside) reused_.push_back({correlation, trace.starts()[call], call});
+  }
+}
+
+EventId LaunchTable::find(uint32_t correlation, Ns time) const {
+  const EventId first = first_of(correlation);
+  if (reused_.empty() || first == kNone) return first;
+  const auto after =
+      std::ranges::upper_bound(reused_, std::pair(correlation, time), {},
+                               [](const Reused& r) { return std::pair(r.correlation, r.start); });
+  const bool found = after != reused_.begin() && std::prev(after)->correlation == correlation;
+  return found ? std::prev(after)->call : first;
+}
+
+EventId LaunchTable::first_of(uint32_t correlation) const {
   if (correlation == 0) return kNone;
   if (!dense_.empty()) {
     const uint64_t at = uint64_t{correlation} - lowest_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "analyze/align_clocks.h"
 #include "analyze/analyze.h"
 #include "analyze/cross_rank.h"
 
@@ -42,6 +43,7 @@ RunSummary merge(RunSummary a, RunSummary b) {
     return identity(x) < identity(y);
   });
   add_shares(run, b.collectives);
+  align_clocks(run);
   run.cross_rank = observe_across_ranks(run);
   return run;
 }
@@ -53,6 +55,7 @@ RunSummary merge_ranks(std::vector<RankSummary> ranks) {
     return identity(x) < identity(y);
   });
   for (const RankSummary& rank : run.ranks) add_shares(run, rank.collectives);
+  align_clocks(run);
   run.cross_rank = observe_across_ranks(run);
   return run;
 }

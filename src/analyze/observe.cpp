@@ -6,6 +6,7 @@
 
 #include "analyze/observe_parts.h"
 #include "analyze/parallel.h"
+#include "analyze/queue_depth.h"
 #include "analyze/timeline.h"
 
 namespace stallscope {
@@ -34,8 +35,8 @@ void put_in_order(Observations& observations) {
 }  // namespace
 
 void observe_all(const RankContext& context, RankSummary& summary) {
-  // Two shares of about equal cost, each with sites and rows of its own; only
-  // the second one writes to the summary.
+  // Two shares of about equal cost, each with sites and rows of its own and
+  // with members of the summary that the other does not touch.
   Observations waits;
   Observations& rows = summary.observations;
   parallel_for(2, [&](size_t share) {
@@ -45,7 +46,10 @@ void observe_all(const RankContext& context, RankSummary& summary) {
         const StreamOrder order(context.index, *context.work);
         observe_host_sync(context, sites, order, waits);
         observe_copies(context, sites, waits);
-        observe_host_gaps(context, sites, waits);
+        WaitTable table(context, sites);
+        observe_host_gaps(context, sites, table, waits);
+        if (!context.used.empty()) summary.waits = table.finish();
+        summary.queue = queue_depth(context.trace, *context.work);
       } else {
         observe_host_work(context, sites, waits);
       }

@@ -82,7 +82,8 @@ void fill_shares(const RankContext& context, const std::vector<Collective>& coll
       key.group += "/" + c.operation;
       key.sequence = c.step * kPerStep + ordinals[{c.group, c.operation, c.step}]++;
     }
-    const CollectiveShare share{c.end - c.start, rank, c.end - c.start, 1, c.step, c.operation};
+    const CollectiveShare share{c.end - c.start, rank, c.end - c.start, 1, c.step,
+                                c.operation,     c.end};
     summary.collectives.emplace(std::move(key), share);
   }
 }

@@ -177,13 +177,15 @@ Ns ThreadIdle::overlap(uint32_t thread, Ns start, Ns end) const {
   return stallscope::overlap(idle_[thread], start, end);
 }
 
-void observe_host_gaps(const RankContext& context, SiteTable& sites, Observations& observations) {
+void observe_host_gaps(const RankContext& context, SiteTable& sites, WaitTable& waits,
+                       Observations& observations) {
   std::map<std::pair<SiteId, std::string>, ObservationBuilder> groups;
   for (const IdlePiece& piece : context.idle) {
     if (piece.step_class != StepClass::host_work) continue;
     const uint32_t used = context.used_rank[piece.step];
     if (used == kNoIndex) continue;
     Filler filler = filler_of(context, sites, piece);
+    waits.add_host_work(piece, filler.site, filler.name);
     ObservationBuilder& group = groups[{filler.site, filler.name}];
     if (group.subject.empty()) {
       group.site = filler.site;

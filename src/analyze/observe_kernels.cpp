@@ -1,6 +1,8 @@
 // kernel and repeated-kernels, and the kernel table.
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <tuple>
 #include <unordered_map>
 
 #include "analyze/observation_builder.h"
@@ -74,6 +76,28 @@ struct Group {
   Ns total = 0;
 };
 
+/// Time by what launched the kernels; groups come dearest first.
+template <typename KeyOf>
+std::vector<KernelShare> shares(const std::vector<const Group*>& groups, const KeyOf& key_of) {
+  constexpr size_t kMostShares = 50;
+  std::map<KernelShare, std::pair<uint64_t, Ns>, decltype([](const auto& a, const auto& b) {
+             return std::tie(a.op, a.place) < std::tie(b.op, b.place);
+           })>
+      sums;
+  for (const Group* group : groups) {
+    const std::optional<KernelShare> key = key_of(*group);
+    if (!key) continue;
+    auto& [count, total] = sums[*key];
+    count += group->count;
+    total += group->total;
+  }
+  std::vector<KernelShare> rows;
+  for (const auto& [key, sum] : sums) rows.push_back({key.op, key.place, sum.first, sum.second});
+  std::ranges::stable_sort(rows, std::greater{}, &KernelShare::total);
+  if (rows.size() > kMostShares) rows.resize(kMostShares);
+  return rows;
+}
+
 uint64_t pack(StringId name, SiteId site) {
   return uint64_t{name} << 32 | site;
 }
@@ -138,6 +162,16 @@ void fill_table(const RankContext& context, const SiteTable& sites,
     return a.total != b.total ? a.total > b.total : a.name < b.name;
   });
   if (summary.kernels.size() > kMostKernelRows) summary.kernels.resize(kMostKernelRows);
+  summary.kernels_by_op = shares(groups, [&](const Group& group) -> std::optional<KernelShare> {
+    const Site& site = sites.site(group.site);
+    if (site.op.empty()) return std::nullopt;
+    return KernelShare{.op = site.op};
+  });
+  summary.kernels_by_line = shares(groups, [&](const Group& group) -> std::optional<KernelShare> {
+    const Site& site = sites.site(group.site);
+    if (site.place.line == 0) return std::nullopt;
+    return KernelShare{.place = site.place};
+  });
 }
 
 void add_member(const RankContext& context, const Group& group, ObservationBuilder& row) {

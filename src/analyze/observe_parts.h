@@ -6,6 +6,7 @@
 #include "analyze/rank_context.h"
 #include "analyze/stream_order.h"
 #include "analyze/summary.h"
+#include "analyze/wait_table.h"
 
 namespace stallscope {
 
@@ -17,7 +18,8 @@ void observe_copies(const RankContext&, SiteTable&, Observations&);
 /// kernel, repeated-kernels, and the kernel table.
 void observe_kernels(const RankContext&, SiteTable&, RankSummary&);
 void observe_launch_bound(const RankContext&, SiteTable&, Observations&);
-void observe_host_gaps(const RankContext&, SiteTable&, Observations&);
+/// host-gap, and the same gaps' part of the wait table.
+void observe_host_gaps(const RankContext&, SiteTable&, WaitTable&, Observations&);
 
 // Both views.
 /// collective, collective-burst, and the shares for merging.

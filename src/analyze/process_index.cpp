@@ -105,7 +105,7 @@ DeviceWork collect_device(const Trace& trace, int32_t device, const std::vector<
   }
   work.launches.reserve(work.activities.size());
   for (EventId id : work.activities)
-    work.launches.push_back(launches.find(trace.correlations()[id]));
+    work.launches.push_back(launches.find(trace.correlations()[id], trace.starts()[id]));
   return work;
 }
 

@@ -9,6 +9,11 @@
 namespace stallscope {
 namespace {
 
+/// Profilers round starts and durations apart, some to whole microseconds and through floating
+/// point: ranges that follow each other seem to overlap by up to this much, and never by more than
+/// a small part of their length.
+constexpr Ns kRounding = 2'000, kRoundingShare = 50;
+
 /// Ranges of one marker on one thread.
 struct Candidate {
   uint32_t thread = kNoIndex;
@@ -53,7 +58,8 @@ std::vector<Candidate> collect_candidates(const ProcessIndex& index, std::string
       if (!candidate.ranges.empty()) {
         const Ns reached = trace.end(candidate.ranges.back());
         if (trace.end(id) <= reached) continue;  // nested
-        if (trace.starts()[id] < reached) candidate.overlapping = true;
+        const Ns rounding = std::min(kRounding, trace.durations()[id] / kRoundingShare);
+        if (trace.starts()[id] + rounding < reached) candidate.overlapping = true;
       }
       candidate.ranges.push_back(id);
     }

@@ -163,6 +163,7 @@ struct CollectiveShare {
   uint32_t ranks = 0;
   uint32_t step = 0;
   std::string name;
+  Ns end = 0;  ///< in the rank's own time; of a rank's own share only
 };
 
 /// A step that took much longer than the median, and where the difference went.
@@ -184,6 +185,33 @@ struct KernelRow {
   Ns median = 0;
 };
 
+/// Kernel time by what launched the kernels: an operator, or a line of the user's own.
+struct KernelShare {
+  std::string op;  ///< innermost operator; empty in the table by line
+  Place place;     ///< of the table by line; unknown in the table by operator
+  uint64_t count = 0;
+  Ns total = 0;
+};
+
+/// Time in which a used step's device did not compute, by why and by who.
+struct WaitShare {
+  /// "host-sync", "host-work", "input-wait", "launch-call", "launch-latency",
+  /// "stream-dependency", "profiler-overhead", "copy", "communication".
+  std::string cause;
+  std::string subject;  ///< host function, call or kernel that took most of it
+  std::string op;
+  Place place;
+  Ns per_step = 0;  ///< mean over used steps
+};
+
+/// Device work that was launched and had not ended, over the whole trace.
+struct QueueDepth {
+  Ns start = 0, bucket = 0;   ///< of the first bucket; length of each
+  std::vector<double> depth;  ///< mean per bucket
+  double mean = 0;
+  uint32_t maximum = 0;
+};
+
 /// One (process, device) that ran work, or one process without device work.
 struct RankSummary {
   int32_t rank = -1;
@@ -201,10 +229,14 @@ struct RankSummary {
   GpuTotals gpu;
   std::vector<StartupPhase> startup;
   std::vector<Observation> observations;
-  std::vector<SlowStep> slow_steps;  ///< at most five
-  std::vector<KernelRow> kernels;    ///< by total time, at most 100
-  Timeline representative;           ///< the median step, for the timeline view
+  std::vector<SlowStep> slow_steps;                         ///< at most five
+  std::vector<KernelRow> kernels;                           ///< by total time, at most 100
+  std::vector<KernelShare> kernels_by_op, kernels_by_line;  ///< by total time, at most 50 each
+  std::vector<WaitShare> waits;                             ///< by time, at most 50
+  QueueDepth queue;
+  Timeline representative;  ///< the median step, for the timeline view
   std::map<CollectiveKey, CollectiveShare> collectives;
+  Ns clock_offset = 0;                   ///< its clock minus the first rank's, found by merging
   Bytes peak_memory = 0;                 ///< 0 = unknown
   double replay_error = -1;              ///< of the unchanged replay, relative; -1 = not replayed
   std::vector<std::string> abstentions;  ///< why no verdict can be given; empty = fine
@@ -212,11 +244,19 @@ struct RankSummary {
   std::map<std::string, std::string> environment;
 };
 
+/// Clocks of ranks compared where their collectives end, because all parts of one end together.
+struct ClockAlignment {
+  uint32_t ranks = 0;        ///< that share collectives with the first one, itself included
+  uint64_t collectives = 0;  ///< matched ends in all
+  Ns residual = -1;          ///< 90th percentile of what the offsets leave, of the worst rank
+};
+
 /// The whole run: ranks in order (rank, pid, device), with what only their union shows.
 struct RunSummary {
   std::vector<RankSummary> ranks;
   std::map<CollectiveKey, CollectiveShare> collectives;
   std::vector<Observation> cross_rank;  ///< collective-wait and stragglers, found by merging
+  ClockAlignment clocks;
 };
 
 /// How to analyse.

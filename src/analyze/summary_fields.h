@@ -69,6 +69,7 @@ void describe(Visitor& visit, Timeline& it) {
   visit("duration", it.duration);
   visit("step", it.step);
   visit("rank", it.rank);
+  visit("origin", it.origin);
 }
 template <typename Visitor>
 void describe(Visitor& visit, Distribution& it) {
@@ -125,6 +126,30 @@ void describe(Visitor& visit, CollectiveShare& it) {
   visit("ranks", it.ranks);
   visit("step", it.step);
   visit("name", it.name);
+  visit("end", it.end);
+}
+template <typename Visitor>
+void describe(Visitor& visit, KernelShare& it) {
+  visit("op", it.op);
+  visit("place", it.place);
+  visit("count", it.count);
+  visit("total", it.total);
+}
+template <typename Visitor>
+void describe(Visitor& visit, WaitShare& it) {
+  visit("cause", it.cause);
+  visit("subject", it.subject);
+  visit("op", it.op);
+  visit("place", it.place);
+  visit("perStep", it.per_step);
+}
+template <typename Visitor>
+void describe(Visitor& visit, QueueDepth& it) {
+  visit("start", it.start);
+  visit("bucket", it.bucket);
+  visit("depth", it.depth);
+  visit("mean", it.mean);
+  visit("maximum", it.maximum);
 }
 template <typename Visitor>
 void describe(Visitor& visit, SlowStep& it) {
@@ -184,8 +209,13 @@ void describe(Visitor& visit, RankSummary& it) {
   visit("observations", it.observations);
   visit("slowSteps", it.slow_steps);
   visit("kernels", it.kernels);
+  visit("kernelsByOperator", it.kernels_by_op);
+  visit("kernelsByLine", it.kernels_by_line);
+  visit("waits", it.waits);
+  visit("queue", it.queue);
   visit("representative", it.representative);
   visit("collectives", it.collectives);
+  visit("clockOffset", it.clock_offset);
   visit("peakMemory", it.peak_memory);
   visit("replayError", it.replay_error);
   visit("abstentions", it.abstentions);

@@ -4,11 +4,11 @@
 #include <filesystem>
 #include <set>
 
+#include "analyze/align_clocks.h"
 #include "analyze/analyze.h"
 #include "base/file.h"
+#include "cli/rank_inputs.h"
 #include "cli/run_info.h"
-#include "cli/snippets.h"
-#include "replay/price.h"
 #include "report/build.h"
 #include "rule/evaluate.h"
 #include "rule/load.h"
@@ -18,45 +18,51 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool wanted(const std::vector<int>& ranks, int rank) {
-  return ranks.empty() || std::ranges::find(ranks, rank) != ranks.end();
-}
-
-/// What is left of the traces once they are analysed.
+/// What the inputs say in all, in their order.
 struct Analyzed {
   std::vector<RankSummary> ranks;
   std::vector<std::string> warnings;  ///< each once, also those of traces without any rank
   std::map<std::string, std::string> environment;  ///< the first rank's where ranks differ
+  std::vector<RunManifest> manifests;
+  SourceStore sources;
 };
 
-/// Reads and analyses each input; the trace itself is gone before the next one.
+/// Keeps the timelines of the slowest ranks, which are those that a report shows, so that a
+/// thousand ranks fit in memory.
+class SlowestTimelines {
+ public:
+  void add(RankSummary& rank) {
+    kept_.emplace(std::pair(rank.step_median, -rank.rank), &rank);
+    if (kept_.size() <= kKept) return;
+    kept_.begin()->second->representative = {};
+    kept_.erase(kept_.begin());
+  }
+
+ private:
+  static constexpr size_t kKept = 64;
+  std::multimap<std::pair<Ns, int32_t>, RankSummary*> kept_;
+};
+
 Result<Analyzed> analyze_inputs(const std::vector<std::string>& paths,
-                                const PipelineOptions& options, Progress& progress,
-                                SourceStore& sources) {
+                                const PipelineOptions& options, Progress& progress) {
+  std::vector<RankInput> inputs(paths.size());
+  SlowestTimelines timelines;
+  const Status status =
+      for_each_rank_input(paths, options, progress, [&](size_t path, RankInput input) {
+        inputs[path] = std::move(input);
+        for (RankSummary& rank : inputs[path].ranks) timelines.add(rank);
+        return ok_status();
+      });
+  if (!status) return status.error();
   Analyzed analyzed;
-  for (size_t i = 0; i < paths.size(); ++i) {
-    const std::string what = "reading " + std::to_string(i + 1) + " of " +
-                             std::to_string(paths.size()) + ": " +
-                             fs::path(paths[i]).filename().string();
-    ImportOptions import;
-    import.max_inflated_bytes = options.max_inflated_bytes;
-    import.progress = [&](double fraction) { progress.update(what, fraction); };
-    progress.update(what);
-    Result<Trace> trace = import_trace(paths[i], import);
-    if (!trace) return trace.error();
-    progress.update("analysing " + fs::path(paths[i]).filename().string());
-    sources.load(paths[i]);
-    for (const std::string& warning : trace->health.warnings)
+  for (RankInput& input : inputs) {
+    for (std::string& warning : input.warnings)
       if (std::ranges::find(analyzed.warnings, warning) == analyzed.warnings.end())
-        analyzed.warnings.push_back(warning);
-    analyzed.environment.insert(trace->environment.begin(), trace->environment.end());
-    for (RankSummary& rank : analyze_trace(*trace, options.analyze)) {
-      if (!wanted(options.ranks, rank.rank)) continue;
-      price_by_replay(*trace, rank);
-      sources.cite(rank);
-      analyzed.ranks.push_back(std::move(rank));
-    }
-    sources.save(paths[i]);
+        analyzed.warnings.push_back(std::move(warning));
+    analyzed.environment.merge(input.environment);
+    std::ranges::move(input.ranks, std::back_inserter(analyzed.ranks));
+    if (input.manifest) analyzed.manifests.push_back(std::move(*input.manifest));
+    analyzed.sources.take(std::move(input.sources));
   }
   return analyzed;
 }
@@ -93,13 +99,13 @@ Result<Report> make_report(std::span<const std::string> inputs, const PipelineOp
   const Result<std::vector<Rule>> rules = load_bundled_rules(options.rule_folders);
   if (!rules) return rules.error();
 
-  SourceStore sources;
-  Result<Analyzed> analyzed = analyze_inputs(*paths, options, progress, sources);
+  Result<Analyzed> analyzed = analyze_inputs(*paths, options, progress);
   if (!analyzed) return analyzed.error();
+  SourceStore& sources = analyzed->sources;
 
   ReportInput input;
   input.inputs.assign(inputs.begin(), inputs.end());
-  if (const Status status = describe_run(*paths, analyzed->ranks, input); !status)
+  if (const Status status = describe_run(analyzed->manifests, analyzed->ranks, input); !status)
     return status.error();
   input.environment = std::move(analyzed->environment);
   input.warnings = std::move(analyzed->warnings);
@@ -109,6 +115,11 @@ Result<Report> make_report(std::span<const std::string> inputs, const PipelineOp
     if (rank.replay_error >= 0)
       input.replay_error = std::max(input.replay_error.value_or(0), rank.replay_error);
   input.summary = merge_ranks(std::move(analyzed->ranks));
+  for (const std::string& fault : collective_order_faults(input.summary))
+    input.errors.push_back(
+        {.message = fault,
+         .remedy = "compare the ranks' code around it, or record with more room for events",
+         .code = "collective-order"});
 
   progress.update("evaluating rules");
   EvaluateOptions evaluation;

@@ -2,10 +2,12 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <set>
 
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/pipeline.h"
+#include "cli/rank_inputs.h"
 #include "cli/report_options.h"
 #include "import/run_folder.h"
 
@@ -20,6 +22,7 @@ struct ReportOptions {
   std::string format;
   PipelineOptions pipeline;
   bool quiet = false;
+  bool summary_only = false;
 };
 
 /// Beside the run that is reported; a folder of its own for other tools' traces.
@@ -31,8 +34,37 @@ std::string default_folder(const std::vector<std::string>& inputs) {
   return is_root ? inputs[0] : fs::path(trace).parent_path().string();
 }
 
+/// One node's share of a large run: a summary per rank, for the report that another node makes.
+int summarise(const ReportOptions& options) {
+  if (options.output == "-") {
+    print_error({.message = "summaries are files: name a folder with -o"});
+    return kExitCannot;
+  }
+  const std::string folder = options.output.empty() ? "stallscope-report" : options.output;
+  const Result<std::vector<std::string>> paths = expand_inputs(options.inputs);
+  if (!paths) {
+    print_error(paths.error());
+    return kExitCannot;
+  }
+  Progress progress;
+  std::set<std::string> names;
+  const Status status = for_each_rank_input(
+      *paths, options.pipeline, progress,
+      [&](size_t, const RankInput& input) { return write_summaries(input, folder, names); });
+  progress.clear();
+  if (!status) {
+    print_error(status.error());
+    return kExitCannot;
+  }
+  print_message("wrote " + std::to_string(names.size()) +
+                (names.size() == 1 ? " summary" : " summaries") + " to " + folder +
+                "; report all of them with: stallscope report " + folder + "/*.summary");
+  return kExitClean;
+}
+
 int report(const ReportOptions& options) {
   set_quiet(options.quiet);
+  if (options.summary_only) return summarise(options);
   Progress progress;
   const Result<Report> made = make_report(options.inputs, options.pipeline, progress);
   progress.clear();
@@ -72,7 +104,9 @@ const RegisterCommand registration({
         "  stallscope report stallscope-report                  merge ranks, analyse again\n"
         "  stallscope report trace.json.gz -o out               PyTorch profiler trace\n"
         "  stallscope report rank0.json rank1.json -o out       several ranks\n"
-        "  stallscope report run.sqlite --format json -o -      to standard output",
+        "  stallscope report run.sqlite --format json -o -      to standard output\n"
+        "  stallscope report rank7.json.gz --summary-only -o s  on each node of a large run, then\n"
+        "  stallscope report s/*.summary -o out                 on one of them",
     .setup = [](CLI::App& app) -> std::function<int()> {
       auto options = std::make_shared<ReportOptions>();
       app.add_option("input", options->inputs,
@@ -87,6 +121,8 @@ const RegisterCommand registration({
           ->type_name("FORMAT")
           ->check(CLI::IsMember(names));
       add_pipeline_options(app, options->pipeline);
+      app.add_flag("--summary-only", options->summary_only,
+                   "Write one small summary per rank instead of a report");
       app.add_flag("-q,--quiet", options->quiet, "No progress, no summary");
       return [options] { return report(*options); };
     },

@@ -33,34 +33,37 @@ bool is_recorded(const std::string& path) {
 
 }  // namespace
 
-Status describe_run(const std::vector<std::string>& paths, const std::vector<RankSummary>& ranks,
+Result<std::optional<RunManifest>> manifest_of_input(const std::string& path) {
+  if (!is_recorded(path)) return std::optional<RunManifest>();
+  Result<RunManifest> manifest = manifest_of(path);
+  if (!manifest) return manifest.error();
+  return std::optional(std::move(*manifest));
+}
+
+Status describe_run(std::span<const RunManifest> manifests, const std::vector<RankSummary>& ranks,
                     ReportInput& input) {
   Ns duration = 0;
   bool first = true;
-  for (const std::string& path : paths) {
-    if (!is_recorded(path)) continue;
-    const Result<RunManifest> manifest = manifest_of(path);
-    if (!manifest) return manifest.error();
-    if (!first && manifest->id != input.run.id)
+  for (const RunManifest& manifest : manifests) {
+    if (!first && manifest.id != input.run.id)
       return Error{
-          .message = "belongs to run " + manifest->id + ", the others to run " + input.run.id,
-          .file = path,
+          .message = "an input belongs to run " + manifest.id + ", others to run " + input.run.id,
           .remedy = "report one run at a time; compare two with `stallscope diff`"};
-    duration = std::max(duration, manifest->duration.value_or(0));
+    duration = std::max(duration, manifest.duration.value_or(0));
     // A rank that failed speaks for the run.
-    const std::optional<int> code = manifest->shell_exit_code();
+    const std::optional<int> code = manifest.shell_exit_code();
     if (code && (!input.run.exit_code || *input.run.exit_code == 0)) input.run.exit_code = code;
-    input.run.interrupted = input.run.interrupted || manifest->interrupted;
-    if (manifest->overhead) {
-      input.overhead.paired_difference = manifest->overhead->difference;
-      input.overhead.paired_low = manifest->overhead->low;
-      input.overhead.paired_high = manifest->overhead->high;
+    input.run.interrupted = input.run.interrupted || manifest.interrupted;
+    if (manifest.overhead) {
+      input.overhead.paired_difference = manifest.overhead->difference;
+      input.overhead.paired_low = manifest.overhead->low;
+      input.overhead.paired_high = manifest.overhead->high;
     }
     if (!first) continue;
     first = false;
-    input.run.id = manifest->id;
-    input.run.started_at = manifest->started_at;
-    input.run.command = manifest->command;
+    input.run.id = manifest.id;
+    input.run.started_at = manifest.started_at;
+    input.run.command = manifest.command;
   }
   input.overhead.own_fraction = own_fraction(ranks, duration);
   return ok_status();

@@ -45,7 +45,11 @@ void SourceStore::load(const std::string& path) {
     folders_.push_back(manifest->working_directory);
   const Result<std::string> text = read_file(path + "/" + std::string(kSourcesFile));
   if (!text) return;
-  const nlohmann::json json = nlohmann::json::parse(*text, nullptr, false);
+  take_json(*text);
+}
+
+void SourceStore::take_json(const std::string& text) {
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
   if (!json.is_object() || !json.contains("files") || !json["files"].is_object()) return;
   for (const auto& [name, entry] : json["files"].items()) {
     if (!entry.is_object() || !entry.contains("lines") || !entry["lines"].is_object()) continue;
@@ -58,6 +62,18 @@ void SourceStore::load(const std::string& path) {
     }
     files_.emplace(name, std::move(file));
   }
+}
+
+void SourceStore::take(SourceStore&& other) {
+  for (auto& [name, file] : other.files_) {
+    const auto [it, added] = files_.try_emplace(name, file);
+    // Two ranks cite different lines of one file.
+    if (!added && it->second.hash == file.hash) it->second.lines.merge(file.lines);
+  }
+  contents_.merge(other.contents_);
+  for (std::string& folder : other.folders_)
+    if (std::ranges::find(folders_, folder) == folders_.end())
+      folders_.push_back(std::move(folder));
 }
 
 SourceStore::File* SourceStore::file_at(const std::string& path) {
@@ -104,8 +120,7 @@ void SourceStore::cite(const RankSummary& rank) {
   }
 }
 
-void SourceStore::save(const std::string& path) {
-  if (!changed_ || !is_run_folder(path)) return;
+std::string SourceStore::to_json() const {
   nlohmann::ordered_json files = nlohmann::ordered_json::object();
   for (const auto& [name, file] : files_) {
     nlohmann::ordered_json lines = nlohmann::ordered_json::object();
@@ -113,9 +128,13 @@ void SourceStore::save(const std::string& path) {
     files[name] = {{"hash", file.hash}, {"lines", std::move(lines)}};
   }
   const nlohmann::ordered_json json = {{"schemaVersion", "1.0"}, {"files", std::move(files)}};
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+void SourceStore::save(const std::string& path) {
+  if (!changed_ || !is_run_folder(path)) return;
   // A run folder that cannot be written is read all the same.
-  (void)write_file(path + "/" + std::string(kSourcesFile),
-                   json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  (void)write_file(path + "/" + std::string(kSourcesFile), to_json());
   changed_ = false;
 }
 

@@ -18,6 +18,12 @@ class SourceStore {
  public:
   /// Takes over what the run folder at `path` has kept, if it is one.
   void load(const std::string& path);
+  /// Takes over what `other` knows of files that this store does not know yet.
+  void take(SourceStore&& other);
+  /// What is kept, as JSON text: the content of sources.json, and of a summary.
+  std::string to_json() const;
+  /// Takes over what to_json wrote; what is damaged is left out.
+  void take_json(const std::string& text);
   /// Remembers the lines around every place that a rank's observations name.
   void cite(const RankSummary& rank);
   /// Writes sources.json into the run folder at `path`, if it is one that can be written.

@@ -6,6 +6,7 @@
 
 #include "import/importer.h"
 #include "import/run_folder.h"
+#include "import/summary_head.h"
 
 namespace stallscope {
 namespace {
@@ -21,7 +22,7 @@ std::vector<std::string> matches(const std::string& pattern) {
   return paths;
 }
 
-/// The traces that lie directly in a folder of other tools' files.
+/// The traces and summaries that lie directly in a folder of other tools' files.
 Result<std::vector<std::string>> members(const std::string& folder) {
   std::vector<std::string> files, traces;
   std::error_code error;
@@ -33,7 +34,7 @@ Result<std::vector<std::string>> members(const std::string& folder) {
   std::ranges::sort(files);
   for (const std::string& file : files) {
     const Result<ImportSource> source = open_source(file);
-    if (source && best_importer(*source)) traces.push_back(file);
+    if (source && (is_summary(*source) || best_importer(*source))) traces.push_back(file);
   }
   if (traces.empty())
     return Error{.message = "holds neither a recorded run nor a trace of a known format",

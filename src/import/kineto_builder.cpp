@@ -61,7 +61,8 @@ bool KinetoBuilder::event(const RawEvent& raw, uint64_t max_events) {
       // A duration without a phase can only be a complete event.
       if (raw.phase == '\0' && !raw.duration.empty()) {
         complete(raw);
-      } else {
+      } else if (raw.phase != '\0' || !raw.name.empty() || !raw.timestamp.empty()) {
+        // (XLA ends its list with an empty object.)
         ++repairs_["event of unknown phase skipped"];
       }
   }
@@ -170,6 +171,8 @@ bool KinetoBuilder::complete(const RawEvent& raw) {
 void KinetoBuilder::add(Event event, const Lane& lane, Role role, const RawEvent& raw) {
   last_time_ = std::max(last_time_, event.start + event.duration);
   event.correlation = correlation_of(raw);
+  // TensorFlow 1 calls everything "Op".
+  const bool undecided = role == Role::unknown && (raw.category.empty() || raw.category == "Op");
   event.kind = EventKind::range;
   switch (role) {
     case Role::kernel:
@@ -210,7 +213,7 @@ void KinetoBuilder::add(Event event, const Lane& lane, Role role, const RawEvent
       event.track = host_track(lane);
       break;
     default:
-      event.track = role == Role::annotation || !raw.category.empty() ? host_track(lane) : 0;
+      event.track = undecided ? 0 : host_track(lane);
   }
   event.payload = payload_of(raw, role, event);
   const bool joins = is_device_work(event.kind) || event.kind == EventKind::api;
@@ -219,7 +222,6 @@ void KinetoBuilder::add(Event event, const Lane& lane, Role role, const RawEvent
     flows_.clear();
     flows_.shrink_to_fit();
   }
-  const bool undecided = role == Role::unknown && raw.category.empty();
   if (undecided || (joins && event.correlation == 0 && flows_needed_)) {
     Deferred item{event, lane, role, 0, 0};
     item.op = trace_.strings.intern(raw.text(Arg::tf_op).empty() ? raw.text(Arg::hlo_op)

@@ -90,7 +90,14 @@ class KinetoBuilder {
   void close_open_ranges();
   void resolve_flows();
   void resolve_deferred();
-  void resolve_xla_device(Deferred& item, const std::string& process_name, bool has_streams);
+  /// What kinds of lines an XLA device has.
+  struct XlaLines {
+    bool streams = false, ops = false;
+  };
+  /// The stream that a line of an XLA device is; none for one that shows the work again.
+  std::optional<int64_t> xla_stream(const Lane& lane, const std::string& process_name,
+                                    const XlaLines& lines) const;
+  void resolve_xla_device(Deferred& item, const std::string& process_name, const XlaLines& lines);
   void resolve_host(Deferred& item);
   void assign_devices_to_processes();
   void name_tracks();

@@ -25,7 +25,8 @@ std::string unquoted(std::string_view json) {
 
 // The number after the last colon of "/device:GPU:0 NVIDIA H100".
 int32_t device_number(std::string_view process_name) {
-  const std::string_view word = process_name.substr(0, process_name.find(' '));
+  std::string_view word = process_name.substr(0, process_name.find(' '));
+  if (word.starts_with("/device:")) word = word.substr(0, word.find('/', 1));
   const size_t colon = word.rfind(':');
   int32_t number = 0;
   if (colon != std::string_view::npos)
@@ -33,8 +34,29 @@ int32_t device_number(std::string_view process_name) {
   return number;
 }
 
+// "/device:GPU:0 NVIDIA H100", "/device:TPU:1"; TensorFlow 1 adds "/stream:14 Compute" and gives
+// the enqueueing on the host as "/job:.../device:GPU:0 Compute".
 bool is_xla_device(std::string_view process_name) {
-  return process_name.starts_with("/device:") && !process_name.starts_with("/device:CUSTOM");
+  return process_name.starts_with("/device:") && !process_name.starts_with("/device:CUSTOM") &&
+         !process_name.starts_with("/device:CPU");
+}
+
+constexpr std::string_view kStreamOfProcess = "/stream:";
+
+// The N of "/device:GPU:0/stream:N Compute".
+std::optional<int64_t> stream_of_process(std::string_view process_name) {
+  const size_t at = process_name.find(kStreamOfProcess);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view word = process_name.substr(at + kStreamOfProcess.size());
+  return parse_integer(word.substr(0, word.find(' ')));
+}
+
+// Lines of a device that show its work again, by module, operator or step.
+bool is_derived_line(std::string_view line) {
+  for (std::string_view part :
+       {"Modules", "Ops", "Name Scope", "Steps", "Source", "Launch Stats", "Framework", "Traceme"})
+    if (line.find(part) != std::string_view::npos) return true;
+  return false;
 }
 
 // cuLaunchKernel, cudaMemcpyAsync, hipLaunchKernel: a prefix and a capital letter.
@@ -126,13 +148,26 @@ void KinetoBuilder::resolve_flows() {
   flows_.clear();
 }
 
+std::optional<int64_t> KinetoBuilder::xla_stream(const Lane& lane, const std::string& process_name,
+                                                 const XlaLines& lines) const {
+  const auto named = thread_names_.find(lane);
+  const std::string_view line = named == thread_names_.end() ? std::string_view() : named->second;
+  if (line.starts_with("Stream #")) {
+    int64_t stream = lane.thread;
+    std::from_chars(line.data() + 8, line.data() + line.size(), stream);
+    return stream;
+  }
+  if (const auto stream = stream_of_process(process_name)) return stream;
+  if (lines.streams) return std::nullopt;
+  const bool is_work = lines.ops ? line == "XLA Ops" : !is_derived_line(line);
+  return is_work ? std::optional(lane.thread) : std::nullopt;
+}
+
 void KinetoBuilder::resolve_xla_device(Deferred& item, const std::string& process_name,
-                                       bool has_streams) {
-  const std::string& line = thread_names_[item.lane];
+                                       const XlaLines& lines) {
   const int32_t device = device_number(process_name);
   Event& event = item.event;
-  const bool is_stream = line.starts_with("Stream #");
-  if (is_stream || (!has_streams && line == "XLA Ops")) {
+  if (const std::optional<int64_t> stream = xla_stream(item.lane, process_name, lines)) {
     const std::string_view name = trace_.text(event.name);
     const CopyName copy = parse_copy_name(name);
     const bool is_copy = name.starts_with("Memcpy") || name.starts_with("memcpy");
@@ -140,9 +175,7 @@ void KinetoBuilder::resolve_xla_device(Deferred& item, const std::string& proces
                  : name.starts_with("Memset") ? EventKind::memset
                                               : EventKind::kernel;
     if (is_copy) event.detail = static_cast<uint8_t>(copy.kind);
-    int64_t stream = item.lane.thread;
-    if (is_stream) std::from_chars(line.data() + 8, line.data() + line.size(), stream);
-    event.track = trace_.track(0, TrackKind::stream, device, stream);
+    event.track = trace_.track(0, TrackKind::stream, device, *stream);
     FrameId frames[2];
     size_t depth = 0;
     if (item.op != 0)
@@ -178,14 +211,21 @@ void KinetoBuilder::resolve_host(Deferred& item) {
 }
 
 void KinetoBuilder::resolve_deferred() {
-  std::unordered_map<int64_t, bool> has_streams;
-  for (const auto& [lane, name] : thread_names_)
-    if (name.starts_with("Stream #")) has_streams[lane.process] = true;
+  std::map<int32_t, XlaLines> devices;
+  for (const auto& [lane, name] : thread_names_) {
+    const auto process = process_names_.find(lane.process);
+    if (process == process_names_.end() || !is_xla_device(process->second)) continue;
+    XlaLines& lines = devices[device_number(process->second)];
+    lines.streams = lines.streams || name.starts_with("Stream #");
+    lines.ops = lines.ops || name == "XLA Ops";
+  }
+  for (const auto& [id, name] : process_names_)
+    if (is_xla_device(name) && stream_of_process(name)) devices[device_number(name)].streams = true;
   for (Deferred& item : deferred_) {
     if (item.role == Role::unknown) {
       const auto process = process_names_.find(item.lane.process);
       if (process != process_names_.end() && is_xla_device(process->second)) {
-        resolve_xla_device(item, process->second, has_streams[item.lane.process]);
+        resolve_xla_device(item, process->second, devices[device_number(process->second)]);
       } else {
         resolve_host(item);
       }

@@ -81,7 +81,7 @@ const std::map<std::string_view, Filler>& fillers() {
       {"series-js", [](const Report&) { return std::string(assets::kSeriesJs); }},
       {"headline", headline_html},
       {"trust", trust_html},
-      {"breakdown", breakdown_html},
+      {"breakdown", [](const Report& r) { return breakdown_html(r) + waits_html(r); }},
       {"findings", findings_html},
       {"finding-count", [](const Report& r) { return std::to_string(r.findings.size()); }},
       {"rules", rules_html},

@@ -20,6 +20,10 @@ std::string ranks_html(const Report& report);
 std::string startup_html(const Report& report);
 std::string steps_html(const Report& report);
 std::string kernels_html(const Report& report);
+/// Why the slowest rank's device did not compute; empty when nothing is known.
+std::string waits_html(const Report& report);
+/// A rank's kernel time by operator and by line, and its queue depth; empty when nothing is known.
+std::string kernel_shares_html(const RankSummary& rank);
 std::string comparison_html(const Report& report);
 std::string run_html(const Report& report);
 

@@ -139,6 +139,11 @@ std::vector<TrustItem> trust_items(const Report& report) {
                    residual < 0                  ? Mark::unknown
                    : residual < kResidualLimitNs ? Mark::good
                                                  : Mark::warn});
+  if (const ClockAlignment& clocks = report.summary.clocks; clocks.residual >= 0)
+    items.push_back({"Clocks of ranks",
+                     fmt::format("aligned by {} collectives, \xC2\xB1 {}", clocks.collectives,
+                                 duration_text(static_cast<double>(clocks.residual))),
+                     Mark::good});
   items.push_back(known("Replay error", report.replay_error, kReplayLimit));
   if (cut) items.push_back({"Recording", "cut short", Mark::warn});
   if (holes > 0) items.push_back({"Capture holes", fmt::format("{}", holes), Mark::warn});

@@ -275,7 +275,7 @@ std::string kernels_html(const Report& report) {
   if (rank.kernels.size() > kMaxKernelRows)
     out += fmt::format("<p class=\"fine\">The first {} of {}; report.json has more.</p>",
                        kMaxKernelRows, rank.kernels.size());
-  return out;
+  return out + kernel_shares_html(rank);
 }
 
 }  // namespace stallscope

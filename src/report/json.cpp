@@ -87,6 +87,18 @@ Json kernels_json(const RankSummary& rank) {
   return out;
 }
 
+Json kernel_shares_json(const std::vector<KernelShare>& shares) {
+  Json out = Json::array();
+  for (const KernelShare& share : shares)
+    out.push_back({{"operator", text_or_null(share.op)},
+                   {"file", text_or_null(share.place.file)},
+                   {"line", share.place.line == 0 ? Json() : Json(share.place.line)},
+                   {"function", text_or_null(share.place.function)},
+                   {"count", share.count},
+                   {"totalNs", share.total}});
+  return out;
+}
+
 /// ranks[] in order; what is large goes to the slowest ranks first, up to the limits.
 Json ranks_json(const Report& report, const JsonLimits& limits) {
   const std::vector<RankSummary>& ranks = report.summary.ranks;
@@ -107,7 +119,11 @@ Json ranks_json(const Report& report, const JsonLimits& limits) {
     row["timeline"] =
         has_timeline ? timeline_json(rank.representative, limits.slices_per_timeline) : Json();
     if (has_timeline) slices_left -= slices;
-    row["kernels"] = kernels_left > 0 ? kernels_json(rank) : Json();
+    const bool has_kernels = kernels_left > 0;
+    row["kernels"] = has_kernels ? kernels_json(rank) : Json();
+    row["kernelsByOperator"] = has_kernels ? kernel_shares_json(rank.kernels_by_op) : Json();
+    row["kernelsByLine"] = has_kernels ? kernel_shares_json(rank.kernels_by_line) : Json();
+    if (!has_kernels) row["waits"] = row["queueDepth"] = nullptr;  // the slowest ranks' are kept
     kernels_left -= kernels_left > 0 ? 1 : 0;
   }
   Json out = Json::array();

@@ -16,9 +16,9 @@ using Json = nlohmann::ordered_json;
 /// file, tight for a page; what was left out is counted beside what was kept.
 struct JsonLimits {
   size_t slices_per_timeline = 4000;  ///< the longest ones are kept
-  size_t slices_in_all = 100'000;     ///< over all ranks' timelines
+  size_t slices_in_all = 40'000;      ///< over all ranks' timelines
   size_t steps_in_all = 200'000;      ///< over all ranks' step series, slowest ranks first
-  size_t kernel_ranks = 64;           ///< ranks that carry a kernel table, slowest first
+  size_t kernel_ranks = 32;           ///< ranks that carry a kernel table, slowest first
 };
 
 /// The whole document. Numbers that are unknown are null.

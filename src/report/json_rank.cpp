@@ -1,5 +1,6 @@
 // ranks[] and trust{} of report.json.
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "report/build.h"
@@ -26,6 +27,10 @@ Json name_of(StepSource source) {
   return {};
 }
 
+Json unknown_if_zero(uint64_t value) {
+  return value == 0 ? Json() : Json(value);
+}
+
 Json gpu_json(const RankSummary& rank) {
   if (rank.view == RankView::host) return {};
   return {{"windowNs", rank.gpu.window},
@@ -36,6 +41,29 @@ Json gpu_json(const RankSummary& rank) {
           {"copyNs", rank.gpu.copy},
           {"kernels", rank.gpu.kernels},
           {"collectiveKernels", rank.gpu.collective_kernels}};
+}
+
+Json waits_json(const RankSummary& rank) {
+  Json out = Json::array();
+  for (const WaitShare& wait : rank.waits)
+    out.push_back({{"cause", wait.cause},
+                   {"subject", text_or_null(wait.subject)},
+                   {"operator", text_or_null(wait.op)},
+                   {"file", text_or_null(wait.place.file)},
+                   {"line", unknown_if_zero(wait.place.line)},
+                   {"durationNs", wait.per_step}});
+  return out;
+}
+
+Json queue_json(const RankSummary& rank) {
+  if (rank.queue.depth.empty()) return {};
+  Json depth = Json::array();  // finer than a hundredth is noise
+  for (const double mean : rank.queue.depth) depth.push_back(std::round(mean * 100) / 100);
+  return {{"startNs", rank.queue.start},
+          {"bucketNs", rank.queue.bucket},
+          {"mean", rank.queue.mean},
+          {"maximum", rank.queue.maximum},
+          {"depth", depth}};
 }
 
 Json startup_json(const RankSummary& rank) {
@@ -69,10 +97,6 @@ Json optional_number(const std::optional<double>& value) {
   return value ? Json(*value) : Json();
 }
 
-Json unknown_if_zero(uint64_t value) {
-  return value == 0 ? Json() : Json(value);
-}
-
 Json step_counts_json(const StepCounts& counts) {
   return {{"first", counts.first},
           {"last", counts.last},
@@ -104,6 +128,9 @@ Json rank_json(const RankSummary& rank) {
           {"discarded", step_counts_json(counts)},
           {"breakdown", breakdown_json(rank.mean_breakdown)},
           {"gpu", gpu_json(rank)},
+          {"waits", waits_json(rank)},
+          {"queueDepth", queue_json(rank)},
+          {"clockOffsetNs", rank.clock_offset},
           {"peakMemoryBytes", unknown_if_zero(rank.peak_memory)},
           {"startup", startup_json(rank)},
           {"slowSteps", slow_steps_json(rank)},
@@ -141,6 +168,12 @@ Json trust_json(const Report& report) {
   }
   for (const auto& [what, times] : mended) repairs[what] = times;
   const RankSummary* slowest = slowest_rank(report.summary);
+  const ClockAlignment& aligned = report.summary.clocks;
+  Json alignment;
+  if (aligned.residual >= 0)
+    alignment = {{"ranks", aligned.ranks},
+                 {"collectives", aligned.collectives},
+                 {"residualNs", aligned.residual}};
   const OverheadInfo& overhead = report.overhead;
   Json paired;
   if (overhead.paired_difference)
@@ -161,6 +194,7 @@ Json trust_json(const Report& report) {
           {"cutShort", cut_short},
           {"clockSources", clocks},
           {"clockResidualNs", unknown_below_zero(residual)},
+          {"clockAlignment", alignment},
           {"replayError", optional_number(report.replay_error)},
           {"repairs", repairs},
           {"holes", holes}};

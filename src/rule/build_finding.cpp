@@ -34,6 +34,17 @@ std::optional<double> threshold_of(const TraceCondition* condition, const std::s
   return std::nullopt;
 }
 
+// What a finding is about, for the title of one that has no line to be known by.
+std::string about(const Observation& o) {
+  constexpr size_t kLongest = 60;
+  if (o.kind == "collective-wait")
+    return "rank " + std::to_string(o.rank) + " in " + o.subject.substr(0, kLongest);
+  for (const char* field : {"host_function", "operator", "name"})
+    if (const auto it = o.texts.find(field); it != o.texts.end() && !it->second.empty())
+      return it->second.substr(0, kLongest);
+  return o.subject.substr(0, kLongest);
+}
+
 /// The claims of one rank: what they cost together and which block is the worst.
 struct RankPart {
   const RankSummary* rank = nullptr;
@@ -72,6 +83,10 @@ class Builder {
     add_places(f, claims);
     const Observation& o = *seen_[worst.worst].observation;
     f.subject = o.subject;
+    // Two findings of one rule must be told apart by their titles.
+    if (const std::string what = about(o);
+        !what.empty() && (rule_.fallback || f.locations.empty() || o.kind == "collective-wait"))
+      f.title += ": " + what;
     f.cause = o.cause;
     f.stack = o.stack;
     f.message = describe(o, step_ns(worst));
@@ -123,7 +138,8 @@ class Builder {
       if (block_price) part->prices.push_back(*block_price);
     }
     for (RankPart& part : parts)
-      if (part.rank != nullptr && !part.prices.empty())
+      // Without a used step there is nothing that a price could be a part of.
+      if (part.rank != nullptr && part.rank->step_median > 0 && !part.prices.empty())
         part.total = add_prices(part.prices, *part.rank);
     return parts;
   }
@@ -196,10 +212,19 @@ class Builder {
     }
   }
 
-  static void add_ranks(Finding& f, const std::vector<RankPart>& parts) {
+  void add_ranks(Finding& f, const std::vector<RankPart>& parts) const {
     std::set<int32_t> ranks;
-    for (const RankPart& part : parts)
-      if (part.rank != nullptr) ranks.insert(part.rank->rank);
+    for (const RankPart& part : parts) {
+      for (const Claim* claim : part.claims) {
+        for (const uint32_t i : claim->block) {
+          // What several ranks show together is about the one that it names.
+          const Observation& o = *seen_[i].observation;
+          const bool of_all = o.kind == "straggler" || o.kind == "collective-wait";
+          if (of_all) ranks.insert(o.rank);
+          if (!of_all && part.rank != nullptr) ranks.insert(part.rank->rank);
+        }
+      }
+    }
     f.ranks.assign(ranks.begin(), ranks.end());
   }
 
@@ -242,6 +267,8 @@ class Builder {
     }
     f.severity = measured_severity(rule_.severity, fraction,
                                    f.gain ? f.gain->one_time : std::optional<Ns>());
+    // With no step time to set it against, how much it matters is unknown.
+    if (step == 0 && !fraction) f.severity = std::min(f.severity, Severity::medium);
   }
 
   const Rule& rule_;

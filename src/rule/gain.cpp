@@ -39,7 +39,11 @@ Charge charge_of(GainModel model, const Seen& seen) {
     return {number(o, "saving_ns"), number(o, "coalesced_ns"), Budget::communication};
   if (o.kind == "collective") return {number(o, "exposed_ns"), 0, Budget::communication};
   if (o.kind == "collective-wait") return {number(o, "wait_ns"), 0, Budget::communication};
-  if (o.kind == "straggler") return {number(o, "excess_ns"), 0, Budget::idle};
+  if (o.kind == "straggler") {
+    const auto dominant = o.texts.find("dominant_class");
+    const bool computes = dominant != o.texts.end() && dominant->second == "compute";
+    return {number(o, "excess_ns"), 0, computes ? Budget::compute : Budget::idle};
+  }
   if (o.kind == "copy" || o.kind == "memset" || o.kind == "pageable-copy") {
     const double exposed = o.kind == "memset" ? number(o, "duration_ns") : number(o, "exposed_ns");
     return {exposed + idle, o.blocked_ns.per_step(), Budget::copy};

@@ -46,7 +46,13 @@ std::vector<Seen> seen_observations(const RunSummary& run) {
   for (const RankSummary& rank : run.ranks)
     for (const Observation& o : rank.observations) seen.push_back({&o, &rank});
   const RankSummary* slowest = slowest_rank(run);
-  for (const Observation& o : run.cross_rank) seen.push_back({&o, slowest});
+  for (const Observation& o : run.cross_rank) {
+    // Where no rank can carry a verdict: the slow one itself, or one that waits for the late one.
+    const auto other = std::ranges::find_if(run.ranks, [&o](const RankSummary& rank) {
+      return (rank.rank == o.rank) == (o.kind == "straggler");
+    });
+    seen.push_back({&o, slowest != nullptr || other == run.ranks.end() ? slowest : &*other});
+  }
   return seen;
 }
 

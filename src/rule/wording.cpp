@@ -74,6 +74,12 @@ std::string describe(const Observation& o, Ns step_ns) {
   if (const auto it = o.numbers.find("exposed_ns"); it != o.numbers.end() && it->second > 0)
     text += "; " + format_duration(it->second) + " per step is not hidden behind other work" +
             share(it->second, step_ns);
+  if (const auto it = o.numbers.find("excess_ns"); it != o.numbers.end()) {
+    text += "; its own work takes " + format_duration(it->second) + " per step longer than usual" +
+            share(it->second, step_ns);
+    if (const auto most = o.texts.find("dominant_class"); most != o.texts.end())
+      text += ", most of it " + most->second;
+  }
   return text + ".";
 }
 

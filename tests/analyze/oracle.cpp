@@ -28,16 +28,25 @@ std::vector<Row> device_rows(const Trace& trace, uint32_t process, int32_t devic
   return rows;
 }
 
-// The earliest call with the activity's correlation.
+// The last call with the activity's correlation that began before it, or the earliest; a call that
+// begins inside the one before it on its thread is a part of that.
 std::optional<EventId> launch_of(const Trace& trace, uint32_t process, EventId activity) {
-  std::optional<EventId> launch;
   const uint32_t correlation = trace.correlations()[activity];
-  if (correlation == 0) return launch;
-  for (EventId id = 0; id < trace.size(); ++id) {
-    if (trace.kinds()[id] != EventKind::api || trace.correlations()[id] != correlation ||
-        !is_on(trace, id, process, TrackKind::thread))
-      continue;
-    if (!launch || trace.starts()[id] < trace.starts()[*launch]) launch = id;
+  if (correlation == 0) return std::nullopt;
+  std::vector<EventId> calls;
+  for (EventId id = 0; id < trace.size(); ++id)
+    if (trace.kinds()[id] == EventKind::api && trace.correlations()[id] == correlation &&
+        is_on(trace, id, process, TrackKind::thread))
+      calls.push_back(id);
+  std::ranges::stable_sort(calls, {}, [&](EventId id) { return trace.starts()[id]; });
+  std::optional<EventId> previous, launch;
+  for (const EventId id : calls) {
+    const bool part = previous &&
+                      trace.tracks_of_events()[id] == trace.tracks_of_events()[*previous] &&
+                      trace.starts()[id] < trace.end(*previous);
+    if (part) continue;
+    previous = id;
+    if (!launch || trace.starts()[id] <= trace.starts()[activity]) launch = id;
   }
   return launch;
 }

@@ -126,6 +126,22 @@ TEST_CASE("one step gives no period, however many layers it has") {
   }
 }
 
+TEST_CASE("steps that overlap by what profilers round are no overlap") {
+  const auto overlapping_by = [](Ns overlap) {
+    const std::string text = R"({"repeat":8,"everyNs":1000000}
+{"name":"ProfilerStep#{i}","startNs":0,"durationNs":)" +
+                             std::to_string(1'000'000 + overlap) + R"(}
+{"kind":"api","name":"cudaLaunchKernel","startNs":10000,"durationNs":5000,"correlation":1}
+{"kind":"kernel","name":"k","startNs":20000,"durationNs":500000,"correlation":1}
+{"end":true}
+)";
+    return analyze_trace(read(text))[0].abstentions;
+  };
+  CHECK(overlapping_by(1).empty());
+  CHECK(overlapping_by(1'500).empty());
+  CHECK_FALSE(overlapping_by(20'000).empty());
+}
+
 TEST_CASE("warm-up is found by change-point, a lone slow step is not") {
   struct Case {
     std::vector<Ns> values;

@@ -1,8 +1,11 @@
 // Importing a Kineto trace against a bare walk of the same bytes by the same
-// parser, and against inflating them. STALLSCOPE_BENCH_TRACE names the JSON
-// file; its .gz lies beside it. scripts/bench/import.sh makes both.
+// parser, and against inflating them; importing an nsys export against reading
+// its rows by SQLite. STALLSCOPE_BENCH_TRACE names the JSON file, whose .gz lies
+// beside it, and STALLSCOPE_BENCH_NSYS the export. scripts/bench/import.sh makes
+// them.
 #include <benchmark/benchmark.h>
 #include <simdjson.h>
+#include <sqlite3.h>
 
 #include <cstdlib>
 #include <string>
@@ -66,6 +69,38 @@ void inflate(benchmark::State& state) {
   }
 }
 
+/// Every column of every row of the tables that an export's events lie in.
+void read_rows(benchmark::State& state, const std::string& path) {
+  constexpr const char* kTables[] = {"StringIds",
+                                     "NVTX_EVENTS",
+                                     "CUPTI_ACTIVITY_KIND_KERNEL",
+                                     "CUPTI_ACTIVITY_KIND_MEMCPY",
+                                     "CUPTI_ACTIVITY_KIND_MEMSET",
+                                     "CUPTI_ACTIVITY_KIND_RUNTIME",
+                                     "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"};
+  for (auto _ : state) {
+    sqlite3* database = nullptr;
+    if (sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READONLY, nullptr) != SQLITE_OK) {
+      state.SkipWithError("the export cannot be opened");
+      return;
+    }
+    int64_t sum = 0;
+    for (const char* table : kTables) {
+      sqlite3_stmt* rows = nullptr;
+      const std::string sql = std::string("SELECT * FROM ") + table;
+      if (sqlite3_prepare_v2(database, sql.c_str(), -1, &rows, nullptr) != SQLITE_OK) continue;
+      const int columns = sqlite3_column_count(rows);
+      while (sqlite3_step(rows) == SQLITE_ROW)
+        for (int i = 0; i < columns; ++i)
+          sum += sqlite3_column_type(rows, i) == SQLITE_TEXT ? sqlite3_column_text(rows, i)[0]
+                                                             : sqlite3_column_int64(rows, i);
+      sqlite3_finalize(rows);
+    }
+    sqlite3_close(database);
+    benchmark::DoNotOptimize(sum);
+  }
+}
+
 void import_file(benchmark::State& state, const std::string& path) {
   for (auto _ : state) {
     const auto trace = stallscope::import_trace(path);
@@ -81,6 +116,14 @@ void import_file(benchmark::State& state, const std::string& path) {
 
 int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
+  if (const char* nsys = std::getenv("STALLSCOPE_BENCH_NSYS")) {
+    benchmark::RegisterBenchmark("rows/sqlite", read_rows, std::string(nsys))
+        ->Unit(benchmark::kMillisecond)
+        ->UseRealTime();
+    benchmark::RegisterBenchmark("import/sqlite", import_file, std::string(nsys))
+        ->Unit(benchmark::kMillisecond)
+        ->UseRealTime();
+  }
   if (trace_path().empty()) {
     std::fprintf(stderr, "set STALLSCOPE_BENCH_TRACE, or run scripts/bench.sh import\n");
     return 2;

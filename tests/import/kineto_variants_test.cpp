@@ -270,6 +270,39 @@ TEST_CASE("XLA profiler: processes and threads tell what events are") {
   CHECK(trace.full_name(only(trace, "step")) == "step 7, name = train");
 }
 
+TEST_CASE("devices of XLA and TensorFlow without stream names") {
+  // An accelerator that shows its work by operator, by module and by step: only the first is work.
+  const Trace tpu = must_import(R"J({"traceEvents":[
+    {"ph":"M","pid":2,"name":"process_name","args":{"name":"/device:TPU:1"}},
+    {"ph":"M","pid":2,"tid":1,"name":"thread_name","args":{"name":"Steps"}},
+    {"ph":"M","pid":2,"tid":2,"name":"thread_name","args":{"name":"XLA Modules"}},
+    {"ph":"M","pid":2,"tid":3,"name":"thread_name","args":{"name":"XLA Ops"}},
+    {"ph":"X","pid":2,"tid":1,"ts":0,"dur":100,"name":"7"},
+    {"ph":"X","pid":2,"tid":2,"ts":0,"dur":90,"name":"jit_step"},
+    {"ph":"X","pid":2,"tid":3,"ts":10,"dur":50,"name":"fusion.1"},{}]})J");
+  CHECK(tpu.kinds()[only(tpu, "fusion.1")] == EventKind::kernel);
+  CHECK(track_of(tpu, only(tpu, "fusion.1")).device == 1);
+  CHECK(tpu.kinds()[only(tpu, "jit_step")] == EventKind::range);
+  CHECK(tpu.health.repairs.empty());  // the empty object at the end is how XLA writes
+  // Lines without any names are streams.
+  const Trace bare = must_import(R"J({"traceEvents":[
+    {"ph":"M","pid":1,"name":"process_name","args":{"name":"/device:GPU:0"}},
+    {"ph":"X","pid":1,"tid":5,"ts":10,"dur":50,"name":"gemm_fusion"}]})J");
+  CHECK(bare.kinds()[only(bare, "gemm_fusion")] == EventKind::kernel);
+  // TensorFlow 1: a process per stream, one for all of them, one for the host's enqueueing.
+  const Trace one = must_import(R"J({"traceEvents":[
+    {"ph":"M","pid":3,"name":"process_name","args":{"name":"/device:GPU:0/stream:all Compute"}},
+    {"ph":"M","pid":4,"name":"process_name","args":{"name":"/device:GPU:0/stream:14 Compute"}},
+    {"ph":"M","pid":5,"name":"process_name","args":{"name":"/job:localhost/replica:0/task:0/device:GPU:0 Compute"}},
+    {"ph":"X","cat":"Op","pid":3,"tid":0,"ts":10,"dur":50,"name":"all"},
+    {"ph":"X","cat":"Op","pid":4,"tid":0,"ts":10,"dur":50,"name":"MatMul"},
+    {"ph":"X","cat":"Op","pid":5,"tid":0,"ts":1,"dur":2,"name":"enqueue"}]})J");
+  CHECK(one.kinds()[only(one, "MatMul")] == EventKind::kernel);
+  CHECK(track_of(one, only(one, "MatMul")).id == 14);
+  CHECK(one.kinds()[only(one, "all")] == EventKind::range);
+  CHECK(track_of(one, only(one, "enqueue")).kind == TrackKind::thread);
+}
+
 TEST_CASE("what surrounds the events") {
   const Trace trace = must_import(R"J({"schemaVersion":1,
     "deviceProperties":[{"id":0,"name":"NVIDIA H100","maxThreads":[1,2]},{"id":1,"name":"NVIDIA H100"}],

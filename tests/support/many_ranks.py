@@ -3,7 +3,9 @@
 usage: many_ranks.py FOLDER [--ranks N] [--slow-rank R] [--late-rank R] [--input TRACE.json.gz]
 
 Every rank's file is gzipped. The slow rank's kernels take half as long again;
-before each collective the late rank's launch comes 2 ms later.
+before each collective the late rank's launch comes 2 ms later, so all others
+wait in it. Each rank's clock is off by its own few milliseconds. What is equal
+on all ranks is compressed once: a .gz may hold several members.
 """
 import argparse
 import gzip
@@ -16,27 +18,31 @@ DEVICE_WORK = {"kernel", "gpu_memcpy", "gpu_memset"}
 LATE_US = 2000.0
 
 
+def is_device_work(event):
+    return event.get("ph") == "X" and event.get("cat") in DEVICE_WORK
+
+
 def is_collective(event):
     return event.get("cat") == "kernel" and "nccl" in event.get("name", "").lower()
 
 
-def one_rank(events, rank, ranks, slow, late, seed):
-    """The base's events as this rank would have seen them."""
+def device_work(events, rank, ranks, slow, late, seed):
+    """The base's device work as this rank would have seen it."""
     rng = random.Random(seed * 100_003 + rank)
-    out, sequence = [], 0
+    sequence = 0
     for event in events:
         copy = dict(event)
-        if event.get("ph") == "X" and event.get("cat") in DEVICE_WORK:
-            if is_collective(event):
-                sequence += 1
-                wait = 0.0 if late else LATE_US
-                copy["dur"] = round(float(event["dur"]) + wait * (1 + 0.05 * rng.random()), 3)
-                copy["args"] = {**event["args"], "Seq": sequence, "Group size": ranks}
-            else:
-                factor = (1.5 if slow else 1.0) * (1 + 0.02 * rng.gauss(0, 1))
-                copy["dur"] = round(max(0.1, float(event["dur"]) * factor), 3)
-        out.append(copy)
-    return out
+        if is_collective(event):
+            # All parts of a collective end together: who comes late waits less.
+            sequence += 1
+            wait = 0.0 if late else LATE_US * (1 + 0.05 * rng.random())
+            copy["ts"] = round(float(event["ts"]) + LATE_US * 1.05 - wait, 3)
+            copy["dur"] = round(float(event["dur"]) + wait, 3)
+            copy["args"] = {**event["args"], "Seq": sequence, "Group size": ranks}
+        else:
+            factor = (1.5 if slow else 1.0) * (1 + 0.02 * rng.gauss(0, 1))
+            copy["dur"] = round(max(0.1, float(event["dur"]) * factor), 3)
+        yield copy
 
 
 def main():
@@ -51,15 +57,24 @@ def main():
     with gzip.open(options.input, "rt", errors="replace") as source:
         trace = json.load(source, strict=False)
     events = trace.pop("traceEvents")
+    base_ns = int(trace.pop("baseTimeNanoseconds", 0))
+    info = trace.pop("distributedInfo", {})
+    members = json.dumps(trace)[1:-1]
+    device = [event for event in events if is_device_work(event)]
+    host = ",".join(json.dumps(event) for event in events if not is_device_work(event))
+    shared = gzip.compress(f'{members}{", " if members else ""}"traceEvents": [{host}'.encode(), 1)
     folder = pathlib.Path(options.folder)
     folder.mkdir(parents=True, exist_ok=True)
     for rank in range(options.ranks):
-        info = {**trace.get("distributedInfo", {}), "rank": rank, "world_size": options.ranks}
-        document = {**trace, "distributedInfo": info,
-                    "traceEvents": one_rank(events, rank, options.ranks, rank == options.slow_rank,
-                                            rank == options.late_rank, options.seed)}
-        with gzip.open(folder / f"rank{rank:04}.json.gz", "wt", compresslevel=1) as out:
-            json.dump(document, out)
+        clock_ns = random.Random(options.seed * 7 + rank).randrange(-5_000_000, 5_000_000)
+        own = {"baseTimeNanoseconds": base_ns + 10_000_000 + clock_ns,
+               "distributedInfo": {**info, "rank": rank, "world_size": options.ranks}}
+        work = device_work(device, rank, options.ranks, rank == options.slow_rank,
+                           rank == options.late_rank, options.seed)
+        with open(folder / f"rank{rank:04}.json.gz", "wb") as out:
+            out.write(gzip.compress((json.dumps(own)[:-1] + ", ").encode(), 1))
+            out.write(shared)
+            out.write(gzip.compress(("," + ",".join(map(json.dumps, work)) + "]}").encode(), 1))
 
 
 if __name__ == "__main__":

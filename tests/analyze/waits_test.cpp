@@ -1,0 +1,147 @@
+// The wait table, queue depth, clock alignment and the check of the collectives' order.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "analyze/align_clocks.h"
+#include "analyze/analyze.h"
+#include "trace/event_lines.h"
+
+using namespace stallscope;
+
+namespace {
+
+RankSummary only_rank(const std::string& text) {
+  const auto trace = read_event_lines(text, {.file = "case"});
+  REQUIRE_MESSAGE(trace.ok(), trace.error().to_string());
+  auto summaries = analyze_trace(*trace);
+  REQUIRE(summaries.size() == 1);
+  return std::move(summaries[0]);
+}
+
+std::map<std::string, Ns> by_cause(const RankSummary& rank) {
+  std::map<std::string, Ns> sums;
+  for (const WaitShare& wait : rank.waits) sums[wait.cause] += wait.per_step;
+  return sums;
+}
+
+// A step of 100 us: a kernel, host work of 20 us before the next launch, whose kernel starts 5 us
+// after its call began; a synchronisation; and a kernel on another stream that a kernel waits for.
+constexpr const char* kStep = R"({"repeat":8,"everyNs":100000}
+{"name":"step","startNs":0,"durationNs":99000}
+{"kind":"api","name":"cudaLaunchKernel","startNs":1000,"durationNs":2000,"correlation":1,"stack":["train.py:3 step"]}
+{"kind":"kernel","name":"a","startNs":6000,"durationNs":10000,"correlation":1,"stream":7}
+{"kind":"range","name":"tokenize","startNs":4000,"durationNs":31000}
+{"kind":"api","name":"cudaLaunchKernel","startNs":36000,"durationNs":2000,"correlation":2,"stack":["train.py:4 step"]}
+{"kind":"kernel","name":"b","startNs":41000,"durationNs":10000,"correlation":2,"stream":7}
+{"kind":"api","name":"cudaLaunchKernel","startNs":39000,"durationNs":1000,"correlation":3,"stack":["train.py:5 step"]}
+{"kind":"kernel","name":"c","startNs":60000,"durationNs":10000,"correlation":3,"stream":8}
+{"kind":"api","name":"cudaStreamSynchronize","startNs":45000,"durationNs":26000,"correlation":4,"stack":["train.py:6 step"]}
+{"end":true}
+)";
+
+RankSummary with_collectives(int32_t rank, Ns clock, const std::vector<std::string>& operations) {
+  RankSummary summary;
+  summary.rank = rank;
+  int64_t sequence = 0;
+  for (const std::string& operation : operations) {
+    const Ns end = 1'000'000 * sequence + clock + (sequence % 3) * 100;
+    summary.collectives[{"world", sequence++}] = {500, rank, 500, 1, 0, operation, end};
+  }
+  return summary;
+}
+
+}  // namespace
+
+TEST_CASE("waits name who kept the device from computing, and sum to all of it") {
+  const RankSummary rank = only_rank(kStep);
+  const auto sums = by_cause(rank);
+  CHECK(sums.at("host-work") == 20'000);
+  CHECK(sums.at("stream-dependency") > 0);
+  CHECK(sums.at("launch-latency") >= 5'000);
+  CHECK(sums.at("host-sync") > 0);
+  const Ns all = std::accumulate(rank.waits.begin(), rank.waits.end(), Ns{0},
+                                 [](Ns sum, const WaitShare& w) { return sum + w.per_step; });
+  const Ns expected = rank.mean_breakdown.total() - rank.mean_breakdown[StepClass::compute];
+  CHECK(std::abs(all - expected) <= static_cast<Ns>(rank.waits.size()));
+  const auto work = std::ranges::find(rank.waits, "host-work", &WaitShare::cause);
+  CHECK(work->subject == "tokenize");
+  const auto sync = std::ranges::find(rank.waits, "host-sync", &WaitShare::cause);
+  CHECK(sync->subject == "cudaStreamSynchronize");
+  CHECK(sync->place.line == 6);
+  const auto dependency = std::ranges::find(rank.waits, "stream-dependency", &WaitShare::cause);
+  CHECK(dependency->subject == "c");
+  CHECK(dependency->place.line == 5);
+}
+
+TEST_CASE("kernel time is known by operator and by line") {
+  const RankSummary rank = only_rank(R"({"repeat":8,"everyNs":100000}
+{"name":"step","startNs":0,"durationNs":99000}
+{"kind":"range","detail":"op","name":"aten::mm","startNs":500,"durationNs":9000,"stack":["train.py:3 step"]}
+{"kind":"api","name":"cudaLaunchKernel","startNs":1000,"durationNs":2000,"correlation":1,"stack":["train.py:3 step"]}
+{"kind":"kernel","name":"a","startNs":6000,"durationNs":10000,"correlation":1,"stream":7}
+{"kind":"api","name":"cudaLaunchKernel","startNs":36000,"durationNs":2000,"correlation":2,"stack":["train.py:3 step"]}
+{"kind":"kernel","name":"b","startNs":41000,"durationNs":20000,"correlation":2,"stream":7}
+{"end":true}
+)");
+  REQUIRE(rank.kernels_by_line.size() == 1);
+  CHECK(rank.kernels_by_line[0].place.line == 3);
+  CHECK(rank.kernels_by_line[0].count == 16);
+  CHECK(rank.kernels_by_line[0].total == 8 * 30'000);
+}
+
+TEST_CASE("the queue is as deep as the work that was launched and has not ended") {
+  const RankSummary rank = only_rank(
+      R"({"kind":"api","name":"cudaLaunchKernel","startNs":0,"durationNs":10,"correlation":1}
+{"kind":"api","name":"cudaLaunchKernel","startNs":100,"durationNs":10,"correlation":2}
+{"kind":"kernel","name":"k","startNs":50,"durationNs":150,"correlation":1,"stream":7}
+{"kind":"kernel","name":"k","startNs":200,"durationNs":200,"correlation":2,"stream":7}
+)");
+  CHECK(rank.queue.maximum == 2);
+  // One from 0 to 100, two to 200, one to 400.
+  CHECK(rank.queue.mean == doctest::Approx(500.0 / 400.0));
+  CHECK(rank.queue.start == 0);
+  REQUIRE(rank.queue.depth.size() * static_cast<size_t>(rank.queue.bucket) >= 400);
+  double area = 0;
+  for (const double depth : rank.queue.depth)
+    area += depth * static_cast<double>(rank.queue.bucket);
+  CHECK(area == doctest::Approx(500));
+}
+
+TEST_CASE("clocks are aligned by the ends of common collectives, with what remains") {
+  const std::vector<std::string> all(10, "all-reduce");
+  RankSummary noisy = with_collectives(2, -7'000'000, all);
+  noisy.collectives[{"world", 4}].end += 50'000;  // one outlier moves no median
+  const RunSummary run =
+      merge_ranks({with_collectives(0, 0, all), with_collectives(1, 3'000'000, all), noisy});
+  CHECK(run.ranks[0].clock_offset == 0);
+  CHECK(run.ranks[1].clock_offset == 3'000'000);
+  CHECK(run.ranks[2].clock_offset == -7'000'000);
+  CHECK(run.clocks.ranks == 3);
+  CHECK(run.clocks.collectives == 20);
+  CHECK(run.clocks.residual == 50'000);
+  CHECK(merge_ranks({with_collectives(0, 0, all)}).clocks.residual == -1);
+}
+
+TEST_CASE("ranks that run different collectives are told with the place") {
+  const std::vector<std::string> good = {"all-reduce", "broadcast", "all-reduce", "barrier"};
+  auto swapped = good;
+  std::swap(swapped[1], swapped[2]);
+  const auto faults = [](const std::vector<RankSummary>& ranks) {
+    return collective_order_faults(merge_ranks(ranks));
+  };
+  CHECK(faults({with_collectives(0, 0, good), with_collectives(1, 5, good)}).empty());
+  const auto order = faults({with_collectives(0, 0, good), with_collectives(1, 5, swapped)});
+  REQUIRE(order.size() == 1);
+  CHECK(order[0].find("number 1 of group 'world' rank 0 ran broadcast and rank 1 all-reduce") !=
+        std::string::npos);
+  RankSummary missing = with_collectives(1, 5, good);
+  missing.collectives.erase({"world", 2});
+  CHECK(faults({with_collectives(0, 0, good), missing}).size() == 1);
+  // A capture that ends earlier is no fault.
+  RankSummary shorter = with_collectives(1, 5, good);
+  shorter.collectives.erase({"world", 3});
+  CHECK(faults({with_collectives(0, 0, good), shorter}).empty());
+}
