@@ -216,13 +216,13 @@ class Builder {
     std::set<int32_t> ranks;
     for (const RankPart& part : parts) {
       for (const Claim* claim : part.claims) {
-        for (const uint32_t i : claim->block) {
-          // What several ranks show together is about the one that it names.
-          const Observation& o = *seen_[i].observation;
-          const bool of_all = o.kind == "straggler" || o.kind == "collective-wait";
-          if (of_all) ranks.insert(o.rank);
-          if (!of_all && part.rank != nullptr) ranks.insert(part.rank->rank);
-        }
+        // What only several ranks show is about the one that it names.
+        const std::string kind = claim->condition == nullptr ? "" : claim->condition->kind;
+        const bool of_all = kind == "straggler" || kind == "collective-wait";
+        if (!of_all && part.rank != nullptr) ranks.insert(part.rank->rank);
+        if (!of_all) continue;
+        for (const uint32_t i : claim->block)
+          if (seen_[i].observation->kind == kind) ranks.insert(seen_[i].observation->rank);
       }
     }
     f.ranks.assign(ranks.begin(), ranks.end());
