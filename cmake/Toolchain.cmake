@@ -26,6 +26,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 to 14 report false positives inside std::string (GCC bug 105651).
   target_compile_options(stallscope_flags INTERFACE -Wno-restrict)
 endif()
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  # libstdc++ 12 uses what it deprecates itself inside std::stable_sort.
+  target_compile_options(stallscope_flags INTERFACE -Wno-deprecated-declarations)
+endif()
 if(STALLSCOPE_WERROR)
   target_compile_options(stallscope_flags INTERFACE -Werror)
 endif()
