@@ -111,7 +111,8 @@ std::vector<ObservationKind> all_kinds() {
             {"async", "number: 1 when the host did not wait for it, 0 when it did"},
             {"waited_at_once",
              "number: share of the calls whose result the next work waits for "
-             "with nothing between, 0 to 1"},
+             "with nothing between, 0 to 1; the end of a series that ran beside kernels is not "
+             "counted"},
             kOperator,
             kOperators}),
       kind("collective-burst",

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "analyze/observation_builder.h"
@@ -15,6 +16,8 @@ namespace {
 constexpr size_t kMostShares = 20'000;
 /// A collective hides nothing when kernels run beside it for less than this share.
 constexpr double kHidesNothing = 0.05;
+/// From this share on it runs beside the kernels, and what follows it in its group ends a series.
+constexpr double kOverlaps = 0.5;
 
 std::string operation_of(const Trace& trace, EventId id) {
   CollectiveOp op = trace.kinds()[id] == EventKind::collective
@@ -123,6 +126,9 @@ void observe_collectives(const RankContext& context, SiteTable& sites, RankSumma
   fill_shares(context, collectives, summary);
   const ThreadIdle idle(context);
   std::map<std::tuple<SiteId, std::string, std::string>, ObservationBuilder> groups;
+  // Steps of a (operation, group) in which a collective ran beside kernels: the
+  // last bucket of such a series has no work left to hide behind.
+  std::set<std::tuple<uint32_t, std::string, std::string>> overlapping;
   for (const Collective& c : collectives) {
     const uint32_t used = c.step == kNoIndex ? kNoIndex : context.used_rank[c.step];
     if (used == kNoIndex) continue;
@@ -142,7 +148,10 @@ void observe_collectives(const RankContext& context, SiteTable& sites, RankSumma
     row.per_step["duration_ns"].add(used, duration);
     row.per_step["exposed_ns"].add(used, duration - hidden);
     row.per_step["hidden_ns"].add(used, hidden);
-    row.median["waited_at_once_"].push_back(hidden < kHidesNothing * duration ? 1 : 0);
+    if (hidden >= kOverlaps * duration) overlapping.emplace(c.step, c.operation, c.group);
+    const bool ends_series = overlapping.contains({c.step, c.operation, c.group});
+    row.median["waited_at_once_"].push_back(hidden < kHidesNothing * duration && !ends_series ? 1
+                                                                                              : 0);
     if (c.async) row.numbers["async"] = static_cast<double>(*c.async);
     if (c.bytes && duration > 0) {
       row.median["bytes"].push_back(*c.bytes);

@@ -18,19 +18,6 @@ def test_every_required_stall_has_a_sample():
     assert wanted <= {samples_table.expectation(name)[0] for name in samples_table.names()}
 
 
-# What is known not to hold yet, and why. A pair that starts to hold must leave this table.
-KNOWN = {
-    "blocking-collective": "the fixed twin's last bucket is still exposed, and reported",
-}
-
-
-def cases():
-    for name in samples_table.names():
-        reason = KNOWN.get(name)
-        marks = [pytest.mark.xfail(reason=reason, raises=AssertionError)] if reason else []
-        yield pytest.param(name, marks=marks)
-
-
 @pytest.fixture(scope="module")
 def pairs(tmp_path_factory):
     """Each pair recorded once, when first asked for."""
@@ -53,7 +40,7 @@ def test_twins_compute_the_same_and_the_fixed_one_is_faster(name, pairs):
     assert pair.fixed.step_ns < pair.stalled.step_ns
 
 
-@pytest.mark.parametrize("name", cases())
+@pytest.mark.parametrize("name", samples_table.names())
 def test_the_stall_is_found_first_at_its_line_and_is_gone_when_fixed(name, pairs):
     pair = pairs(name)
 
