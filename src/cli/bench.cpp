@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/install_tree.h"
-#include "base/units.h"
+#include "cli/bench_result.h"
 #include "cli/command.h"
 
 namespace stallscope {
@@ -21,9 +21,10 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 struct BenchFlags {
-  std::string model = "gpt", precision = "fp32", format = "text", output;
-  uint64_t layers = 4, hidden = 768, heads = 0, batch = 8, sequence = 128, vocabulary = 0,
-           ranks = 1, steps = 8;
+  BenchShape shape;
+  std::string format = "text", output;
+  uint64_t steps = 8;
+  bool force = false, own_kernels = false;
 };
 
 int cannot(const std::string& message) {
@@ -47,88 +48,66 @@ int run_program(const std::vector<std::string>& words) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-std::vector<std::string> trainer_command(const fs::path& trainer, const BenchFlags& flags) {
-  std::vector<std::string> words{trainer.string(), "--model", flags.model};
+std::vector<std::string> trainer_command(const fs::path& trainer, const BenchFlags& flags,
+                                         const std::string& facts) {
+  const BenchShape& shape = flags.shape;
+  std::vector<std::string> words{trainer.string(), "--model",       shape.model,
+                                 "--precision",    shape.precision, "--head",
+                                 shape.head,       "--facts",       facts};
   auto add = [&](const char* name, uint64_t value) {
     if (value != 0) words.insert(words.end(), {name, std::to_string(value)});
   };
-  add("--layers", flags.layers);
-  add("--hidden", flags.hidden);
-  add("--heads", flags.heads);
-  add("--batch", flags.batch);
-  add("--seq", flags.sequence);
-  add("--vocabulary", flags.vocabulary);
-  add("--tp", flags.ranks);
+  add("--layers", shape.layers);
+  add("--hidden", shape.hidden);
+  add("--heads", shape.heads);
+  add("--batch", shape.batch);
+  add("--seq", shape.sequence);
+  add("--vocabulary", shape.vocabulary);
+  add("--features", shape.features);
+  add("--k", shape.k);
+  add("--tp", shape.ranks);
   add("--steps", flags.steps);
+  if (flags.own_kernels) words.emplace_back("--own-kernels");
   return words;
 }
 
-Json result_of(const Json& report, const BenchFlags& flags) {
-  const Json& step = report["summary"]["stepTimeNs"];
-  const double median = step.is_object() ? step["median"].get<double>() : 0;
-  const double tokens = static_cast<double>(flags.batch * flags.sequence);
-  Json breakdown;
-  if (!report["ranks"].empty()) breakdown = report["ranks"][0]["breakdown"];
-  return {{"schemaVersion", "1.0"},
-          {"model", flags.model},
-          {"layers", flags.layers},
-          {"hidden", flags.hidden},
-          {"batch", flags.batch},
-          {"sequence", flags.sequence},
-          {"tensorParallel", flags.ranks},
-          {"precision", flags.precision},
-          {"steps", flags.steps},
-          {"stepsUsed", report["summary"]["stepsUsed"]},
-          {"stepTimeNs", step},
-          {"tokensPerSecond", median > 0 ? Json(tokens / (median / 1e9)) : Json()},
-          {"breakdown", breakdown}};
-}
-
-void print_text(const Json& result) {
-  const Json& step = result["stepTimeNs"];
-  if (!step.is_object()) return;
-  std::printf("%s per step (%s to %s), %.0f tokens/s\n",
-              format_duration(step["median"].get<double>()).c_str(),
-              format_duration(step["low"].get<double>()).c_str(),
-              format_duration(step["high"].get<double>()).c_str(),
-              result["tokensPerSecond"].get<double>());
-  for (const Json& row : result["breakdown"])
-    std::printf("  %-24s %8s\n", row["class"].get<std::string>().c_str(),
-                format_fraction(row["fraction"].get<double>()).c_str());
+Json read_json(const fs::path& path) {
+  std::ifstream file(path);
+  return Json::parse(file, nullptr, false);
 }
 
 int bench(const BenchFlags& flags) {
-  if (flags.precision != "fp32")
-    return cannot("precision " + flags.precision + " is not available: use --precision fp32");
   const std::string tool = executable_path();
   const fs::path trainer = fs::path(tool).parent_path() / "stallscope-trainer";
   if (!fs::exists(trainer)) return cannot("the trainer is missing: " + trainer.string());
+  std::string scratch = (fs::temp_directory_path() / "stallscope-bench-XXXXXX").string();
+  if (mkdtemp(scratch.data()) == nullptr) return cannot("no temporary folder can be made");
+  const std::string facts = scratch + "/facts.json";
 
-  std::string folder = flags.output;
-  const bool temporary = folder.empty();
-  if (temporary) {
-    folder = (fs::temp_directory_path() / "stallscope-bench-XXXXXX").string();
-    if (mkdtemp(folder.data()) == nullptr) return cannot("no temporary folder can be made");
-  }
-  std::vector<std::string> words{tool, "run", "-q", "--force", "-o", folder, "--"};
-  for (const std::string& word : trainer_command(trainer, flags)) words.push_back(word);
+  std::vector<std::string> words{tool, "run", "-q", "-o", flags.output};
+  if (flags.force) words.emplace_back("--force");
+  words.emplace_back("--");
+  for (const std::string& word : trainer_command(trainer, flags, facts)) words.push_back(word);
   int code = run_program(words);
   if (code == kExitClean) {
-    std::ifstream file(fs::path(folder) / "report.json");
-    const Json report = Json::parse(file, nullptr, false);
+    const Json report = read_json(fs::path(flags.output) / "report.json");
     if (report.is_discarded()) {
       code = cannot("the recording gave no report");
     } else {
-      const Json result = result_of(report, flags);
+      const Json known = read_json(facts);
+      const Json result =
+          bench_result(flags.shape, report, known.is_object() ? known : Json::object());
+      std::ofstream(fs::path(flags.output) / "reference.json") << result.dump(2) << '\n';
       if (flags.format == "json") {
         std::printf("%s\n", result.dump(2).c_str());
       } else {
-        print_text(result);
+        std::printf("%s\n%s holds the recording, report.html and reference.json\n",
+                    bench_text(result).c_str(), flags.output.c_str());
       }
     }
   }
   std::error_code ignored;
-  if (temporary) fs::remove_all(folder, ignored);
+  fs::remove_all(scratch, ignored);
   return code;
 }
 
@@ -136,27 +115,39 @@ const RegisterCommand registration({
     .name = "bench",
     .summary = "Train a model of a given shape with the reference trainer, recorded",
     .examples = "stallscope bench --model gpt --layers 4 --hidden 768 --batch 8 --seq 128\n"
-                "stallscope bench --model bert --tp 2 --format json",
+                "stallscope bench --model bert --tp 2 --precision bf16 --head masked --format json",
     .setup = [](CLI::App& app) -> std::function<int()> {
       auto flags = std::make_shared<BenchFlags>();
-      app.add_option("--model", flags->model, "gpt, bert or clt")
+      app.add_option("--model", flags->shape.model, "gpt, bert or clt")
           ->check(CLI::IsMember({"gpt", "bert", "clt"}));
       const auto positive = CLI::Range(uint64_t{1}, uint64_t{1} << 32);
-      app.add_option("--layers", flags->layers, "Layers")->check(positive);
-      app.add_option("--hidden", flags->hidden, "Width of the residual stream")->check(positive);
-      app.add_option("--heads", flags->heads, "Attention heads (default: hidden / 64)")
+      app.add_option("--layers", flags->shape.layers, "Layers")->check(positive);
+      app.add_option("--hidden", flags->shape.hidden, "Width of the residual stream")
           ->check(positive);
-      app.add_option("--batch", flags->batch, "Sequences per step")->check(positive);
-      app.add_option("--seq", flags->sequence, "Tokens per sequence")->check(positive);
-      app.add_option("--vocabulary", flags->vocabulary, "Vocabulary (default: the model's own)")
+      app.add_option("--heads", flags->shape.heads, "Attention heads (default: hidden / 64)")
           ->check(positive);
-      app.add_option("--tp", flags->ranks, "Tensor-parallel ranks")->check(positive);
-      app.add_option("--precision", flags->precision, "fp32")
+      app.add_option("--batch", flags->shape.batch, "Sequences per step")->check(positive);
+      app.add_option("--seq", flags->shape.sequence, "Tokens per sequence")->check(positive);
+      app.add_option("--vocabulary", flags->shape.vocabulary,
+                     "Vocabulary (default: the model's own)")
+          ->check(positive);
+      app.add_option("--tp", flags->shape.ranks, "Tensor-parallel ranks")->check(positive);
+      app.add_option("--features", flags->shape.features, "Features per layer (clt)")
+          ->check(positive);
+      app.add_option("--k", flags->shape.k, "Features kept per token (clt)")->check(positive);
+      app.add_option("--head", flags->shape.head,
+                     "Tokens projected on the vocabulary (bert): all or masked")
+          ->check(CLI::IsMember({"all", "masked"}));
+      app.add_option("--precision", flags->shape.precision, "fp32 or bf16 (of matrix operands)")
           ->check(CLI::IsMember({"fp32", "bf16"}));
       app.add_option("--steps", flags->steps, "Steps to train")->check(positive);
       app.add_option("--format", flags->format, "text or json")
           ->check(CLI::IsMember({"text", "json"}));
-      app.add_option("-o,--output", flags->output, "Keep the recording and its report here");
+      app.add_option("-o,--output", flags->output, "Folder of the recording and its report")
+          ->default_str("stallscope-bench");
+      flags->output = "stallscope-bench";
+      app.add_flag("--force", flags->force, "Replace what an earlier run left there");
+      app.add_flag("--own-kernels", flags->own_kernels, "Matrix products without oneDNN");
       return [flags] { return bench(*flags); };
     },
 });

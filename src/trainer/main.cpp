@@ -1,6 +1,8 @@
 // stallscope-trainer: the reference trainer as a program. `stallscope bench` runs it under the
 // recorder; alone, it prints the loss.
 #include <CLI/CLI.hpp>
+#include <map>
+#include <string>
 
 #include "trainer/loop/bench.h"
 
@@ -20,10 +22,21 @@ int main(int argc, char** argv) {
   app.add_option("--k", options.k, "Features kept per token (clt)")->check(size);
   app.add_option("--tp", options.ranks, "Tensor-parallel ranks")->check(CLI::Range(1, 1024));
   app.add_option("--steps", options.steps, "Steps")->check(CLI::Range(1, 1'000'000));
+  const std::map<std::string, stallscope::trainer::Precision> precisions{
+      {"fp32", stallscope::trainer::Precision::fp32},
+      {"bf16", stallscope::trainer::Precision::bf16}};
+  app.add_option("--precision", options.precision, "fp32 or bf16 (of matrix operands)")
+      ->transform(CLI::CheckedTransformer(precisions));
+  std::string head = "all";
+  app.add_option("--head", head, "Tokens projected on the vocabulary (bert): all or masked")
+      ->check(CLI::IsMember({"all", "masked"}));
+  app.add_flag("--own-kernels", options.own_kernels, "Matrix products without oneDNN");
+  app.add_option("--facts", options.facts, "Write shapes, work and product rates here as JSON");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
+  options.masked_head = head == "masked" && options.model == "bert";
   return stallscope::trainer::run_bench(options);
 }

@@ -1,5 +1,7 @@
 #include "trainer/device/device.h"
 
+#include <sys/mman.h>
+
 #include <cstdlib>
 
 #include "trainer/device/announce.h"
@@ -9,9 +11,16 @@ namespace {
 
 constexpr size_t kAlignment = 64;
 
+constexpr size_t kHugePage = 2 << 20;
+
 void* aligned(size_t bytes) {
-  const size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  return std::aligned_alloc(kAlignment, rounded == 0 ? kAlignment : rounded);
+  const size_t alignment = bytes >= kHugePage ? kHugePage : kAlignment;
+  const size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+  if (rounded < bytes) return nullptr;
+  void* const memory = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
+  // A hint: fewer address translations where the kernel has huge pages to give.
+  if (memory != nullptr && alignment == kHugePage) madvise(memory, rounded, MADV_HUGEPAGE);
+  return memory;
 }
 
 stallscope_alloc allocation_of(int device, bool release, const void* address, size_t bytes,

@@ -42,6 +42,8 @@ class Event {
 
 class Stream {
  public:
+  static constexpr size_t kDepth = 1024;  ///< launches ahead, as CUDA's
+
   /// `number` names the stream in recordings.
   Stream(Device& device, uint32_t number);
   ~Stream();
@@ -79,8 +81,6 @@ class Stream {
   void finish_after(Ns duration);
 
  private:
-  static constexpr size_t kDepth = 1024;  ///< launches ahead, as CUDA's
-
   /// What is announced around a task, and how long it lasts in the timed mode.
   struct Announcement {
     enum class Kind : uint8_t { none, kernel, copy, memset };

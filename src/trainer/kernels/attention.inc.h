@@ -1,4 +1,5 @@
-// Multi-head attention of one (sample, head) pair at a time.
+// Multi-head attention of one (sample, head) pair at a time, tiled: scores exist for a block of
+// queries only, and are computed again in the backward pass.
 
 template <typename T>
 struct HeadView {
@@ -14,78 +15,178 @@ HeadView<T> head_of(const T* qkv, const AttentionShape& s, size_t pair) {
   return {start, start + width, start + 2 * width, 3 * width};
 }
 
+// Queries per block: their scores over a few hundred keys stay in the L1 and L2 cache.
+inline constexpr size_t kQueries = 32;
+
+// Rounded up to whole panels.
 template <typename T>
-void attention_forward(T* out, T* probabilities, const T* qkv, const T* mask,
-                       const AttentionShape& s, size_t begin, size_t end) {
-  const size_t n = s.sequence, d = s.head_size, width = s.heads * d;
+constexpr size_t padded(size_t n) {
+  return (n + kTileWidth<T> - 1) / kTileWidth<T> * kTileWidth<T>;
+}
+
+// Panels of columns, [panel][row][lane], of a matrix whose row r starts at x + r * stride.
+template <typename T>
+void pack_rows(T* to, const T* x, size_t stride, size_t rows, size_t columns) {
+  constexpr size_t width = kTileWidth<T>;
+  for (size_t column = 0; column < columns; column += width) {
+    const size_t count = columns - column < width ? columns - column : width;
+    for (size_t r = 0; r < rows; ++r, to += width) {
+      for (size_t c = 0; c < count; ++c) to[c] = x[r * stride + column + c];
+      for (size_t c = count; c < width; ++c) to[c] = 0;
+    }
+  }
+}
+// The same of its transpose: the panels' columns are the rows of x.
+template <typename T>
+void pack_columns(T* to, const T* x, size_t stride, size_t rows, size_t columns) {
+  constexpr size_t width = kTileWidth<T>;
+  for (size_t row = 0; row < rows; row += width, to += width * columns) {
+    const size_t count = rows - row < width ? rows - row : width;
+    for (size_t r = 0; r < count; ++r)
+      for (size_t c = 0; c < columns; ++c) to[c * width + r] = x[(row + r) * stride + c];
+    for (size_t r = count; r < width; ++r)
+      for (size_t c = 0; c < columns; ++c) to[c * width + r] = 0;
+  }
+}
+
+// C[rows, padded(columns)] (+)= A[rows, depth] * panels; C's rows are `stride` apart.
+template <typename T, bool kAdd>
+void product_of(const T* a, size_t a_row, size_t a_step, const T* panels, size_t panel_depth,
+                size_t depth, T* c, size_t stride, size_t rows, size_t columns) {
+  for (size_t column = 0; column < columns; column += kTileWidth<T>)
+    tile<T, kAdd>(a, a_row, a_step, panels + column * panel_depth, depth, c + column, stride, rows);
+}
+
+// Where one thread keeps what it works on.
+template <typename T>
+struct AttentionScratch {
+  size_t keys, width;  // padded sequence and head size
+  T *k_columns, *v_columns, *k_rows, *v_rows, *q_block, *o_block, *scores, *dscores, *sums, *dk,
+      *dv;
+
+  AttentionScratch(const AttentionShape& s, T* memory)
+      : keys(padded<T>(s.sequence)), width(padded<T>(s.head_size)) {
+    T* at = memory;
+    auto take = [&](size_t n) {
+      T* const here = at;
+      at += n;
+      return here;
+    };
+    k_columns = take(keys * s.head_size);
+    v_columns = take(keys * s.head_size);
+    k_rows = take(keys * width);
+    v_rows = take(keys * width);
+    q_block = take(kQueries * width);
+    o_block = take(kQueries * width);
+    scores = take(kQueries * keys);
+    dscores = take(kQueries * keys);
+    sums = take(kQueries * width);
+    dk = take(keys * width);
+    dv = take(keys * width);
+  }
+};
+
+template <typename T>
+size_t attention_scratch(const AttentionShape& s) {
+  const size_t keys = padded<T>(s.sequence), width = padded<T>(s.head_size);
+  return 2 * keys * s.head_size + 4 * keys * width + 3 * kQueries * width + 2 * kQueries * keys;
+}
+
+// Scores of query `i` become scaled and masked; returns how many keys it sees.
+template <typename T>
+size_t finish_scores(T* row, const T* mask, const AttentionShape& s, size_t i, T scale) {
+  const size_t limit = s.causal ? i + 1 : s.sequence;
+  for (size_t j = 0; j < limit; ++j) row[j] *= scale;
+  if (mask != nullptr)
+    for (size_t j = 0; j < limit; ++j) row[j] += mask[i * s.sequence + j];
+  return limit;
+}
+
+template <typename T>
+void attention_forward(T* out, T* log_sums, const T* qkv, const T* mask, const AttentionShape& s,
+                       T* memory, size_t begin, size_t end) {
+  const size_t n = s.sequence, d = s.head_size, model = s.heads * d;
   const T scale = T(1) / std::sqrt(static_cast<T>(d));
+  const AttentionScratch<T> w(s, memory);
   for (size_t pair = begin; pair < end; ++pair) {
     const HeadView<T> h = head_of(qkv, s, pair);
-    T* prob = probabilities + pair * n * n;
-    T* to = out + (pair / s.heads) * n * width + (pair % s.heads) * d;
-    for (size_t i = 0; i < n; ++i) {
-      T* row = prob + i * n;
-      const size_t limit = s.causal ? i + 1 : n;
-      T maximum = -std::numeric_limits<T>::infinity();
-      for (size_t j = 0; j < limit; ++j) {
-        T dot = 0;
-        for (size_t e = 0; e < d; ++e) dot += h.q[i * h.stride + e] * h.k[j * h.stride + e];
-        row[j] = dot * scale + (mask != nullptr ? mask[i * n + j] : T(0));
-        maximum = row[j] > maximum ? row[j] : maximum;
+    T* to = out + (pair / s.heads) * n * model + (pair % s.heads) * d;
+    pack_columns(w.k_columns, h.k, h.stride, n, d);
+    pack_rows(w.v_rows, h.v, h.stride, n, d);
+    for (size_t first = 0; first < n; first += kQueries) {
+      const size_t rows = n - first < kQueries ? n - first : kQueries;
+      const size_t seen = s.causal ? first + rows : n;
+      product_of<T, false>(h.q + first * h.stride, h.stride, 1, w.k_columns, d, d, w.scores, w.keys,
+                           rows, seen);
+      for (size_t r = 0; r < rows; ++r) {
+        T* row = w.scores + r * w.keys;
+        const size_t limit = finish_scores(row, mask, s, first + r, scale);
+        T maximum = -std::numeric_limits<T>::infinity();
+        for (size_t j = 0; j < limit; ++j) maximum = row[j] > maximum ? row[j] : maximum;
+        T sum = 0;
+        for (size_t j = 0; j < limit; ++j) {
+          row[j] = exp_of(row[j] - maximum);
+          sum += row[j];
+        }
+        const T inverse = T(1) / sum;
+        for (size_t j = 0; j < limit; ++j) row[j] *= inverse;
+        for (size_t j = limit; j < seen; ++j) row[j] = 0;
+        log_sums[pair * n + first + r] = maximum + std::log(sum);
       }
-      T sum = 0;
-      for (size_t j = 0; j < limit; ++j) {
-        row[j] = exp_of(row[j] - maximum);
-        sum += row[j];
-      }
-      for (size_t j = 0; j < limit; ++j) row[j] /= sum;
-      for (size_t j = limit; j < n; ++j) row[j] = 0;
-      T* o = to + i * width;
-      for (size_t e = 0; e < d; ++e) o[e] = 0;
-      for (size_t j = 0; j < limit; ++j)
-        for (size_t e = 0; e < d; ++e) o[e] += row[j] * h.v[j * h.stride + e];
+      product_of<T, false>(w.scores, w.keys, 1, w.v_rows, n, seen, w.sums, w.width, rows, d);
+      for (size_t r = 0; r < rows; ++r)
+        for (size_t e = 0; e < d; ++e) to[(first + r) * model + e] = w.sums[r * w.width + e];
     }
   }
 }
 
-// `scratch` holds `sequence` elements per pair.
 template <typename T>
-void attention_backward(T* dqkv, const T* dout, const T* qkv, const T* probabilities, T* scratch,
-                        const AttentionShape& s, size_t begin, size_t end) {
-  const size_t n = s.sequence, d = s.head_size, width = s.heads * d;
+void attention_backward(T* dqkv, const T* dout, const T* qkv, const T* log_sums, const T* mask,
+                        const AttentionShape& s, T* memory, size_t begin, size_t end) {
+  const size_t n = s.sequence, d = s.head_size, model = s.heads * d;
   const T scale = T(1) / std::sqrt(static_cast<T>(d));
+  const AttentionScratch<T> w(s, memory);
   for (size_t pair = begin; pair < end; ++pair) {
     const HeadView<T> h = head_of(qkv, s, pair);
     const HeadView<T> dh = head_of<T>(dqkv, s, pair);
     T *dq = const_cast<T*>(dh.q), *dk = const_cast<T*>(dh.k), *dv = const_cast<T*>(dh.v);
-    const T* prob = probabilities + pair * n * n;
-    const T* from = dout + (pair / s.heads) * n * width + (pair % s.heads) * d;
-    T* dprob = scratch + pair * n;
+    const T* from = dout + (pair / s.heads) * n * model + (pair % s.heads) * d;
+    pack_columns(w.k_columns, h.k, h.stride, n, d);
+    pack_columns(w.v_columns, h.v, h.stride, n, d);
+    pack_rows(w.k_rows, h.k, h.stride, n, d);
+    for (size_t i = 0; i < n * w.width; ++i) w.dk[i] = w.dv[i] = 0;
+    for (size_t first = 0; first < n; first += kQueries) {
+      const size_t rows = n - first < kQueries ? n - first : kQueries;
+      const size_t seen = s.causal ? first + rows : n;
+      const T* q = h.q + first * h.stride;
+      const T* o = from + first * model;
+      pack_rows(w.q_block, q, h.stride, rows, d);
+      pack_rows(w.o_block, o, model, rows, d);
+      product_of<T, false>(q, h.stride, 1, w.k_columns, d, d, w.scores, w.keys, rows, seen);
+      product_of<T, false>(o, model, 1, w.v_columns, d, d, w.dscores, w.keys, rows, seen);
+      for (size_t r = 0; r < rows; ++r) {
+        T* row = w.scores + r * w.keys;
+        T* drow = w.dscores + r * w.keys;
+        const size_t limit = finish_scores(row, mask, s, first + r, scale);
+        const T log_sum = log_sums[pair * n + first + r];
+        T dot = 0;
+        for (size_t j = 0; j < limit; ++j) {
+          row[j] = exp_of(row[j] - log_sum);
+          dot += row[j] * drow[j];
+        }
+        for (size_t j = 0; j < limit; ++j) drow[j] = row[j] * (drow[j] - dot) * scale;
+        for (size_t j = limit; j < seen; ++j) row[j] = drow[j] = 0;
+      }
+      product_of<T, true>(w.scores, 1, w.keys, w.o_block, rows, rows, w.dv, w.width, seen, d);
+      product_of<T, true>(w.dscores, 1, w.keys, w.q_block, rows, rows, w.dk, w.width, seen, d);
+      product_of<T, false>(w.dscores, w.keys, 1, w.k_rows, n, seen, w.sums, w.width, rows, d);
+      for (size_t r = 0; r < rows; ++r)
+        for (size_t e = 0; e < d; ++e) dq[(first + r) * h.stride + e] = w.sums[r * w.width + e];
+    }
     for (size_t j = 0; j < n; ++j) {
       for (size_t e = 0; e < d; ++e) {
-        dq[j * h.stride + e] = 0;
-        dk[j * h.stride + e] = 0;
-        dv[j * h.stride + e] = 0;
-      }
-    }
-    for (size_t i = 0; i < n; ++i) {
-      const T* o = from + i * width;
-      const T* row = prob + i * n;
-      const size_t limit = s.causal ? i + 1 : n;
-      T dot = 0;
-      for (size_t j = 0; j < limit; ++j) {
-        T value = 0;
-        for (size_t e = 0; e < d; ++e) value += o[e] * h.v[j * h.stride + e];
-        dprob[j] = value;
-        dot += value * row[j];
-      }
-      for (size_t j = 0; j < limit; ++j) {
-        const T dscore = row[j] * (dprob[j] - dot) * scale;
-        for (size_t e = 0; e < d; ++e) {
-          dv[j * h.stride + e] += row[j] * o[e];
-          dq[i * h.stride + e] += dscore * h.k[j * h.stride + e];
-          dk[j * h.stride + e] += dscore * h.q[i * h.stride + e];
-        }
+        dk[j * h.stride + e] = w.dk[j * w.width + e];
+        dv[j * h.stride + e] = w.dv[j * w.width + e];
       }
     }
   }

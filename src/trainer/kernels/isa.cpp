@@ -38,9 +38,13 @@ inline double exp_of(double x) {
   return std::exp(x);
 }
 
+// In this order: attention is made of the product's tile, the optimiser converts.
+// clang-format off
+#include "trainer/kernels/convert.inc.h"
+#include "trainer/kernels/gemm.inc.h"
 #include "trainer/kernels/attention.inc.h"
 #include "trainer/kernels/elementwise.inc.h"
-#include "trainer/kernels/gemm.inc.h"
+// clang-format on
 #include "trainer/kernels/loss.inc.h"
 #include "trainer/kernels/norm.inc.h"
 
@@ -61,13 +65,18 @@ constexpr KernelTable<T> table_of() {
           .layer_norm_parameters = layer_norm_parameters<T>,
           .attention_forward = attention_forward<T>,
           .attention_backward = attention_backward<T>,
+          .attention_scratch = attention_scratch<T>,
           .embedding_forward = embedding_forward<T>,
           .embedding_backward = embedding_backward<T>,
           .row_max = row_max<T>,
           .softmax_partial = softmax_partial<T>,
           .cross_entropy = cross_entropy<T>,
+          .softmax_cross_entropy = softmax_cross_entropy<T>,
           .adamw = adamw<T>,
-          .sum_of_squares = sum_of_squares<T>};
+          .sum_of_squares = sum_of_squares<T>,
+          .convert_half = convert_half<T>,
+          .transpose_half = transpose_half<T>,
+          .transpose_halves = transpose_half<uint16_t>};
 }
 
 }  // namespace

@@ -62,3 +62,20 @@ void cross_entropy(T* logits, T* losses, const T* sums, const T* targets, const 
     if (counts && local >= 0 && static_cast<size_t>(local) < columns) row[local] -= scale;
   }
 }
+
+template <typename T>
+void softmax_cross_entropy(T* logits, T* losses, const int32_t* labels, T scale, size_t columns,
+                           size_t begin, size_t end) {
+  for (size_t r = begin; r < end; ++r) {
+    T maximum = 0, sum = 0, target = 0;
+    T* row = logits + r * columns;
+    if (labels[r] < 0) {  // counts nothing
+      losses[r] = 0;
+      for (size_t c = 0; c < columns; ++c) row[c] = 0;
+      continue;
+    }
+    row_max(&maximum, row, columns, 0, 1);
+    softmax_partial(row, &sum, &target, &maximum, labels + r, columns, 0, 0, 1);
+    cross_entropy(row, losses + r, &sum, &target, labels + r, scale, columns, 0, 0, 1);
+  }
+}

@@ -9,7 +9,7 @@
 
 namespace stallscope::trainer {
 
-/// One product: C = base + op(A) op(B), all row-major. base may be null (zero) or C.
+/// One product: C = base + bias + op(A) op(B), all row-major. base may be null (zero) or C.
 template <typename T>
 struct Gemm {
   size_t m, n, k;
@@ -21,7 +21,8 @@ struct Gemm {
   bool transpose_b;
   const T* base;
   T* c;
-  size_t ldc;  ///< of C and base
+  size_t ldc;               ///< of C and base
+  const T* bias = nullptr;  ///< [n], added to every row; may be null
 };
 
 /// Sizes of one rank's attention: `qkv` is [batch, sequence, 3, heads, head_size].
@@ -59,10 +60,15 @@ struct KernelTable {
                                 size_t columns, size_t begin, size_t end);
 
   /// Pairs (sample, head) [begin, end). `mask` is [sequence, sequence] added to scores, or null.
-  void (*attention_forward)(T* out, T* probabilities, const T* qkv, const T* mask,
-                            const AttentionShape& shape, size_t begin, size_t end);
-  void (*attention_backward)(T* dqkv, const T* dout, const T* qkv, const T* probabilities,
-                             T* scratch, const AttentionShape& shape, size_t begin, size_t end);
+  /// Probabilities are never stored: the forward pass keeps the logarithm of each row's sum,
+  /// `log_sums` [batch, heads, sequence], and the backward pass computes them again.
+  /// `scratch` holds attention_scratch() elements.
+  void (*attention_forward)(T* out, T* log_sums, const T* qkv, const T* mask,
+                            const AttentionShape& shape, T* scratch, size_t begin, size_t end);
+  void (*attention_backward)(T* dqkv, const T* dout, const T* qkv, const T* log_sums, const T* mask,
+                             const AttentionShape& shape, T* scratch, size_t begin, size_t end);
+  /// Elements of scratch that one thread needs, forwards or backwards.
+  size_t (*attention_scratch)(const AttentionShape& shape);
 
   /// out[r] = table[tokens[r] - first], zero when the token is not of this shard.
   void (*embedding_forward)(T* out, const T* table, const int32_t* tokens, size_t columns,
@@ -81,14 +87,27 @@ struct KernelTable {
   void (*cross_entropy)(T* logits, T* losses, const T* sums, const T* targets,
                         const int32_t* labels, T scale, size_t columns, int32_t first, size_t begin,
                         size_t end);
+  /// All of it for a whole vocabulary: logits become their gradient in one visit of each row.
+  void (*softmax_cross_entropy)(T* logits, T* losses, const int32_t* labels, T scale,
+                                size_t columns, size_t begin, size_t end);
 
+  /// p = kept * p - step * m / (root * sqrt(v) + epsilon): bias corrections and the rate are
+  /// folded into step = rate / (1 - beta1^t) and root = 1 / sqrt(1 - beta2^t).
   struct Adam {
-    T rate, beta1, beta2, epsilon, decay, correction1, correction2;
+    T beta1, beta2, epsilon, kept, step, root;
   };
-  void (*adamw)(T* parameter, T* m, T* v, const T* gradient, const Adam& adam, size_t begin,
-                size_t end);
+  /// `half`, unless null, receives the new parameters in bf16.
+  void (*adamw)(T* parameter, T* m, T* v, const T* gradient, uint16_t* half, const Adam& adam,
+                size_t count);
   /// Sum of squares of [begin, end).
   double (*sum_of_squares)(const T* x, size_t begin, size_t end);
+
+  void (*convert_half)(uint16_t* to, const T* from, size_t begin, size_t end);
+  /// to[c][r] = from[r][c] in bf16, for columns [begin, end) of from.
+  void (*transpose_half)(uint16_t* to, const T* from, size_t rows, size_t columns, size_t begin,
+                         size_t end);
+  void (*transpose_halves)(uint16_t* to, const uint16_t* from, size_t rows, size_t columns,
+                           size_t begin, size_t end);
 };
 
 /// The best table this machine runs.

@@ -1,8 +1,5 @@
 #include "trainer/loop/bench.h"
 
-#include <sched.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -10,7 +7,9 @@
 
 #include "base/units.h"
 #include "collect/annotate.h"
+#include "trainer/loop/facts.h"
 #include "trainer/loop/finish.h"
+#include "trainer/loop/limits.h"
 #include "trainer/loop/pinned_pool.h"
 #include "trainer/loop/ranks.h"
 #include "trainer/models/bert.h"
@@ -57,7 +56,8 @@ Result<Program> build(const BenchOptions& o, Shard shard) {
                        .vocabulary = vocabulary_of(o),
                        .sequence = o.sequence,
                        .batch = o.batch,
-                       .masked = masked_of(o)},
+                       .masked = masked_of(o),
+                       .masked_head = o.masked_head},
                       shard);
   if (o.model == "clt")
     return build_clt({.layers = o.layers,
@@ -69,24 +69,62 @@ Result<Program> build(const BenchOptions& o, Shard shard) {
   return Error{.message = "unknown model '" + o.model + "'", .remedy = "use gpt, bert or clt"};
 }
 
-// Parameters are kept four times: value, gradient and two moments (the gradient has its own arena).
-Status check_memory(const Program& program, int ranks) {
+const ProductLibrary* library_of(const BenchOptions& o) {
+  return o.own_kernels ? nullptr : product_library();
+}
+
+struct Lowered {
+  Program program;
+  MemoryFacts memory;
+};
+
+// Parameters are kept three times beside their gradients, which have an arena of their own.
+double bytes_of(const Program& program, size_t activations) {
   double elements = 2.0 * static_cast<double>(program.arena_elements[0]);
   for (const size_t n : program.arena_elements) elements += static_cast<double>(n);
-  const double needed = elements * sizeof(float) * ranks;
-  const double there =
-      static_cast<double>(sysconf(_SC_AVPHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  elements += static_cast<double>(activations) -
+              static_cast<double>(program.arena_elements[static_cast<size_t>(Role::activation)]);
+  return elements * sizeof(float);
+}
+
+Result<Lowered> lowered(const BenchOptions& o, Shard shard) {
+  auto program = build(o, shard);
+  if (!program.ok()) return program.error();
+  const auto live = lower(*program, o.precision, library_of(o));
+  if (!live.ok()) {
+    std::string why;
+    product_library(&why);
+    return Error{.message = live.error().message + (why.empty() ? "" : ": " + why)};
+  }
+  const size_t planned = program->arena_elements[static_cast<size_t>(Role::activation)];
+  const MemoryFacts memory{bytes_of(*program, planned), bytes_of(*program, *live)};
+  return Lowered{std::move(*program), memory};
+}
+
+// What any layout needs at least, in floating point: sizes may be absurd.
+double least_bytes(const BenchOptions& o) {
+  auto real = [](size_t n) { return static_cast<double>(n); };
+  const double rows = real(o.batch) * real(o.sequence), layers = real(o.layers);
+  double parameters = 0, activations = 0;
+  if (o.model == "clt") {
+    const double pairs = layers + layers * (layers + 1) / 2;
+    parameters = pairs * real(o.hidden) * real(o.features);
+    activations = 2 * layers * rows * real(o.features);
+  } else {
+    const double vocabulary = real(vocabulary_of(o));
+    parameters = 12 * layers * real(o.hidden) * real(o.hidden) + vocabulary * real(o.hidden);
+    activations = layers * rows * real(o.hidden) * 12 +
+                  (o.masked_head ? real(masked_of(o)) : rows) * vocabulary;
+  }
+  return sizeof(float) * (4 * parameters + activations);
+}
+
+Status check_memory(double needed) {
+  const double there = memory_limit();
   if (needed < 0.9 * there) return ok_status();
   return Error{.message = "this shape needs " + format_bytes(needed) + " of memory, " +
                           format_bytes(there) + " are free",
                .remedy = "use a smaller batch, sequence or model"};
-}
-
-int cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return std::max(CPU_COUNT(&set), 1);
 }
 
 // The inputs of one step, on the host, made before the loop.
@@ -95,11 +133,15 @@ class Inputs {
   Inputs(const BenchOptions& o, Session<float>& session)
       : session_(session),
         tokens_(session.device(), o.batch * o.sequence),
-        labels_(session.device(), o.batch * o.sequence) {
+        labels_(session.device(), o.masked_head ? masked_of(o) : o.batch * o.sequence) {
     if (o.model == "clt") {
       fill_activations();
       return;
     }
+    // The host runs ahead of the device until the stream's queue is full.
+    const size_t ahead = Stream::kDepth / session.program().ops.size() + 2;
+    tokens_.reserve(ahead);
+    labels_.reserve(ahead);
     const size_t vocabulary = vocabulary_of(o);
     for (size_t i = 0; i < o.batch * o.sequence; ++i) {
       host_tokens_.push_back(static_cast<int32_t>(random_bits(1, i) % vocabulary));
@@ -108,11 +150,17 @@ class Inputs {
     }
     if (o.model != "bert") return;
     const size_t masked = masked_of(o);
+    std::vector<int32_t> rows, restored;
     for (size_t m = 0; m < masked; ++m) {
       const size_t at = m * host_labels_.size() / masked;
+      rows.push_back(static_cast<int32_t>(at));
+      restored.push_back(host_tokens_[at]);
       host_labels_[at] = host_tokens_[at];
       host_tokens_[at] = 0;
     }
+    if (!o.masked_head) return;
+    host_labels_ = std::move(restored);
+    std::ranges::copy(rows, session.index_data("masked"));
   }
   void upload() {
     if (host_tokens_.empty()) return;
@@ -132,14 +180,15 @@ class Inputs {
 };
 
 int train(Rank& rank, const BenchOptions& o) {
-  auto program = build(o, {rank.rank, rank.size});
-  if (!program.ok()) stop(program.error());
-  if (const Status status = check_memory(*program, rank.size); !status.ok()) stop(status.error());
+  auto it = lowered(o, {rank.rank, rank.size});
+  if (!it.ok()) stop(it.error());
   // Threads of all ranks together never exceed the cores.
-  Device device({.number = rank.rank, .team = std::max(cores() / rank.size, 1)});
+  Device device({.number = rank.rank, .team = std::max(cpu_limit() / rank.size, 1)});
   Group group(rank.communicator, device);
-  Session<float> session(std::move(*program), device, rank.size > 1 ? &group : nullptr, kSeed);
+  Session<float> session(std::move(it->program), device, rank.size > 1 ? &group : nullptr, kSeed,
+                         library_of(o));
   Inputs inputs(o, session);
+  device.synchronize();
   for (int step = 0; step < o.steps; ++step) {
     const annotate::Scope range("step");
     inputs.upload();
@@ -147,16 +196,21 @@ int train(Rank& rank, const BenchOptions& o) {
     session.backward();
     session.optimizer_step({.rate = 1e-4});
   }
-  return finish_run(device, rank.rank, session.data("loss"));
+  const int code = finish_run(device, rank.rank, session.data("loss"));
+  if (code != 0 || rank.rank != 0 || o.facts.empty()) return code;
+  const Status written = write_facts(o.facts, session, it->memory, library_of(o));
+  if (!written.ok()) stop(written.error());
+  return 0;
 }
 
 }  // namespace
 
 int run_bench(const BenchOptions& options) {
   // Refused here once, not by every rank.
-  auto program = build(options, {0, options.ranks});
-  if (!program.ok()) stop(program.error());
-  if (const Status status = check_memory(*program, options.ranks); !status.ok())
+  if (const Status status = check_memory(least_bytes(options)); !status.ok()) stop(status.error());
+  auto it = lowered(options, {0, options.ranks});
+  if (!it.ok()) stop(it.error());
+  if (const Status status = check_memory(it->memory.planned_bytes * options.ranks); !status.ok())
     stop(status.error());
   return run_ranks(options.ranks, [&](Rank& rank) { return train(rank, options); });
 }

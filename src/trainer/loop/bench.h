@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "base/result.h"
+#include "trainer/program/lower.h"
 
 namespace stallscope::trainer {
 
@@ -15,6 +17,10 @@ struct BenchOptions {
   size_t features = 4096, k = 32;                    ///< of the transcoder
   int ranks = 1;
   int steps = 5;
+  Precision precision = Precision::fp32;
+  bool masked_head = false;  ///< bert: project only masked tokens on the vocabulary
+  bool own_kernels = false;  ///< no product library
+  std::string facts;         ///< where rank 0 writes what a recording cannot tell; empty: nowhere
 };
 
 /// Trains for `steps` steps, each an NVTX range "step". Rank 0 prints "loss X" as its last line.

@@ -13,6 +13,12 @@ class PinnedPool {
  public:
   PinnedPool(Device& device, size_t count) : device_(device), count_(count) {}
 
+  /// Makes `slots` staging buffers, so that a loop that runs at most so far ahead allocates none.
+  void reserve(size_t slots) {
+    while (slots_.size() < slots)
+      slots_.emplace_back(Slot{PinnedBuffer<T>(device_, count_), Event()});
+  }
+
   /// Copies `host` to the device asynchronously through a free staging buffer.
   void upload(Stream& stream, T* device_target, const T* host) {
     Slot& slot = free_slot();

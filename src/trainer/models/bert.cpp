@@ -20,7 +20,8 @@ Result<Program> build_bert(const BertConfig& config, Shard shard) {
 
   b.begin_section("embed");
   const TensorId tokens = b.input("tokens", {rows}, Element::index);
-  const TensorId labels = b.input("labels", {rows}, Element::index);
+  const size_t labelled = config.masked_head ? config.masked : rows;
+  const TensorId labels = b.input("labels", {labelled}, Element::index);
   const TensorId table = b.parameter("embedding.token", {config.vocabulary, h}, 0, normal, true);
   const TensorId positions =
       b.parameter("embedding.position", {config.sequence, h}, -1, normal, false);
@@ -41,6 +42,8 @@ Result<Program> build_bert(const BertConfig& config, Shard shard) {
   }
 
   b.begin_section("head");
+  if (config.masked_head)
+    x = b.gather_rows("head.rows", x, b.input("masked", {config.masked}, Element::index));
   const TensorId weight = b.parameter("head.weight", {h, h}, -1, normal, true);
   const TensorId bias = b.parameter("head.bias", {h}, -1, {}, false);
   x = b.bias_add("head.dense", b.matmul("head.product", x, weight), bias);

@@ -12,11 +12,15 @@ struct BertConfig {
   size_t layers = 2, hidden = 64, heads = 4, vocabulary = 256, sequence = 32, batch = 4;
   size_t masked = 19;      ///< labels per batch that count: 15 % of the tokens
   bool tanh_gelu = false;  ///< the exact (erf) form otherwise
+  /// Only masked tokens are projected on the vocabulary: the same loss and gradients with less
+  /// work.
+  bool masked_head = false;
 };
 
 /// The training step of one rank. Inputs: "tokens" and "labels" (index, batch * sequence; label -1
-/// where the token was not masked). All tokens are of segment 0, no padding, no dropout; every
-/// token is projected on the vocabulary. Sections as in build_gpt.
+/// where the token was not masked); with masked_head, "labels" has `masked` elements and the index
+/// input "masked" says which rows they belong to. All tokens are of segment 0, no padding, no
+/// dropout. Sections as in build_gpt.
 Result<Program> build_bert(const BertConfig& config, Shard shard);
 
 }  // namespace stallscope::trainer

@@ -51,10 +51,14 @@ constexpr std::array<Row, kOpKinds> kRows{{
     {OpKind::embedding_forward, "embedding_forward_kernel", [](const Op&) { return 0.0; }},
     {OpKind::embedding_backward, "embedding_backward_kernel",
      [](const Op& o) { return elements(o); }},
+    {OpKind::gather_rows, "gather_rows_kernel", [](const Op&) { return 0.0; }},
+    {OpKind::scatter_rows, "scatter_rows_kernel", [](const Op& o) { return elements(o); }},
     {OpKind::row_max, "row_max_kernel", [](const Op& o) { return elements(o); }},
     {OpKind::softmax_partial, "softmax_partial_kernel",
      [](const Op& o) { return 10 * elements(o); }},
     {OpKind::cross_entropy, "cross_entropy_kernel", [](const Op& o) { return 2 * elements(o); }},
+    {OpKind::softmax_cross_entropy, "softmax_cross_entropy_kernel",
+     [](const Op& o) { return 13 * elements(o); }},
     {OpKind::sum, "reduce_sum_kernel", [](const Op& o) { return static_cast<double>(o.n[0]); }},
     {OpKind::mean_squared_error, "mse_loss_kernel", [](const Op& o) { return 4 * elements(o); }},
     {OpKind::multiply, "multiply_kernel", [](const Op& o) { return static_cast<double>(o.n[0]); }},
@@ -67,6 +71,8 @@ constexpr std::array<Row, kOpKinds> kRows{{
      [](const Op& o) { return 4 * elements(o) * static_cast<double>(o.n[2]); }},
     {OpKind::top_k_mask, "top_k_mask_kernel",
      [](const Op& o) { return 4 * elements(o) * static_cast<double>(o.n[2]); }},
+    {OpKind::convert, "convert_bf16_kernel", [](const Op&) { return 0.0; }},
+    {OpKind::pack, "pack_weights_kernel", [](const Op&) { return 0.0; }},
     {OpKind::all_reduce, "all_reduce", [](const Op&) { return 0.0; }},
     {OpKind::adamw, "fused_adamw_kernel", [](const Op&) { return 0.0; }},
 }};
@@ -84,8 +90,8 @@ static_assert(in_order(), "one row per kind, in the order of OpKind");
 
 }  // namespace
 
-const char* kernel_name(OpKind kind) {
-  return row(kind).kernel;
+const char* kernel_name(const Op& op) {
+  return op.name.empty() ? row(op.kind).kernel : op.name.c_str();
 }
 
 Work work_of(const Program& program, const Op& op, size_t element_bytes) {
@@ -93,7 +99,9 @@ Work work_of(const Program& program, const Op& op, size_t element_bytes) {
   auto touch = [&](TensorId id) {
     if (id == kNoTensor) return;
     const TensorInfo& it = program.tensor(id);
-    const size_t bytes = it.element == Element::index ? sizeof(int32_t) : element_bytes;
+    const size_t bytes = it.element == Element::index  ? sizeof(int32_t)
+                         : it.element == Element::bf16 ? sizeof(uint16_t)
+                                                       : element_bytes;
     work.bytes += static_cast<double>(it.size() * bytes);
   };
   if (op.kind == OpKind::adamw) {

@@ -17,6 +17,14 @@ size_t row_grain(size_t columns) {
   return std::max<size_t>(kElementGrain / std::max<size_t>(columns, 1), 1);
 }
 
+AttentionShape attention_shape(const Op& op) {
+  return {.batch = static_cast<size_t>(op.n[0]),
+          .sequence = static_cast<size_t>(op.n[1]),
+          .heads = static_cast<size_t>(op.n[2]),
+          .head_size = static_cast<size_t>(op.n[3]),
+          .causal = op.n[4] != 0};
+}
+
 template <typename T>
 class Runner {
  public:
@@ -36,7 +44,8 @@ class Runner {
                     .transpose_b = transpose_b,
                     .base = in(2),
                     .c = out(0),
-                    .ldc = columns};
+                    .ldc = columns,
+                    .bias = in(3)};
     over(m, kGemmGrain, [&](size_t b, size_t e) { table_.gemm(g, b, e); });
   }
   void gelu_forward() const {
@@ -76,15 +85,13 @@ class Runner {
     });
   }
   void attention_forward() const {
-    const AttentionShape shape = attention_shape();
-    over(shape.batch * shape.heads, 1, [&](size_t b, size_t e) {
-      table_.attention_forward(out(0), out(1), in(0), in(1), shape, b, e);
+    over_pairs([&](const AttentionShape& shape, T* scratch, size_t b, size_t e) {
+      table_.attention_forward(out(0), out(1), in(0), in(1), shape, scratch, b, e);
     });
   }
   void attention_backward() const {
-    const AttentionShape shape = attention_shape();
-    over(shape.batch * shape.heads, 1, [&](size_t b, size_t e) {
-      table_.attention_backward(out(0), in(0), in(1), in(2), out(1), shape, b, e);
+    over_pairs([&](const AttentionShape& shape, T* scratch, size_t b, size_t e) {
+      table_.attention_backward(out(0), in(0), in(1), in(2), in(3), shape, scratch, b, e);
     });
   }
   void embedding_forward() const {
@@ -104,6 +111,27 @@ class Runner {
                                 first(3), b, e);
     });
   }
+  // out[r] = in[rows[r]]
+  void gather_rows() const {
+    const int32_t* rows = bindings_.index_at(op_.in[1]);
+    over(n(0), row_grain(n(1)), [&](size_t b, size_t e) {
+      for (size_t r = b; r < e; ++r)
+        std::copy_n(in(0) + static_cast<size_t>(rows[r]) * n(1), n(1), out(0) + r * n(1));
+    });
+  }
+  // out = base; out[rows[r]] += in[r]
+  void scatter_rows() const {
+    const int32_t* rows = bindings_.index_at(op_.in[1]);
+    over(n(2) * n(1), kElementGrain, [&](size_t b, size_t e) {
+      for (size_t i = b; i < e; ++i) out(0)[i] = in(2) != nullptr ? in(2)[i] : T(0);
+    });
+    over(n(1), kColumnGrain, [&](size_t b, size_t e) {
+      for (size_t r = 0; r < n(0); ++r) {
+        T* to = out(0) + static_cast<size_t>(rows[r]) * n(1);
+        for (size_t c = b; c < e; ++c) to[c] += in(0)[r * n(1) + c];
+      }
+    });
+  }
   void row_max() const {
     over(n(0), row_grain(n(1)),
          [&](size_t b, size_t e) { table_.row_max(out(0), in(0), n(1), b, e); });
@@ -119,6 +147,27 @@ class Runner {
       table_.cross_entropy(out(0), out(1), in(0), in(0) + n(0), bindings_.index_at(op_.in[1]),
                            static_cast<T>(op_.f[0]), n(1), first(2), b, e);
     });
+  }
+  void softmax_cross_entropy() const {
+    over(n(0), row_grain(n(1)), [&](size_t b, size_t e) {
+      table_.softmax_cross_entropy(out(0), out(1), bindings_.index_at(op_.in[1]),
+                                   static_cast<T>(op_.f[0]), n(1), b, e);
+    });
+  }
+  // out = in in bf16, transposed if n[2]; `in` may be of bf16 already.
+  void convert() const {
+    const auto* halves = static_cast<const uint16_t*>(bindings_.memory[op_.in[0]]);
+    auto* to = static_cast<uint16_t*>(bindings_.memory[op_.out[0]]);
+    if (op_.n[2] == 0) {
+      over(n(0) * n(1), kElementGrain,
+           [&](size_t b, size_t e) { table_.convert_half(to, in(0), b, e); });
+    } else if (in(0) != nullptr) {
+      over(n(1), kColumnGrain,
+           [&](size_t b, size_t e) { table_.transpose_half(to, in(0), n(0), n(1), b, e); });
+    } else {
+      over(n(1), kColumnGrain,
+           [&](size_t b, size_t e) { table_.transpose_halves(to, halves, n(0), n(1), b, e); });
+    }
   }
   // out(0) = gradient, out(1) = loss of each row; f[0] scales the squares.
   void mean_squared_error() const {
@@ -151,9 +200,16 @@ class Runner {
   void over(size_t count, size_t grain, const Body& body) const {
     for_rows(bindings_.team, count, grain, body);
   }
-  AttentionShape attention_shape() const {
-    return {
-        .batch = n(0), .sequence = n(1), .heads = n(2), .head_size = n(3), .causal = op_.n[4] != 0};
+  // Each thread has a piece of the (sample, head) pairs and a part of the scratch memory.
+  template <typename Body>
+  void over_pairs(const Body& body) const {
+    const AttentionShape shape = attention_shape(op_);
+    const size_t pairs = shape.batch * shape.heads, threads = static_cast<size_t>(bindings_.team);
+    const size_t each = table_.attention_scratch(shape);
+    over(threads, 1, [&](size_t b, size_t e) {
+      for (size_t t = b; t < e; ++t)
+        body(shape, bindings_.scratch + t * each, pairs * t / threads, pairs * (t + 1) / threads);
+    });
   }
   size_t n(size_t i) const { return static_cast<size_t>(op_.n[i]); }
   int32_t first(size_t i) const { return static_cast<int32_t>(op_.n[i]); }
@@ -210,12 +266,18 @@ void run_op(const Op& op, const Bindings<T>& bindings) {
       return run.embedding_forward();
     case OpKind::embedding_backward:
       return run.embedding_backward();
+    case OpKind::gather_rows:
+      return run.gather_rows();
+    case OpKind::scatter_rows:
+      return run.scatter_rows();
     case OpKind::row_max:
       return run.row_max();
     case OpKind::softmax_partial:
       return run.softmax_partial();
     case OpKind::cross_entropy:
       return run.cross_entropy();
+    case OpKind::softmax_cross_entropy:
+      return run.softmax_cross_entropy();
     case OpKind::sum:
       return run.sum();
     case OpKind::mean_squared_error:
@@ -233,12 +295,24 @@ void run_op(const Op& op, const Bindings<T>& bindings) {
       return top_k_ties(top_k_of(op, bindings), static_cast<size_t>(op.n[4]));
     case OpKind::top_k_mask:
       return top_k_mask(top_k_of(op, bindings), static_cast<size_t>(op.n[4]));
+    case OpKind::convert:
+      return run.convert();
+    case OpKind::pack:  // the product library's
     case OpKind::all_reduce:
     case OpKind::adamw:
       return;
   }
 }
 
+template <typename T>
+size_t scratch_of(const Op& op) {
+  const bool attention =
+      op.kind == OpKind::attention_forward || op.kind == OpKind::attention_backward;
+  return attention ? kernels<T>().attention_scratch(attention_shape(op)) : 0;
+}
+
+template size_t scratch_of<float>(const Op&);
+template size_t scratch_of<double>(const Op&);
 template void run_op<float>(const Op&, const Bindings<float>&);
 template void run_op<double>(const Op&, const Bindings<double>&);
 

@@ -156,11 +156,9 @@ Program Builder::finish() {
   for (TensorId id = 0; id < program_.tensors.size(); ++id) {
     TensorInfo& it = program_.tensors[id];
     if (aliases_.contains(id)) continue;
-    // Whole cache lines, so that no two tensors share one between threads.
-    constexpr size_t kRound = 16;
     size_t& end = program_.arena_elements[static_cast<size_t>(it.role)];
     it.offset = end;
-    end += (it.size() + kRound - 1) / kRound * kRound;
+    end += it.room();
   }
   for (const auto& [id, alias] : aliases_)
     program_.tensors[id].offset = program_.tensors[alias.whole].offset + alias.offset;

@@ -53,6 +53,8 @@ class Builder {
                      size_t heads, size_t head_size, bool causal);
   /// Rows of a vocabulary-sharded table, summed over the group.
   TensorId embedding(std::string name, TensorId table, TensorId tokens);
+  /// Rows of x by number.
+  TensorId gather_rows(std::string name, TensorId x, TensorId numbers);
   /// The mean cross-entropy of vocabulary-sharded logits; rows labelled -1 do not count.
   /// `counted` rows have a label. Returns a scalar.
   TensorId cross_entropy(std::string name, TensorId logits, TensorId labels, size_t counted);

@@ -41,9 +41,10 @@ size_t place_in_whole(const TensorInfo& parameter, int rank, size_t local) {
 }
 
 template <typename T>
-void fill_initial(T* values, const TensorInfo& parameter, int rank, uint64_t seed) {
+void fill_initial(T* values, const TensorInfo& parameter, int rank, uint64_t seed, size_t begin,
+                  size_t end) {
   const uint64_t stream = seed ^ hash_of(parameter.name);
-  for (size_t i = 0; i < parameter.size(); ++i) {
+  for (size_t i = begin; i < end; ++i) {
     const uint64_t at = place_in_whole(parameter, rank, i);
     double value = 0;
     switch (parameter.init.kind) {
@@ -66,7 +67,7 @@ void fill_initial(T* values, const TensorInfo& parameter, int rank, uint64_t see
   }
 }
 
-template void fill_initial<float>(float*, const TensorInfo&, int, uint64_t);
-template void fill_initial<double>(double*, const TensorInfo&, int, uint64_t);
+template void fill_initial<float>(float*, const TensorInfo&, int, uint64_t, size_t, size_t);
+template void fill_initial<double>(double*, const TensorInfo&, int, uint64_t, size_t, size_t);
 
 }  // namespace stallscope::trainer

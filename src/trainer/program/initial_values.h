@@ -8,9 +8,10 @@
 
 namespace stallscope::trainer {
 
-/// Fills this rank's part of the parameter.
+/// Fills the elements [begin, end) of this rank's part of the parameter.
 template <typename T>
-void fill_initial(T* values, const TensorInfo& parameter, int rank, uint64_t seed);
+void fill_initial(T* values, const TensorInfo& parameter, int rank, uint64_t seed, size_t begin,
+                  size_t end);
 
 /// The place in the whole tensor of element `local` of rank `rank`'s part.
 size_t place_in_whole(const TensorInfo& parameter, int rank, size_t local);

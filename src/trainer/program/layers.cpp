@@ -121,22 +121,17 @@ TensorId Builder::layer_norm(std::string name, TensorId x, TensorId gain, Tensor
 
 TensorId Builder::attention(std::string name, TensorId qkv, TensorId mask, size_t batch,
                             size_t sequence, size_t heads, size_t head_size, bool causal) {
-  const TensorId probabilities =
-      activation(name + ".probabilities", {batch * heads, sequence, sequence});
+  const TensorId log_sums = activation(name + ".log_sums", {batch * heads, sequence});
   const TensorId y = activation(name, {batch * sequence, heads * head_size});
   const std::array<int64_t, 6> sizes{as_int(batch), as_int(sequence), as_int(heads),
                                      as_int(head_size), causal};
-  add({.kind = OpKind::attention_forward,
-       .in = {qkv, mask},
-       .out = {y, probabilities},
-       .n = sizes});
+  add({.kind = OpKind::attention_forward, .in = {qkv, mask}, .out = {y, log_sums}, .n = sizes});
   on_backward([=, this] {
-    const TensorId scratch = activation(name + ".scratch", {batch * heads, sequence});
     const Flow dqkv = flow_to(qkv);
     assert(dqkv.base == kNoTensor);
     add({.kind = OpKind::attention_backward,
-         .in = {gradient(y), qkv, probabilities},
-         .out = {dqkv.target, scratch},
+         .in = {gradient(y), qkv, log_sums, mask},
+         .out = {dqkv.target},
          .n = sizes});
   });
   return y;
@@ -157,6 +152,23 @@ TensorId Builder::embedding(std::string name, TensorId table, TensorId tokens) {
          .n = sizes});
   });
   return sharded ? leave_parallel(y) : y;
+}
+
+TensorId Builder::gather_rows(std::string name, TensorId x, TensorId numbers) {
+  const size_t count = tensor(numbers).size(), width = columns(x), total = rows(x);
+  const TensorId y = activation(std::move(name), {count, width});
+  add({.kind = OpKind::gather_rows,
+       .in = {x, numbers},
+       .out = {y},
+       .n = {as_int(count), as_int(width)}});
+  on_backward([=, this] {
+    const Flow flow = flow_to(x);
+    add({.kind = OpKind::scatter_rows,
+         .in = {gradient(y), numbers, flow.base},
+         .out = {flow.target},
+         .n = {as_int(count), as_int(width), as_int(total)}});
+  });
+  return y;
 }
 
 TensorId Builder::cross_entropy(std::string name, TensorId logits, TensorId labels,

@@ -20,7 +20,8 @@ inline constexpr TensorId kNoTensor = ~0U;
 
 /// What a tensor is for: each role has an arena of its own.
 enum class Role : uint8_t { parameter, gradient, activation, input, constant };
-enum class Element : uint8_t { real, index };  ///< real: the program's precision; index: int32
+/// real: the program's precision; index: int32; bf16: what products read in that precision.
+enum class Element : uint8_t { real, index, bf16 };
 
 /// How a parameter starts. Values depend on name, position in the whole tensor and seed alone,
 /// so that every tensor-parallel layout starts from the same model.
@@ -49,6 +50,13 @@ struct TensorInfo {
     for (const size_t n : shape) product *= n;
     return product;
   }
+  /// Elements of the arena it takes: two of bf16 share one (of 4 bytes), the end is rounded to
+  /// whole cache lines, so that no two tensors share one between threads.
+  size_t room() const {
+    constexpr size_t kLine = 16;
+    const size_t count = element == Element::bf16 ? (size() + 1) / 2 : size();
+    return (count + kLine - 1) / kLine * kLine;
+  }
 };
 
 enum class OpKind : uint8_t {
@@ -64,9 +72,12 @@ enum class OpKind : uint8_t {
   attention_backward,
   embedding_forward,
   embedding_backward,
+  gather_rows,
+  scatter_rows,
   row_max,
   softmax_partial,
   cross_entropy,
+  softmax_cross_entropy,
   sum,
   mean_squared_error,
   multiply,
@@ -75,6 +86,8 @@ enum class OpKind : uint8_t {
   top_k_pick,
   top_k_ties,
   top_k_mask,
+  convert,
+  pack,
   all_reduce,
   adamw,
 };
@@ -107,6 +120,7 @@ struct Op {
   std::array<int64_t, 6> n{};     ///< sizes and switches; meaning by kind
   std::array<double, 2> f{};      ///< factors; meaning by kind
   std::vector<uint32_t> waits{};  ///< ops of the other stream that must be done before
+  std::string name{};             ///< of the kernel in recordings; empty: the kind's own
 };
 
 /// A contiguous run of ops with a name: "layer.0", "layer.0.backward", "optimizer".

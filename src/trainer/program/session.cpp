@@ -4,12 +4,26 @@
 
 #include "trainer/ops/team.h"
 #include "trainer/program/initial_values.h"
+#include "trainer/program/lower.h"
 
 namespace stallscope::trainer {
 namespace {
 
 size_t arena(const Program& program, Role role) {
   return program.arena_elements[static_cast<size_t>(role)];
+}
+
+// What one thread needs for the op that needs most, for each of the team.
+template <typename T>
+size_t scratch_elements(const Program& program, int team) {
+  size_t most = 0;
+  for (const Op& op : program.ops) most = std::max(most, scratch_of<T>(op));
+  return most * static_cast<size_t>(std::max(team, 1));
+}
+
+bool has_halves(const Program& program) {
+  return std::ranges::any_of(program.tensors,
+                             [](const TensorInfo& it) { return it.element == Element::bf16; });
 }
 
 bool is_backward(std::string_view section) {
@@ -19,7 +33,8 @@ bool is_backward(std::string_view section) {
 }  // namespace
 
 template <typename T>
-Session<T>::Session(Program program, Device& device, Group* group, uint64_t seed)
+Session<T>::Session(Program program, Device& device, Group* group, uint64_t seed,
+                    const ProductLibrary* library)
     : program_(std::move(program)),
       device_(device),
       group_(group),
@@ -31,22 +46,112 @@ Session<T>::Session(Program program, Device& device, Group* group, uint64_t seed
       activations_(device, arena(program_, Role::activation)),
       inputs_(device, arena(program_, Role::input)),
       constants_(device, arena(program_, Role::constant)),
+      scratch_(device, scratch_elements<T>(program_, device.options().team)),
+      half_parameters_(device, has_halves(program_) ? parameters_.size() : 0),
       events_(program_.ops.size()) {
   bindings_.team = device.options().team;
+  bindings_.scratch = scratch_.data();
+  if (half_parameters_.size() > 0) bindings_.half_parameters = half_parameters_.data();
   T* const bases[] = {parameters_.data(), gradients_.data(), activations_.data(), inputs_.data(),
                       constants_.data()};
   for (const TensorInfo& it : program_.tensors) {
     T* const place = bases[static_cast<size_t>(it.role)] + it.offset;
     const bool real = it.element == Element::real;
+    bindings_.memory.push_back(place);
     bindings_.real.push_back(real ? place : nullptr);
-    bindings_.index.push_back(real ? nullptr : reinterpret_cast<int32_t*>(place));
+    bindings_.index.push_back(it.element == Element::index ? reinterpret_cast<int32_t*>(place)
+                                                           : nullptr);
     if (it.role == Role::gradient) gradient_list_.emplace_back(place, it.size());
+    if (it.role != Role::parameter) continue;
+    constexpr size_t kPiece = 8192;
+    for (size_t at = 0; at < it.size(); at += kPiece)
+      pieces_.push_back({it.offset + at, std::min(kPiece, it.size() - at), it.decays});
   }
   for (const Op& op : program_.ops) {
     work_.push_back(work_of(program_, op, sizeof(T)));
     for (const uint32_t awaited : op.waits) events_[awaited].emplace();
   }
   initialize(seed);
+  prepared_.resize(program_.ops.size());
+  if (library != nullptr && std::is_same_v<T, float>) prepare(*library);
+  parameters_changed();
+}
+
+template <typename T>
+Result<std::unique_ptr<Prepared>> Session<T>::prepare(const ProductLibrary& library,
+                                                      const Op& op) const {
+  auto floats = [&](TensorId id) {
+    return id == kNoTensor ? nullptr : static_cast<float*>(bindings_.memory[id]);
+  };
+  // A parameter is read in the type of the product.
+  auto operand = [&](TensorId id, Element type) -> const void* {
+    const TensorInfo& it = program_.tensor(id);
+    if (it.role == Role::parameter && type == Element::bf16)
+      return bindings_.half_parameters + it.offset;
+    return bindings_.memory[id];
+  };
+  if (op.kind == OpKind::pack) {
+    const ProductShape shape{.m = static_cast<size_t>(op.n[0]),
+                             .n = static_cast<size_t>(op.n[1]),
+                             .k = static_cast<size_t>(op.n[2]),
+                             .transpose_b = op.n[4] != 0,
+                             .operands = program_.tensor(op.out[0]).element,
+                             .packed_b = true};
+    return library.packing(shape, operand(op.in[0], shape.operands), bindings_.memory[op.out[0]]);
+  }
+  const ProductShape shape = product_shape(program_, op);
+  return library.product(shape, bindings_.memory[op.in[0]], operand(op.in[1], shape.operands),
+                         floats(op.in[3]), floats(op.in[2]), floats(op.out[0]));
+}
+
+template <typename T>
+void Session<T>::prepare(const ProductLibrary& library) {
+  for (size_t i = 0; i < program_.ops.size(); ++i) {
+    const Op& op = program_.ops[i];
+    if (op.kind != OpKind::gemm && op.kind != OpKind::pack) continue;
+    auto prepared = prepare(library, op);
+    if (!prepared.ok()) return device_.fail(prepared.error());
+    prepared_[i] = std::move(*prepared);
+  }
+}
+
+template <typename T>
+void Session<T>::parameters_changed() {
+  if (bindings_.half_parameters != nullptr) {
+    const Work work{.bytes = static_cast<double>(parameters_.size()) * (sizeof(T) + 2)};
+    stream().launch("convert_bf16_kernel", work, [this] {
+      for_rows(bindings_.team, parameters_.size(), 4096, [&](size_t begin, size_t end) {
+        kernels<T>().convert_half(bindings_.half_parameters, parameters_.data(), begin, end);
+      });
+    });
+  }
+  for (const Op& op : program_.ops)
+    if (op.kind == OpKind::pack) launch(op);
+}
+
+template <typename T>
+auto Session<T>::measure_products(int repeats) -> std::vector<ProductRate> {
+  std::vector<ProductRate> rates;
+  for (size_t i = 0; i < program_.ops.size(); ++i) {
+    const Op& op = program_.ops[i];
+    if (op.kind != OpKind::gemm || prepared_[i] == nullptr) continue;
+    const auto known = std::ranges::find(rates, op.name, &ProductRate::name);
+    if (known != rates.end()) {
+      ++known->per_step;
+      continue;
+    }
+    ProductRate rate{.name = op.name, .per_step = 1, .flops = work_[i].flops, .best_ns = 1e18};
+    stream().enqueue([&, product = prepared_[i].get()] {
+      for (int r = 0; r < repeats; ++r) {
+        const Ns start = now_ns();
+        if (!product->run(bindings_.team).ok()) return;
+        rate.best_ns = std::min(rate.best_ns, static_cast<double>(now_ns() - start));
+      }
+    });
+    stream().drain();
+    rates.push_back(std::move(rate));
+  }
+  return rates;
 }
 
 template <typename T>
@@ -57,14 +162,24 @@ Session<T>::~Session() {
 
 template <typename T>
 void Session<T>::initialize(uint64_t seed) {
-  auto clear = [](const Buffer<T>& buffer) { std::fill_n(buffer.data(), buffer.size(), T(0)); };
-  for (const auto* buffer : {&parameters_, &gradients_, &first_moments_, &second_moments_,
-                             &activations_, &inputs_, &constants_}) {
-    clear(*buffer);
-  }
   const int rank = group_ == nullptr ? 0 : group_->rank();
-  for (const TensorId id : program_.parameters())
-    fill_initial(bindings_.real[id], program_.tensor(id), rank, seed);
+  const int team = bindings_.team;
+  // On the stream's own threads, so that pages lie where they will be used.
+  stream().enqueue([&] {
+    for (const auto* buffer : {&parameters_, &gradients_, &first_moments_, &second_moments_,
+                               &activations_, &inputs_, &constants_}) {
+      for_rows(team, buffer->size(), 4096, [&](size_t begin, size_t end) {
+        std::fill(buffer->data() + begin, buffer->data() + end, T(0));
+      });
+    }
+    for (const TensorId id : program_.parameters()) {
+      const TensorInfo& it = program_.tensor(id);
+      for_rows(team, it.size(), 64, [&](size_t begin, size_t end) {
+        fill_initial(bindings_.real[id], it, rank, seed, begin, end);
+      });
+    }
+  });
+  stream().drain();
 }
 
 template <typename T>
@@ -81,7 +196,10 @@ void Session<T>::launch(const Op& op) {
     }
   } else {
     const size_t index = static_cast<size_t>(&op - program_.ops.data());
-    stream.launch(kernel_name(op.kind), work_[index], [&op, this] { run_op<T>(op, bindings_); });
+    stream.launch(kernel_name(op), work_[index], [&op, this, prepared = prepared_[index].get()] {
+      if (prepared == nullptr) return run_op<T>(op, bindings_);
+      if (Status status = prepared->run(bindings_.team); !status.ok()) device_.fail(status.error());
+    });
   }
   const size_t index = static_cast<size_t>(&op - program_.ops.data());
   if (events_[index]) stream.record(*events_[index]);
@@ -131,33 +249,35 @@ template <typename T>
 void Session<T>::optimizer_step(const AdamOptions& options) {
   const Section* it = program_.section("optimizer");
   launch_adamw(program_.ops[it->first], options);
+  for (uint32_t i = it->first + 1; i < it->last; ++i) launch(program_.ops[i]);
 }
 
 template <typename T>
 void Session<T>::launch_adamw(const Op& op, const AdamOptions& options) {
   ++steps_;
   const auto steps = static_cast<double>(steps_);
-  const typename KernelTable<T>::Adam adam{
-      .rate = static_cast<T>(options.rate),
+  const typename KernelTable<T>::Adam plain{
       .beta1 = static_cast<T>(options.beta1),
       .beta2 = static_cast<T>(options.beta2),
       .epsilon = static_cast<T>(options.epsilon),
-      .decay = static_cast<T>(options.decay),
-      .correction1 = static_cast<T>(1 - std::pow(options.beta1, steps)),
-      .correction2 = static_cast<T>(1 - std::pow(options.beta2, steps))};
+      .kept = 1,
+      .step = static_cast<T>(options.rate / (1 - std::pow(options.beta1, steps))),
+      .root = static_cast<T>(1 / std::sqrt(1 - std::pow(options.beta2, steps)))};
+  auto decaying = plain;
+  decaying.kept = static_cast<T>(1 - options.rate * options.decay);
   const size_t index = static_cast<size_t>(&op - program_.ops.data());
-  stream().launch(kernel_name(op.kind), work_[index], [this, adam] {
-    for (const TensorInfo& it : program_.tensors) {
-      if (it.role != Role::parameter) continue;
-      auto own = adam;
-      if (!it.decays) own.decay = 0;
-      const size_t at = it.offset;
-      const T* gradient = gradients_.data() + program_.tensor(it.gradient).offset;
-      for_rows(bindings_.team, it.size(), 16, [&](size_t begin, size_t end) {
-        kernels<T>().adamw(parameters_.data() + at, first_moments_.data() + at,
-                           second_moments_.data() + at, gradient, own, begin, end);
-      });
-    }
+  stream().launch(kernel_name(op), work_[index], [this, plain, decaying] {
+    // A parameter and its gradient lie at the same place of their arenas.
+    for_rows(bindings_.team, pieces_.size(), 1, [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i) {
+        const Piece& it = pieces_[i];
+        uint16_t* const half =
+            bindings_.half_parameters == nullptr ? nullptr : bindings_.half_parameters + it.offset;
+        kernels<T>().adamw(parameters_.data() + it.offset, first_moments_.data() + it.offset,
+                           second_moments_.data() + it.offset, gradients_.data() + it.offset, half,
+                           it.decays ? decaying : plain, it.count);
+      }
+    });
   });
 }
 

@@ -11,6 +11,7 @@
 #include "trainer/device/collectives.h"
 #include "trainer/device/device.h"
 #include "trainer/ops/ops.h"
+#include "trainer/products/library.h"
 #include "trainer/program/program.h"
 
 namespace stallscope::trainer {
@@ -23,8 +24,10 @@ template <typename T>
 class Session {
  public:
   /// Allocates the arenas and sets every parameter to its initial value (from `seed`).
-  /// `group` carries the program's collectives; null for a group of one.
-  Session(Program program, Device& device, Group* group, uint64_t seed);
+  /// `group` carries the program's collectives; null for a group of one. With `library`, matrix
+  /// products run there (floats only); what it cannot do fails the device.
+  Session(Program program, Device& device, Group* group, uint64_t seed,
+          const ProductLibrary* library = nullptr);
 
   /// Waits for what is still running.
   ~Session();
@@ -46,6 +49,19 @@ class Session {
   /// Launches the AdamW update.
   void optimizer_step(const AdamOptions& options);
 
+  /// Launches the copies of weights that a lowered program keeps: after writing parameters.
+  void parameters_changed();
+
+  /// A product as the program runs it, alone and repeated, with its operands in place.
+  struct ProductRate {
+    std::string name;
+    uint32_t per_step = 0;
+    double flops = 0;  ///< of one
+    double best_ns = 0;
+  };
+  /// Measures every distinct product of a lowered program; what the program holds is lost.
+  std::vector<ProductRate> measure_products(int repeats);
+
   /// The first element of a real tensor, on the host: waits for everything queued before.
   T item(std::string_view name);
 
@@ -64,6 +80,8 @@ class Session {
 
  private:
   void launch(const Op& op);
+  void prepare(const ProductLibrary& library);
+  Result<std::unique_ptr<Prepared>> prepare(const ProductLibrary& library, const Op& op) const;
   void launch_adamw(const Op& op, const AdamOptions& options);
   void initialize(uint64_t seed);
   Stream& stream_of(const Op& op) {
@@ -75,11 +93,19 @@ class Session {
   Group* group_;
   Stream& communication_;
   Buffer<T> parameters_, gradients_, first_moments_, second_moments_, activations_, inputs_,
-      constants_;
+      constants_, scratch_;
+  Buffer<uint16_t> half_parameters_;
   Bindings<T> bindings_;
   std::vector<std::optional<Event>> events_;  ///< of ops that another stream waits for
   std::vector<Work> work_;
+  std::vector<std::unique_ptr<Prepared>> prepared_;  ///< by op; null: our own kernels
   std::vector<std::span<T>> gradient_list_;
+  /// All parameters as pieces of a few thousand elements, for one pass over all of them.
+  struct Piece {
+    size_t offset, count;
+    bool decays;
+  };
+  std::vector<Piece> pieces_;
   int64_t steps_ = 0;
 };
 

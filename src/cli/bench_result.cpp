@@ -1,0 +1,186 @@
+#include "cli/bench_result.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "analyze/operator_groups.h"
+#include "base/units.h"
+
+namespace stallscope {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json over(double amount, double nanoseconds) {
+  return nanoseconds > 0 ? Json(amount / nanoseconds * 1e9) : Json();
+}
+
+const Json* find_kernel(const Json& facts, const std::string& name) {
+  for (const Json& it : facts)
+    if (it["name"] == name) return &it;
+  return nullptr;
+}
+
+/// Time by kernel per step, with its work where the trainer knows it.
+Json roofline(const Json& report, const Json& facts, double steps) {
+  Json rows = Json::array();
+  if (report["ranks"].empty() || !report["ranks"][0]["kernels"].is_array() || steps <= 0)
+    return rows;
+  const Json works = facts.value("kernels", Json::array());
+  std::map<std::string, double> best;  // by product: its time per step when it runs alone
+  for (const Json& it : facts.value("productRates", Json::array()))
+    best[it["name"]] = it["bestNs"].get<double>();
+  for (const Json& kernel : report["ranks"][0]["kernels"]) {
+    const std::string name = kernel["name"];
+    const Json* work = find_kernel(works, name);
+    const double count = kernel["count"].get<double>();
+    const double launches = work != nullptr ? (*work)["launches"].get<double>() : count / steps;
+    const double time = kernel["totalNs"].get<double>() / count * launches;
+    const auto alone = best.find(name);
+    rows.push_back(
+        {{"name", name},
+         {"group", to_string(operator_group(name, ""))},
+         {"launches", launches},
+         {"timeNs", time},
+         {"flops", work != nullptr ? (*work)["flops"] : Json()},
+         {"bytes", work != nullptr ? (*work)["bytes"] : Json()},
+         {"flopsPerSecond", work != nullptr ? over((*work)["flops"], time) : Json()},
+         {"bytesPerSecond", work != nullptr ? over((*work)["bytes"], time) : Json()},
+         {"shareOfBest", alone != best.end() && time > 0 ? Json(alone->second / time) : Json()}});
+  }
+  return rows;
+}
+
+Json groups_of(const Json& kernels) {
+  std::map<std::string, Json> groups;
+  for (const Json& row : kernels) {
+    Json& it = groups[row["group"]];
+    if (it.is_null())
+      it = {{"group", row["group"]},
+            {"launches", 0.0},
+            {"timeNs", 0.0},
+            {"flops", 0.0},
+            {"bytes", 0.0}};
+    for (const char* field : {"launches", "timeNs", "flops", "bytes"})
+      if (row[field].is_number()) it[field] = it[field].get<double>() + row[field].get<double>();
+  }
+  Json out = Json::array();
+  for (auto& [name, it] : groups) out.push_back(std::move(it));
+  return out;
+}
+
+/// Model FLOP over step time, over the rate of the same products alone in the same run.
+Json utilisation(const Json& facts, double step) {
+  double flops = 0, best = 0;
+  for (const Json& it : facts.value("productRates", Json::array())) {
+    flops += it["flops"].get<double>();
+    best += it["bestNs"].get<double>();
+  }
+  if (step <= 0 || best <= 0) return {};
+  const double attention = facts.value("attentionFlops", 0.0);
+  const double rate = flops / best * 1e9;
+  return {{"modelFlops", flops + attention},
+          {"matrixProductFlops", flops},
+          {"attentionFlops", attention},
+          {"denominatorFlopsPerSecond", rate},
+          {"denominator", "this step's matrix products alone, best of 5, measured after the run"},
+          {"modelFlopUtilisation", (flops + attention) / step * 1e9 / rate},
+          {"matrixProductShare", best / step}};
+}
+
+std::string cell(const Json& value, double unit, const char* format = "{:.0f}") {
+  return value.is_number() ? fmt::format(fmt::runtime(format), value.get<double>() / unit) : "-";
+}
+
+}  // namespace
+
+Json bench_result(const BenchShape& shape, const Json& report, const Json& facts) {
+  const Json& step = report["summary"]["stepTimeNs"];
+  const double median = step.is_object() ? step["median"].get<double>() : 0;
+  const double steps = report["summary"]["stepsUsed"].get<double>();
+  const double tokens = static_cast<double>(shape.batch * shape.sequence);
+  double communication = 0;
+  for (const Json& row : report["breakdown"])
+    if (row["class"] == "exposed-communication") communication = row["fraction"];
+  const Json kernels = roofline(report, facts, steps);
+  return {{"schemaVersion", "1.0"},
+          {"kind", "stallscope-reference"},
+          {"model", shape.model},
+          {"layers", shape.layers},
+          {"hidden", shape.hidden},
+          {"heads", shape.heads},
+          {"batch", shape.batch},
+          {"sequence", shape.sequence},
+          {"vocabulary", shape.vocabulary},
+          {"head", shape.head},
+          {"precision", shape.precision},
+          {"dropout", 0.0},
+          {"tensorParallel", shape.ranks},
+          {"device", report["environment"].value("cpu.model", "CPU")},
+          {"host", report["environment"].value("host", "")},
+          {"threadsPerRank", facts.value("threads", Json())},
+          {"instructionSet", facts.value("instructionSet", Json())},
+          {"products", facts.value("products", Json())},
+          {"denormals", facts.value("denormals", Json())},
+          {"parametersPerRank", facts.value("parameters", Json())},
+          {"memoryBytesPerRank", facts.value("memoryBytes", Json())},
+          {"minimumMemoryBytesPerRank", facts.value("minimumMemoryBytes", Json())},
+          {"stepsUsed", report["summary"]["stepsUsed"]},
+          {"stepTimeNs", step},
+          {"tokensPerSecond", median > 0 ? Json(tokens / (median / 1e9)) : Json()},
+          {"utilisation", utilisation(facts, median)},
+          {"communicationFraction", communication},
+          {"breakdown", report["breakdown"]},
+          {"groups", groups_of(kernels)},
+          {"kernels", kernels},
+          {"plan", facts.value("plan", Json::array())}};
+}
+
+std::string bench_text(const Json& result) {
+  const Json& step = result["stepTimeNs"];
+  if (!step.is_object()) return "no step time: too few steps\n";
+  auto ns = [](const Json& value) { return format_duration(value.get<double>()); };
+  std::string out = fmt::format(
+      "{} {} layers, hidden {}, batch {}, sequence {}, {}, tensor parallel {}, {} head\n",
+      result["model"].get<std::string>(), result["layers"].dump(), result["hidden"].dump(),
+      result["batch"].dump(), result["sequence"].dump(), result["precision"].get<std::string>(),
+      result["tensorParallel"].dump(), result["head"].get<std::string>());
+  out += fmt::format("{} per step ({} to {}), {:.0f} tokens/s\n", ns(step["median"]),
+                     ns(step["low"]), ns(step["high"]), result["tokensPerSecond"].get<double>());
+  if (const Json& use = result["utilisation"]; use.is_object()) {
+    out += fmt::format(
+        "model FLOP utilisation {}: {:.1f} GFLOP ({:.1f} of attention) over {:.0f} GFLOP/s,\n"
+        "  {}; matrix products fill {} of the step\n",
+        format_fraction(use["modelFlopUtilisation"]), use["modelFlops"].get<double>() / 1e9,
+        use["attentionFlops"].get<double>() / 1e9,
+        use["denominatorFlopsPerSecond"].get<double>() / 1e9, use["denominator"].get<std::string>(),
+        format_fraction(use["matrixProductShare"]));
+  }
+  if (result["memoryBytesPerRank"].is_number())
+    out += fmt::format("memory {} per rank, {} at least; {}, {} threads, denormals {}\n",
+                       format_bytes(result["memoryBytesPerRank"]),
+                       format_bytes(result["minimumMemoryBytesPerRank"]),
+                       result["products"].get<std::string>(), result["threadsPerRank"].dump(),
+                       result["denormals"].get<std::string>());
+  out += "\nwhere the step goes\n";
+  for (const Json& row : result["breakdown"])
+    out += fmt::format("  {:<24} {:>8}\n", row["class"].get<std::string>(),
+                       format_fraction(row["fraction"].get<double>()));
+  out += fmt::format("\n{:<34} {:>8} {:>10} {:>8} {:>8} {:>8}\n", "kernel (per step)", "launches",
+                     "time", "GFLOP/s", "GB/s", "of best");
+  for (const Json& row : result["kernels"])
+    out += fmt::format("{:<34} {:>8} {:>10} {:>8} {:>8} {:>8}\n", row["name"].get<std::string>(),
+                       cell(row["launches"], 1), ns(row["timeNs"]),
+                       cell(row["flopsPerSecond"], 1e9), cell(row["bytesPerSecond"], 1e9, "{:.1f}"),
+                       cell(row["shareOfBest"], 0.01, "{:.0f} %"));
+  if (!result["plan"].empty()) out += "\nplan\n";
+  for (const Json& row : result["plan"])
+    out += fmt::format("  {:<40} {:<12} {}\n", row["parameters"].get<std::string>(),
+                       row["split"].get<std::string>(), row["shape"].get<std::string>());
+  return out;
+}
+
+}  // namespace stallscope

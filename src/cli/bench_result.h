@@ -1,0 +1,24 @@
+// The result of a reference run, as the JSON of reference.json and as text.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace stallscope {
+
+/// The shape and manner of a reference run.
+struct BenchShape {
+  std::string model = "gpt", precision = "fp32", head = "all";
+  uint64_t layers = 4, hidden = 768, heads = 0, batch = 8, sequence = 128, vocabulary = 0,
+           features = 0, k = 0, ranks = 1;
+};
+
+/// Joins the report of the recorded run with what the trainer wrote of itself (null: nothing).
+nlohmann::ordered_json bench_result(const BenchShape& shape, const nlohmann::ordered_json& report,
+                                    const nlohmann::ordered_json& facts);
+
+/// The result as a few lines and tables.
+std::string bench_text(const nlohmann::ordered_json& result);
+
+}  // namespace stallscope

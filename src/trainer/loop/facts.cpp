@@ -1,0 +1,110 @@
+#include "trainer/loop/facts.h"
+
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "trainer/kernels/table.h"
+#include "trainer/ops/ops.h"
+
+namespace stallscope::trainer {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Runs of each product: the best of these is its rate on an undisturbed machine.
+constexpr int kRepeats = 5;
+
+struct KernelWork {
+  uint32_t launches = 0;
+  Work work;
+};
+
+Json kernels_json(const Program& program) {
+  std::map<std::string, KernelWork> kernels;
+  for (const Op& op : program.ops) {
+    if (op.kind == OpKind::all_reduce) continue;
+    KernelWork& it = kernels[kernel_name(op)];
+    const Work work = work_of(program, op, sizeof(float));
+    ++it.launches;
+    it.work.flops += work.flops;
+    it.work.bytes += work.bytes;
+  }
+  Json out = Json::array();
+  for (const auto& [name, it] : kernels)
+    out.push_back({{"name", name},
+                   {"launches", it.launches},
+                   {"flops", it.work.flops},
+                   {"bytes", it.work.bytes}});
+  return out;
+}
+
+// One row per kind of parameter: layers differ by their number only.
+Json plan_json(const Program& program) {
+  std::map<std::string, Json> rows;
+  for (const TensorId id : program.parameters()) {
+    const TensorInfo& it = program.tensor(id);
+    std::string pattern = it.name;
+    for (size_t at = 0; at < pattern.size(); ++at) {
+      if (pattern[at] < '0' || pattern[at] > '9') continue;
+      pattern.replace(at, pattern.find_first_not_of("0123456789", at) - at, "*");
+    }
+    std::string shape;
+    for (size_t d = 0; d < it.full_shape.size(); ++d) {
+      const bool split = static_cast<int>(d) == it.shard_dimension;
+      shape += (d == 0 ? "" : " x ") + std::to_string(it.full_shape[d]);
+      if (split && it.shape[d] != it.full_shape[d])
+        shape += " (" + std::to_string(it.shape[d]) + " here)";
+    }
+    rows[pattern] = {
+        {"parameters", pattern},
+        {"split",
+         it.shard_dimension < 0 ? "replicated" : "dimension " + std::to_string(it.shard_dimension)},
+        {"shape", shape}};
+  }
+  Json out = Json::array();
+  for (auto& [pattern, row] : rows) out.push_back(std::move(row));
+  return out;
+}
+
+double attention_flops(const Program& program) {
+  double flops = 0;
+  for (const Op& op : program.ops)
+    if (op.kind == OpKind::attention_forward || op.kind == OpKind::attention_backward)
+      flops += work_of(program, op, sizeof(float)).flops;
+  return flops;
+}
+
+}  // namespace
+
+Status write_facts(const std::string& path, Session<float>& session, const MemoryFacts& memory,
+                   const ProductLibrary* library) {
+  const Program& program = session.program();
+  double parameters = 0;
+  for (const TensorId id : program.parameters())
+    parameters += static_cast<double>(program.tensor(id).size());
+  Json products = Json::array();
+  for (const auto& rate : session.measure_products(kRepeats))
+    products.push_back({{"name", rate.name},
+                        {"launches", rate.per_step},
+                        {"flops", rate.flops * rate.per_step},
+                        {"bestNs", rate.best_ns * rate.per_step}});
+  const Json facts{{"parameters", parameters},
+                   {"threads", session.device().options().team},
+                   {"instructionSet", kernels<float>().instruction_set},
+                   {"products", library != nullptr ? library->version() : "own kernels"},
+                   {"denormals", "flushed to zero"},
+                   {"memoryBytes", memory.planned_bytes},
+                   {"minimumMemoryBytes", memory.minimum_bytes},
+                   {"attentionFlops", attention_flops(program)},
+                   {"plan", plan_json(program)},
+                   {"kernels", kernels_json(program)},
+                   {"productRates", products}};
+  std::ofstream file(path);
+  file << facts.dump(1) << '\n';
+  file.close();
+  if (!file) return Error{.message = "cannot be written", .file = path};
+  return ok_status();
+}
+
+}  // namespace stallscope::trainer

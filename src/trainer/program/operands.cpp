@@ -1,0 +1,136 @@
+// Operands of products as the product library wants them.
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "trainer/program/lower.h"
+
+namespace stallscope::trainer {
+namespace {
+
+// Rows from which packing weights anew each step pays: below, the copy costs more than it saves.
+constexpr int64_t kPackRows = 512;
+
+bool overlap(const TensorInfo& a, const TensorInfo& b) {
+  return a.role == b.role && a.offset < b.offset + b.room() && b.offset < a.offset + a.room();
+}
+
+class Rewriter {
+ public:
+  Rewriter(Program& program, Precision precision, const ProductLibrary& library)
+      : program_(program), half_(precision == Precision::bf16), library_(library) {}
+
+  Status rewrite() {
+    const std::vector<Op> before = std::move(program_.ops);
+    for (Section& section : program_.sections) {
+      const auto first = static_cast<uint32_t>(ops_.size());
+      for (uint32_t i = section.first; i < section.last; ++i) {
+        Op op = before[i];
+        if (op.kind == OpKind::gemm)
+          if (Status status = product(op); !status.ok()) return status;
+        for (const TensorId id : op.out)
+          if (id != kNoTensor) forget(id);
+        ops_.push_back(std::move(op));
+      }
+      if (section.name == "optimizer") std::ranges::move(packs_, std::back_inserter(ops_));
+      section = {section.name, first, static_cast<uint32_t>(ops_.size())};
+    }
+    program_.ops = std::move(ops_);
+    return ok_status();
+  }
+
+ private:
+  bool is_parameter(TensorId id) const { return program_.tensor(id).role == Role::parameter; }
+
+  Status product(Op& op) {
+    op.name = std::string(half_ ? "gemm_bf16_" : "gemm_f32_") + std::to_string(op.n[0]) + "x" +
+              std::to_string(op.n[1]) + "x" + std::to_string(op.n[2]);
+    if (is_parameter(op.in[1]) && op.n[0] >= kPackRows && (half_ || op.n[4] == 0))
+      if (Status status = pack(op); !status.ok()) return status;
+    if (!half_) return ok_status();
+    if (op.n[3] != 0) {  // the library is slower with a transposed first operand
+      op.in = {converted(op.in[0], op.n[2], op.n[0], true), op.in[1], op.in[2], op.in[3]};
+      op.n[3] = 0;
+    } else {
+      op.in = {converted(op.in[0], op.n[0], op.n[2], false), op.in[1], op.in[2], op.in[3]};
+    }
+    // Parameters have a bf16 copy already, kept by the optimiser.
+    if (!is_parameter(op.in[1]) && program_.tensor(op.in[1]).element == Element::real) {
+      const int64_t rows = op.n[4] != 0 ? op.n[1] : op.n[2];
+      const int64_t columns = op.n[4] != 0 ? op.n[2] : op.n[1];
+      op.in = {op.in[0], converted(op.in[1], rows, columns, false), op.in[2], op.in[3]};
+    }
+    return ok_status();
+  }
+
+  TensorId add_tensor(TensorInfo info) {
+    size_t& end = program_.arena_elements[static_cast<size_t>(info.role)];
+    info.offset = end;
+    end += info.room();
+    program_.tensors.push_back(std::move(info));
+    return static_cast<TensorId>(program_.tensors.size() - 1);
+  }
+
+  // The second operand becomes its copy in the library's layout.
+  Status pack(Op& op) {
+    const auto key = std::tuple(op.in[1], op.n[0], op.n[4]);
+    auto found = packed_.find(key);
+    if (found == packed_.end()) {
+      ProductShape shape = product_shape(program_, op);
+      shape.operands = half_ ? Element::bf16 : Element::real;
+      shape.packed_b = true;
+      const auto bytes = library_.packed_bytes(shape);
+      if (!bytes.ok()) return bytes.error();
+      const size_t each = half_ ? sizeof(uint16_t) : sizeof(float);
+      const TensorId copy = add_tensor(
+          {.name = program_.tensor(op.in[1]).name + ".packed" + (op.n[4] != 0 ? ".transposed" : ""),
+           .shape = {(*bytes + each - 1) / each},
+           .role = Role::constant,
+           .element = shape.operands});
+      packs_.push_back({.kind = OpKind::pack, .in = {op.in[1]}, .out = {copy}, .n = op.n});
+      found = packed_.emplace(key, copy).first;
+    }
+    op.in = {op.in[0], found->second, op.in[2], op.in[3]};
+    op.n[5] = 1;
+    return ok_status();
+  }
+
+  // The bf16 copy of x, [rows, columns] or its transpose, made where it is first needed.
+  TensorId converted(TensorId x, int64_t rows, int64_t columns, bool transposed) {
+    const auto key = std::pair(x, transposed);
+    if (const auto found = copies_.find(key); found != copies_.end()) return found->second;
+    TensorId from = x;
+    if (const auto plain = copies_.find(std::pair(x, false)); plain != copies_.end())
+      from = plain->second;
+    const TensorId copy =
+        add_tensor({.name = program_.tensor(x).name + (transposed ? ".bf16.transposed" : ".bf16"),
+                    .shape = {program_.tensor(x).size()},
+                    .element = Element::bf16});
+    ops_.push_back(
+        {.kind = OpKind::convert, .in = {from}, .out = {copy}, .n = {rows, columns, transposed}});
+    copies_[key] = copy;
+    return copy;
+  }
+
+  // Copies of what an op has overwritten are stale.
+  void forget(TensorId written) {
+    const TensorInfo& it = program_.tensor(written);
+    std::erase_if(copies_,
+                  [&](const auto& copy) { return overlap(program_.tensor(copy.first.first), it); });
+  }
+
+  Program& program_;
+  bool half_;
+  const ProductLibrary& library_;
+  std::vector<Op> ops_, packs_;
+  std::map<std::tuple<TensorId, int64_t, int64_t>, TensorId> packed_;  ///< parameter, m, transposed
+  std::map<std::pair<TensorId, bool>, TensorId> copies_;               ///< by source, transposed
+};
+
+}  // namespace
+
+Status prepare_operands(Program& program, Precision precision, const ProductLibrary& library) {
+  return Rewriter(program, precision, library).rewrite();
+}
+
+}  // namespace stallscope::trainer

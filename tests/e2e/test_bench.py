@@ -1,0 +1,77 @@
+"""`stallscope bench`: the reference trainer's own recording and result."""
+import json
+
+import pytest
+
+SMALL = ["--layers", 2, "--hidden", 64, "--batch", 4, "--seq", 32, "--vocabulary", 500,
+         "--steps", 8]
+
+
+def bench(tool, folder, *args):
+    tool("bench", *args, "-o", folder)
+    return json.loads((folder / "reference.json").read_text())
+
+
+def has_onednn(build):
+    return (build / "lib/libdnnl.so.3").exists()
+
+
+@pytest.mark.parametrize("model", ["bert", "gpt", "clt"])
+def test_its_own_report_is_free_of_findings(tool, tmp_path, model):
+    args = ["--model", model, *SMALL]
+    if model == "clt":
+        args += ["--features", 256, "--k", 8]
+    result = bench(tool, tmp_path / "out", *args)
+    report = tool.report(tmp_path / "out")
+    assert [each["title"] for each in report["findings"]] == []
+    assert result["stepTimeNs"] == report["summary"]["stepTimeNs"]
+    assert result["tokensPerSecond"] == pytest.approx(
+        4 * 32 / result["stepTimeNs"]["median"] * 1e9, rel=1e-6)
+    # Reporting the folder again gives the same verdict.
+    tool("report", tmp_path / "out", "-o", tmp_path / "again")
+    assert tool.report(tmp_path / "again")["findings"] == []
+
+
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+def test_the_roofline_counts_the_work_of_the_shape(tool, build, tmp_path, precision):
+    if not has_onednn(build):
+        pytest.skip("this build has no oneDNN")
+    result = bench(tool, tmp_path / "out", "--model", "bert", *SMALL, "--precision", precision,
+                   "--tp", 2)
+    rows, h, v, layers, ranks = 128, 64, 500, 2, 2
+    products = layers * 12 * h * h // ranks + h * h + v * h // ranks
+    use = result["utilisation"]
+    assert use["matrixProductFlops"] == pytest.approx(3 * 2 * rows * products)
+    assert 0 < use["modelFlopUtilisation"] < 1.5
+    kernels = {row["name"]: row for row in result["kernels"]}
+    assert "fused_adamw_kernel" in kernels and "attention_forward_kernel" in kernels
+    assert kernels["attention_forward_kernel"]["launches"] == layers
+    named = [name for name in kernels if name.startswith("gemm_")]
+    assert named and all(precision[0:2] in name.replace("f32", "fp32") for name in named)
+    groups = {row["group"]: row for row in result["groups"]}
+    assert {"matrix products", "attention", "norm and activation", "loss", "optimizer",
+            "embedding"} <= set(groups)
+    assert result["memoryBytesPerRank"] < 1.1 * result["minimumMemoryBytesPerRank"]
+    plan = {row["parameters"]: row["split"] for row in result["plan"]}
+    assert plan["layer.*.mlp.up.weight"] == "dimension 1"
+    assert plan["layer.*.mlp.down.weight"] == "dimension 0"
+    assert plan["layer.*.norm*.gain"] == "replicated"
+
+
+def test_text_says_what_it_divides_by(tool, tmp_path):
+    done = tool("bench", "--model", "bert", *SMALL, "--head", "masked", "-o", tmp_path / "out")
+    for phrase in ("tokens/s", "model FLOP utilisation", "alone, best of 5", "GB/s", "of best",
+                   "compute", "plan", "masked head"):
+        assert phrase in done.stdout, phrase
+
+
+@pytest.mark.parametrize("args,words", [
+    (["--hidden", 100, "--heads", 3], "multiple"),
+    (["--hidden", 1 << 30, "--batch", 1 << 20], "memory"),
+    (["--layers", 1 << 31, "--hidden", 1 << 31, "--vocabulary", 1 << 31], "memory"),
+    (["--tp", 3, "--hidden", 64, "--heads", 4], "multiple"),
+    (["--model", "nothing"], "bert"),
+])
+def test_shapes_that_make_no_sense_are_refused(tool, tmp_path, args, words):
+    done = tool("bench", *args, "-o", tmp_path / "out", check=2, timeout=60)
+    assert words in done.stderr
