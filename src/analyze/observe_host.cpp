@@ -123,7 +123,11 @@ Filler filler_of(const RankContext& context, SiteTable& sites, const IdlePiece& 
   const SiteId launch_site = sites.of(piece.launch);
   if (range == kNoEvent) {
     const Site& at = sites.site(launch_site);
-    return {launch_site, at.place.known() ? at.place.function : std::string("unknown")};
+    // Nothing says what ran; what came next says where in the program it was.
+    std::string name = at.place.known() ? at.place.function
+                       : !at.op.empty() ? at.op
+                                        : "before " + std::string(trace.name(piece.ended_by));
+    return {launch_site, std::move(name)};
   }
   std::string name(trace.name(range));
   if (const NamedFrame frame = named_frame(name); !frame.file.empty())

@@ -289,6 +289,7 @@ void observe_launch_bound(const RankContext& context, SiteTable& sites,
     const EventId id = work.activities[i], call = work.launches[i];
     ++kernels;
     kernel_ns += static_cast<double>(trace.durations()[id]);
+    if (call == kNoEvent) continue;  // its call was not recorded
     graphs += static_cast<ApiCall>(trace.details()[call]) == ApiCall::graph_launch;
     if (call == previous) continue;
     ++launches;

@@ -45,24 +45,24 @@ TEST_CASE("item(): one block of copy and synchronisation, its cause, its place, 
 {"kind":"api","name":"cudaLaunchKernel","startUs":500,"durationUs":20,"correlation":3}
 {"kind":"kernel","name":"next","startUs":530,"durationUs":200,"correlation":3})lines");
   const Observation& sync = only(summary, "host-sync");
-CHECK(sync.place.file == "/home/u/train.py");
-CHECK(sync.place.line == 12);
-CHECK(sync.place.function == "train_step");
-CHECK(sync.stack.size() == 3);
-CHECK(sync.texts.at("operator") == "aten::_local_scalar_dense");
-CHECK(sync.texts.at("operators") == "aten::_local_scalar_dense < aten::item");
-CHECK(sync.texts.at("call") == "stream-sync");
-CHECK(sync.texts.at("copy") == "device-to-host");
-CHECK(sync.texts.at("host_memory") == "pageable");
-CHECK(sync.numbers.at("bytes") == 4);
-CHECK(sync.cause == "gemm");  // what the copy itself stood behind
-CHECK(sync.count.per_step() == 1);
-CHECK(sync.count.steps_affected == 8);
-CHECK(sync.blocked_ns.median == 200'000);
-CHECK(sync.idle_ns.median == 128'000);  // from 402 to 530 us
-CHECK(sync.exemplars.size() == 8);
-CHECK(sync.events.size() == 16);
-CHECK(count(summary, "pageable-copy") == 1);
+  CHECK(sync.place.file == "/home/u/train.py");
+  CHECK(sync.place.line == 12);
+  CHECK(sync.place.function == "train_step");
+  CHECK(sync.stack.size() == 3);
+  CHECK(sync.texts.at("operator") == "aten::_local_scalar_dense");
+  CHECK(sync.texts.at("operators") == "aten::_local_scalar_dense < aten::item");
+  CHECK(sync.texts.at("call") == "stream-sync");
+  CHECK(sync.texts.at("copy") == "device-to-host");
+  CHECK(sync.texts.at("host_memory") == "pageable");
+  CHECK(sync.numbers.at("bytes") == 4);
+  CHECK(sync.cause == "gemm");  // what the copy itself stood behind
+  CHECK(sync.count.per_step() == 1);
+  CHECK(sync.count.steps_affected == 8);
+  CHECK(sync.blocked_ns.median == 200'000);
+  CHECK(sync.idle_ns.median == 128'000);  // from 402 to 530 us
+  CHECK(sync.exemplars.size() == 8);
+  CHECK(sync.events.size() == 16);
+  CHECK(count(summary, "pageable-copy") == 1);
 }
 
 TEST_CASE("a synchronisation every fifth step does not vanish") {
@@ -207,6 +207,23 @@ TEST_CASE("a slow step names its likely cause; memory peaks per step; start-up h
   CHECK_FALSE(summary.kernels.empty());
 }
 
+TEST_CASE("without steps, work whose call was not recorded is counted and charged to nobody") {
+  const auto trace = read_event_lines(
+      R"({"kind":"api","name":"cudaLaunchKernel","startNs":0,"durationNs":5000,"correlation":1}
+{"kind":"kernel","name":"a","startNs":6000,"durationNs":1000,"correlation":1,"stream":7}
+{"kind":"api","name":"cudaLaunchKernel","startNs":7500,"durationNs":9000,"correlation":2}
+{"kind":"kernel","name":"b","startNs":17000,"durationNs":1000,"correlation":2,"stream":7}
+{"kind":"kernel","name":"c","startNs":30000,"durationNs":1000,"stream":7}
+)",
+      {.file = "case"});
+  REQUIRE(trace.ok());
+  const RankSummary rank = analyze_trace(*trace)[0];
+  CHECK(rank.gpu.kernels == 3);
+  const auto bound = std::ranges::find(rank.observations, "launch-bound", &Observation::kind);
+  REQUIRE(bound != rank.observations.end());
+  CHECK(bound->numbers.at("kernels_per_step") == 3);
+}
+
 TEST_CASE("fields of rows are those that their kind documents") {
   const RankSummary summary = ten_steps(R"lines(
 {"kind":"api","name":"cudaMemcpyAsync","startUs":195,"durationUs":10,"correlation":2}
@@ -216,21 +233,21 @@ TEST_CASE("fields of rows are those that their kind documents") {
 {"kind":"api","name":"cudaLaunchKernel","startUs":730,"durationUs":120,"correlation":3}
 {"kind":"kernel","name":"ncclAllReduce","startUs":860,"durationUs":100,"correlation":3,"bytes":8})lines");
   REQUIRE_FALSE(summary.observations.empty());
-for (const Observation& o : summary.observations) {
-  const auto kind = std::ranges::find(observation_kinds(), o.kind, &ObservationKind::name);
-  REQUIRE(kind != observation_kinds().end());
-  const auto documented = [&](const std::string& field) {
-    return std::ranges::any_of(kind->fields, [&](const auto& f) { return f.first == field; });
-  };
-  for (const auto& [field, value] : o.numbers) {
-    CAPTURE(o.kind + "." + field);
-    CHECK(documented(field));
+  for (const Observation& o : summary.observations) {
+    const auto kind = std::ranges::find(observation_kinds(), o.kind, &ObservationKind::name);
+    REQUIRE(kind != observation_kinds().end());
+    const auto documented = [&](const std::string& field) {
+      return std::ranges::any_of(kind->fields, [&](const auto& f) { return f.first == field; });
+    };
+    for (const auto& [field, value] : o.numbers) {
+      CAPTURE(o.kind + "." + field);
+      CHECK(documented(field));
+    }
+    for (const auto& [field, value] : o.texts) {
+      CAPTURE(o.kind + "." + field);
+      CHECK(documented(field));
+    }
   }
-  for (const auto& [field, value] : o.texts) {
-    CAPTURE(o.kind + "." + field);
-    CHECK(documented(field));
-  }
-}
 }
 
 TEST_CASE("a place is the innermost frame in the user's own code") {
@@ -239,18 +256,23 @@ TEST_CASE("a place is the innermost frame in the user's own code") {
     const char* file;
     uint32_t line;
   };
-  for (const Case& c : std::initializer_list<Case>{
-           {R"(["a.py:1 f","b.py:2 g"])", "a.py", 1},
-           {R"([{"function":"<built-in method to of Tensor>","kind":"python"},"b.py:2 g"])", "b.py", 2},
-           {R"(["torch/nn/modules/module.py:9 call","b.py:2 g"])", "b.py", 2},
-           {R"(["/opt/venv/lib/python3.11/site-packages/x/y.py:9 call","/w/b.py:2 g"])", "/w/b.py", 2},
-           {R"(["/usr/include/c++/12/vector:3 push","/w/main.cpp:8 train"])", "/w/main.cpp", 8},
-           {R"([{"function":"cudaMemcpy","module":"/usr/lib/libcudart.so.12"},"/w/main.cpp:8 train"])", "/w/main.cpp", 8},
-           {R"(["torch/a.py:9 call"])", "", 0},
-       }) {
+  for (
+      const Case& c : std::initializer_list<Case>{
+          {R"(["a.py:1 f","b.py:2 g"])", "a.py", 1},
+          {R"([{"function":"<built-in method to of Tensor>","kind":"python"},"b.py:2 g"])", "b.py",
+           2},
+          {R"(["torch/nn/modules/module.py:9 call","b.py:2 g"])", "b.py", 2},
+          {R"(["/opt/venv/lib/python3.11/site-packages/x/y.py:9 call","/w/b.py:2 g"])", "/w/b.py",
+           2},
+          {R"(["/usr/include/c++/12/vector:3 push","/w/main.cpp:8 train"])", "/w/main.cpp", 8},
+          {R"([{"function":"cudaMemcpy","module":"/usr/lib/libcudart.so.12"},"/w/main.cpp:8 train"])",
+           "/w/main.cpp", 8},
+          {R"(["torch/a.py:9 call"])", "", 0},
+      }) {
     CAPTURE(std::string(c.stack));
     const RankSummary summary = ten_steps(
-        std::string(R"({"kind":"api","name":"cudaDeviceSynchronize","startUs":200,"durationUs":220,"stack":)") +
+        std::string(
+            R"({"kind":"api","name":"cudaDeviceSynchronize","startUs":200,"durationUs":220,"stack":)") +
         c.stack + "}");
     const Observation& sync = only(summary, "host-sync");
     CHECK(sync.place.file == c.file);
