@@ -126,7 +126,7 @@ Filler filler_of(const RankContext& context, SiteTable& sites, const IdlePiece& 
     // Nothing says what ran; what came next says where in the program it was.
     std::string name = at.place.known() ? at.place.function
                        : !at.op.empty() ? at.op
-                                        : "before " + std::string(trace.name(piece.ended_by));
+                                        : "code before " + std::string(trace.name(piece.ended_by));
     return {launch_site, std::move(name)};
   }
   std::string name(trace.name(range));
