@@ -44,10 +44,14 @@ void GraphBuilder::settle_lags() {
     const auto latest =
         std::ranges::max_element(edges, {}, [&](const GraphEdge& e) { return time_of(graph_, e); });
     for (auto edge = edges.begin(); edge != edges.end(); ++edge) {
-      // What a thread did between two calls of its own is work, not waiting.
-      const bool own_work =
-          edge->kind == EdgeKind::program_order && latest->kind != EdgeKind::hand_over;
-      if (edge != latest && !own_work) edge->lag = std::min(edge->lag, usual[edge->kind]);
+      if (edge == latest) continue;
+      if (edge->kind != EdgeKind::program_order || latest->kind == EdgeKind::hand_over) {
+        edge->lag = std::min(edge->lag, usual[edge->kind]);
+        continue;
+      }
+      // What a thread did between two calls of its own is work, but from a call
+      // to its return it only waited for the device.
+      if (latest->kind == EdgeKind::completion) edge->lag = 0;
     }
     graph_.nodes[index].first_edge = static_cast<uint32_t>(graph_.edges.size());
     graph_.edges.insert(graph_.edges.end(), edges.begin(), edges.end());

@@ -1,6 +1,7 @@
 // The nodes of a step graph: calls, device work, step starts.
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "replay/graph_builder.h"
 
@@ -123,22 +124,29 @@ void GraphBuilder::add_step_starts() {
 }
 
 void GraphBuilder::order_nodes() {
-  std::vector<GraphNode>& nodes = graph_.nodes;
-  nodes = starts_;
+  // Ties: calls return, a step starts, calls begin (and return, when they take
+  // no time at all), then the device.
+  enum Tie { kReturn, kStep, kCall, kReturnAtOnce, kDevice };
+  std::vector<std::tuple<Ns, Tie, GraphNode>> ordered;
+  ordered.reserve(starts_.size() + 2 * calls_.size() + device_.size());
+  for (const GraphNode& start : starts_) ordered.emplace_back(start.start, kStep, start);
   for (const GraphNode& call : calls_) {
-    nodes.push_back(call);
+    ordered.emplace_back(call.start, kCall, call);
     if (trace_.kinds()[call.event] != EventKind::api || !blocks(call.event)) continue;
     GraphNode returned = call;
     returned.kind = NodeKind::call_return;
     returned.start = call.end;
     returned.own = 0;
-    nodes.push_back(returned);
+    ordered.emplace_back(call.end, call.end > call.start ? kReturn : kReturnAtOnce, returned);
   }
-  nodes.insert(nodes.end(), device_.begin(), device_.end());
-  // Ties: a step starts, then calls, their returns, then the device.
-  std::stable_sort(nodes.begin(), nodes.end(), [](const GraphNode& a, const GraphNode& b) {
-    return a.start != b.start ? a.start < b.start : a.kind < b.kind;
+  for (const GraphNode& work : device_) ordered.emplace_back(work.start, kDevice, work);
+  std::ranges::stable_sort(ordered, [](const auto& a, const auto& b) {
+    return std::tie(std::get<Ns>(a), std::get<Tie>(a)) <
+           std::tie(std::get<Ns>(b), std::get<Tie>(b));
   });
+  std::vector<GraphNode>& nodes = graph_.nodes;
+  nodes.reserve(ordered.size());
+  for (auto& [time, tie, node] : ordered) nodes.push_back(node);
   incoming_.resize(nodes.size());
   for (uint32_t index = 0; index < nodes.size(); ++index) {
     if (nodes[index].kind == NodeKind::call || nodes[index].kind == NodeKind::device)

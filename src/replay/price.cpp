@@ -37,6 +37,24 @@ double most_of(const Observation& observation) {
   return bounded ? exposed->second : std::numeric_limits<double>::infinity();
 }
 
+// Rows of blocking calls by the function that makes them. Removing one often
+// gains nothing, because the host waits at the next one: the price of all tells.
+using Function = std::pair<std::string_view, std::string_view>;  // file, function
+using Functions = std::map<Function, std::vector<size_t>>;
+
+Function function_of(const Observation& observation) {
+  return {observation.place.file, observation.place.function};
+}
+
+Functions functions_of(const std::vector<Observation>& observations) {
+  Functions functions;
+  for (size_t i = 0; i < observations.size(); ++i)
+    if (model_of(observations[i].kind) == ReplayModel::remove_sync &&
+        !observations[i].place.function.empty())
+      functions[function_of(observations[i])].push_back(i);
+  return functions;
+}
+
 // The first run of used steps that is long enough; the longest there is otherwise.
 std::pair<size_t, size_t> used_run(const RankSummary& rank) {
   std::pair<size_t, size_t> best{0, 0};
@@ -104,12 +122,28 @@ void price_by_replay(const Trace& trace, RankSummary& rank) {
       std::fabs(static_cast<double>(unchanged - as_measured)) / static_cast<double>(as_measured);
 
   const CallsOfLanes calls = calls_of_lanes(graph);
+  const Functions functions = functions_of(rank.observations);
   parallel_for(rank.observations.size(), [&](size_t i) {
     Observation& observation = rank.observations[i];
     const ReplayModel model = model_of(observation.kind);
     if (model == ReplayModel::none) return;
     const PricedEvents events = priced_events(trace, graph, calls, observation.events);
     if (events.nodes.empty() && events.cuts.empty()) return;
+    const auto saves = [&](ReplayModel what_if, std::span<const EventId> nodes) {
+      return static_cast<double>(std::max<Ns>(0, unchanged - replay(graph, what_if, nodes)));
+    };
+    if (model == ReplayModel::remove_sync) {
+      if (observation.count.per_step() > 1)
+        observation.numbers["replay_batched_ns"] = saves(ReplayModel::batch_calls, events.nodes);
+      const auto function = functions.find(function_of(observation));
+      if (function != functions.end() && function->second.size() > 1) {
+        std::vector<EventId> all;
+        for (const size_t row : function->second)
+          all.insert(all.end(), rank.observations[row].events.begin(),
+                     rank.observations[row].events.end());
+        observation.numbers["replay_together_ns"] = saves(model, all);
+      }
+    }
     // Where the ranges themselves are known, they say how much of a gap goes.
     const Ns without = events.cuts.empty() ? replay(graph, model, events.nodes)
                                            : replay_shortened(graph, events.cuts);

@@ -2,14 +2,20 @@
 
 #include <algorithm>
 #include <array>
-#include <unordered_set>
+#include <unordered_map>
+#include <vector>
 
 namespace stallscope {
 namespace {
 
-constexpr std::array<std::string_view, 8> kModelNames = {
+constexpr std::array<std::string_view, 9> kModelNames = {
     "none",        "remove-sync",        "remove-kernels",       "remove-calls",
-    "shrink-host", "overlap-collective", "coalesce-collectives", "prefetch-input"};
+    "shrink-host", "overlap-collective", "coalesce-collectives", "prefetch-input",
+    "batch-calls"};
+
+// Between two calls of a loop that one call would replace lie a few launches of
+// tiny kernels. More than these, and the loop does something else as well.
+constexpr uint32_t kMostBetween = 8;
 
 // What a what-if does to single nodes and edges.
 struct Change {
@@ -46,8 +52,47 @@ Ns usual_gap(const StepGraph& graph, const std::vector<bool>& shrunk) {
   return std::max<Ns>(0, *middle);
 }
 
+// Takes out what lies between two calls of one thread, and the device work launched there.
+void remove_between(const StepGraph& graph, uint32_t from, uint32_t to,
+                    const std::unordered_map<uint32_t, std::vector<uint32_t>>& work_of,
+                    Change& change) {
+  std::vector<uint32_t> between;
+  for (uint32_t index = from + 1; index < to; ++index) {
+    if (graph.nodes[index].kind != NodeKind::call ||
+        graph.nodes[index].lane != graph.nodes[to].lane)
+      continue;
+    between.push_back(index);
+    if (between.size() > kMostBetween) return;
+  }
+  between.push_back(to);
+  for (const uint32_t call : between) {
+    change.own[call] = 0;
+    change.gap_shrunk[call] = true;
+    if (const auto works = work_of.find(call); works != work_of.end())
+      for (const uint32_t work : works->second) change.own[work] = 0;
+  }
+}
+
+void batch(const StepGraph& graph, std::span<const EventId> events, Change& change) {
+  std::unordered_map<uint32_t, std::vector<uint32_t>> work_of;
+  for (const auto& [work, call] : graph.launcher_of) work_of[call].push_back(work);
+  std::vector<uint32_t> calls;
+  for (const EventId event : events)
+    if (const auto node = graph.node_of.find(event); node != graph.node_of.end())
+      calls.push_back(node->second);
+  std::ranges::sort(calls);
+  for (size_t i = 1; i < calls.size(); ++i) {
+    const GraphNode& node = graph.nodes[calls[i]];
+    if (graph.nodes[calls[i - 1]].step != node.step) continue;  // the one that remains
+    remove_between(graph, calls[i - 1], calls[i], work_of, change);
+    const auto returned = graph.return_of.find(node.event);
+    if (returned != graph.return_of.end()) change.waits_for_none[returned->second] = true;
+  }
+}
+
 void apply(const StepGraph& graph, ReplayModel model, std::span<const EventId> events,
            Change& change) {
+  if (model == ReplayModel::batch_calls) batch(graph, events, change);
   // The least collective of a burst shows what one costs without its bytes.
   Ns least = -1;
   for (const EventId event : events)
@@ -84,6 +129,7 @@ void apply(const StepGraph& graph, ReplayModel model, std::span<const EventId> e
           if (launcher != graph.launcher_of.end()) change.own[launcher->second] = 0;
         }
         break;
+      case ReplayModel::batch_calls:
       case ReplayModel::none:
         break;
     }

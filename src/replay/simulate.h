@@ -19,6 +19,7 @@ enum class ReplayModel : uint8_t {
   overlap_collective,    ///< later work of the stream no longer waits for the collective
   coalesce_collectives,  ///< one collective of the burst remains; the others cost their bytes only
   prefetch_input,        ///< the host's wait before the calls is gone
+  batch_calls,           ///< one call a step remains of many, with the work launched for it
 };
 
 /// A model's name as rule files write it: "remove-sync" and so on.

@@ -194,7 +194,7 @@ class Builder {
           threshold_of(condition, "one_time_ns"));
     add_compared(f, o, part, condition);
     for (const auto& [name, value] : o.numbers)
-      if (name != "replay_saved_ns") put(f, name, value, unit_of(name), std::nullopt);
+      if (!name.starts_with("replay_")) put(f, name, value, unit_of(name), std::nullopt);
   }
 
   static void add_compared(Finding& f, const Observation& o, const RankPart& part,

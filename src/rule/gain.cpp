@@ -86,7 +86,8 @@ std::optional<Price> price_of(GainModel model, double share, const Seen& seen) {
   price.budget = charge.budget;
   const double step = seen.rank == nullptr ? 0 : static_cast<double>(seen.rank->step_median);
   const double error = seen.rank == nullptr ? -1 : seen.rank->replay_error;
-  const auto saved = o.numbers.find("replay_saved_ns");
+  const bool batched = model == GainModel::batch_calls && o.numbers.contains("replay_batched_ns");
+  const auto saved = o.numbers.find(batched ? "replay_batched_ns" : "replay_saved_ns");
   if (saved != o.numbers.end() && std::isfinite(saved->second) && error >= 0 &&
       error <= kTrustedReplay) {
     // What replay gets wrong of the unchanged step it may get wrong of this.
@@ -94,6 +95,7 @@ std::optional<Price> price_of(GainModel model, double share, const Seen& seen) {
     const double margin = std::max(0.1 * mid, error * step);
     price.replay_error = error;
     price.range = {.low = to_ns(mid - margin), .mid = to_ns(mid), .high = to_ns(mid + margin)};
+    if (model == GainModel::remove_sync) price.together = to_ns(number(o, "replay_together_ns"));
   } else {
     price.range.mid = to_ns(charge.mid * share);
     price.range.high = to_ns((charge.mid + charge.beyond) * share);
@@ -115,6 +117,14 @@ Price add_prices(std::span<const Price> prices, const RankSummary& rank) {
     sum.range.mid += price.range.mid;
     sum.range.high += price.range.high;
     if (price.replay_error) sum.replay_error = price.replay_error;
+    sum.together = std::max(sum.together, price.together);
+  }
+  // With the function's other waits gone too, which the fix usually means: alone is the least.
+  if (sum.together > sum.range.high) {
+    sum.range.mid = sum.together;
+    sum.range.high = sum.together + sum.together / 10;
+  } else {
+    sum.together = 0;
   }
   const Ns most = budget_of(rank, sum.budget);
   sum.range.low = std::min(sum.range.low, most);
@@ -124,7 +134,9 @@ Price add_prices(std::span<const Price> prices, const RankSummary& rank) {
 }
 
 std::string gain_method(GainModel model, const Price& price) {
-  if (price.replay_error) return "replay: " + std::string(to_string(model));
+  if (price.replay_error)
+    return "replay: " + std::string(to_string(model)) +
+           (price.together > 0 ? ", together with the function's other waits (low: alone)" : "");
   switch (price.budget) {
     case Budget::communication:
       return "exposed communication charged to it";

@@ -125,6 +125,48 @@ TEST_CASE("removing a sync that another one follows gains next to nothing") {
   CHECK(saved < kMs / 20);
 }
 
+TEST_CASE("two waits of one function are priced alone and together") {
+  Run run;
+  run.steps([](Run& r) {
+    r.launch("a", kMs);
+    r.sync();
+    r.sync();
+    r.host += kMs / 2;
+    r.launch("b", kMs);
+  });
+  const auto syncs = run.events("cudaDeviceSynchronize");
+  for (const uint32_t line : {10U, 11U}) {
+    Observation o;
+    o.kind = "host-sync";
+    o.place = {.file = "train.py", .line = line, .function = "step"};
+    for (size_t i = line - 10; i < syncs.size(); i += 2) o.events.push_back(syncs[i]);
+    run.rank.observations.push_back(o);
+  }
+  price_by_replay(run.trace, run.rank);
+  for (const Observation& o : run.rank.observations) {
+    CHECK(o.numbers.at("replay_saved_ns") < kMs / 20);
+    CHECK(o.numbers.at("replay_together_ns") == doctest::Approx(kMs / 2).epsilon(0.1));
+  }
+}
+
+TEST_CASE("one call for many takes the work of the others with it") {
+  constexpr int kCalls = 10;
+  Run run;
+  run.steps([](Run& r) {
+    r.launch("backward", kMs);
+    for (int i = 0; i < kCalls; ++i) {
+      r.launch("norm", kMs / 10);
+      r.sync();
+      r.host += kMs / 10;  // the device idles
+    }
+  });
+  const StepGraph graph = graph_of(run);
+  const auto syncs = run.events("cudaDeviceSynchronize");
+  const Ns without = replay(graph, ReplayModel::batch_calls, syncs);
+  // The first call of a step remains, with its kernel and the host's work behind it.
+  CHECK(without == doctest::Approx(kMs + kMs / 10 + kMs / 10).epsilon(0.1));
+}
+
 TEST_CASE("removing kernels saves their time on a busy device and nothing on a waiting one") {
   Run busy;
   busy.steps([](Run& r) {
