@@ -18,7 +18,7 @@ std::string_view trimmed(std::string_view text) {
 // decimal point of microseconds lies 12 places before the last unit (10^-18 s).
 std::optional<ExactTime> scaled(bool negative, std::string_view whole, std::string_view fraction,
                                 long exponent) {
-  constexpr __int128 kLimit = static_cast<__int128>(INT64_MAX) * kRestPerNs;
+  constexpr __int128 kLimit = static_cast<__int128>(kMostNs - 1) * kRestPerNs;
   const auto whole_digits = static_cast<long>(whole.size());
   const auto digits = whole_digits + static_cast<long>(fraction.size());
   const long wanted = whole_digits + exponent + 12;  // digits up to the unit 10^-18 s
@@ -51,7 +51,7 @@ std::optional<ExactTime> plain(std::string_view text) {
   int64_t whole = 0;
   const char* const end = text.data() + text.size();
   const auto [point, code] = std::from_chars(text.data(), end, whole);
-  if (code != std::errc{} || whole < 0 || whole > INT64_MAX / 1000 - 1000) return std::nullopt;
+  if (code != std::errc{} || whole < 0 || whole >= kMostNs / 1000) return std::nullopt;
   if (point == end) return ExactTime{whole * 1000, 0};
   if (*point != '.' || text.front() == '-') return std::nullopt;
   const std::string_view fraction(point + 1, static_cast<size_t>(end - point - 1));
@@ -101,7 +101,7 @@ std::optional<ExactTime> add(const ExactTime& start, const ExactTime& duration) 
   const int64_t carry = sum.rest >= kRestPerNs ? 1 : 0;
   sum.rest -= carry * kRestPerNs;
   if (__builtin_add_overflow(start.ns, duration.ns, &sum.ns) ||
-      __builtin_add_overflow(sum.ns, carry, &sum.ns))
+      __builtin_add_overflow(sum.ns, carry, &sum.ns) || sum.ns >= kMostNs || sum.ns <= -kMostNs)
     return std::nullopt;
   return sum;
 }

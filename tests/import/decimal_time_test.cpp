@@ -47,6 +47,8 @@ TEST_CASE("both ends of an interval are rounded, so neighbours keep touching") {
   CHECK(round_to_ns(*start) == 10000);
   CHECK(round_to_ns(*end) == 15001);
   CHECK_FALSE(add({INT64_MAX, 0}, {1, 0}).has_value());
+  CHECK_FALSE(add({kMostNs - 1, 0}, {1, 0}).has_value());
+  CHECK(add({kMostNs - 2, 0}, {1, 0}).has_value());
 }
 
 TEST_CASE("integers within 64 bits") {
