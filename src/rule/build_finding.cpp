@@ -219,7 +219,7 @@ class Builder {
         // What only several ranks show is about the one that it names.
         const std::string kind = claim->condition == nullptr ? "" : claim->condition->kind;
         const bool of_all = kind == "straggler" || kind == "collective-wait";
-        if (!of_all && part.rank != nullptr) ranks.insert(part.rank->rank);
+        if (!of_all && part.rank != nullptr && part.rank->rank >= 0) ranks.insert(part.rank->rank);
         if (!of_all) continue;
         for (const uint32_t i : claim->block)
           if (seen_[i].observation->kind == kind) ranks.insert(seen_[i].observation->rank);
