@@ -93,8 +93,7 @@ Result<TargetEnvironment> target_environment(const RecordOptions& options,
     set(target.variables, settings::kCaptureRange, options.capture_range);
 
   set_number(target.variables, settings::kSteps, options.steps);
-  if (!options.step_range.empty())
-    set(target.variables, settings::kStepRange, options.step_range);
+  if (!options.step_range.empty()) set(target.variables, settings::kStepRange, options.step_range);
 
   const Result<std::string> collector = library_path(settings::kCollectLibrary);
   if (!collector) return collector.error();

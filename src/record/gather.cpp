@@ -128,6 +128,7 @@ bool move_file(const fs::path& from, const fs::path& folder, bool by_rank, Bytes
   if (target.fd < 0) return false;
   if (!copy_sparse(source.fd, target.fd, use.bytes)) {
     ::unlink(to.c_str());
+    fs::remove(to.parent_path(), error);  // only when nothing else is in it
     return false;
   }
   fs::remove(from, error);

@@ -98,7 +98,10 @@ void finish_manifest(Recording& recording, Gathered gathered) {
   manifest.signal = recording.end.signal;
   manifest.interrupted = recording.end.interrupted;
   if (gathered.warnings.empty()) manifest.recording_folder.clear();
-  for (std::string& warning : gathered.warnings) manifest.warnings.push_back(std::move(warning));
+  for (std::string& warning : gathered.warnings) {
+    print_message("warning: " + warning);
+    manifest.warnings.push_back(std::move(warning));
+  }
   manifest.environment["recorded.bytes"] = std::to_string(gathered.bytes);
   manifest.environment["recorded.processes"] = std::to_string(gathered.files);
 }

@@ -426,3 +426,33 @@ def test_live_shows_a_status_line_while_the_program_runs(tool, loop, tmp_path):
         seen += data
     assert process.wait() == 0
     assert b"events" in seen
+
+
+def test_a_full_disk_keeps_the_recording_where_it_is(tool_program, tmp_path):
+    """The run folder on a file system of 1 MB: the events stay in TMPDIR, and all of it is said."""
+    program = build(tmp_path, r"""
+#include <nvtx3/nvToolsExt.h>
+#include <stdio.h>
+int main() {
+  for (int i = 0; i < 200000; ++i) {
+    if (i % 1000 == 0) nvtxRangePushA("step");
+    nvtxMarkA("tick");
+    if (i % 1000 == 999) nvtxRangePop();
+  }
+  puts("trained");
+}
+""", "many")
+    disk, spool = tmp_path / "disk", tmp_path / "spool"
+    disk.mkdir()
+    spool.mkdir()
+    script = (f"mount -t tmpfs -o size=1m tmpfs {disk} || exit 77; "
+              f"TMPDIR={spool} {tool_program} run -o {disk}/out -- {program}; code=$?; "
+              f"{tool_program} report {disk}/out -o {tmp_path}/report -q; echo report $?; exit $code")
+    done = subprocess.run(["unshare", "--mount", "sh", "-c", script], capture_output=True, text=True)
+    if done.returncode == 77 or "unshare failed" in done.stderr:
+        pytest.skip("needs the right to mount a file system")
+    assert "trained" in done.stdout
+    assert done.returncode in (0, 2)  # 2 when not even the report fits
+    assert "could not be moved and stays in" in done.stderr
+    assert "report 0" in done.stdout, done.stderr
+    assert report_of(tmp_path / "report")["summary"]["stepsUsed"] > 100
