@@ -5,6 +5,7 @@
 
 #include "analyze/abstain.h"
 #include "analyze/observe.h"
+#include "analyze/observe_parts.h"
 #include "analyze/parallel.h"
 #include "analyze/rank_context.h"
 #include "analyze/statistics.h"
@@ -78,10 +79,32 @@ void find_and_break_down(RankContext& context) {
   }
 }
 
+// The whole run of a process without device work and without usable steps, as if it were one step:
+// from the first sample after the imports, on the main thread.
+void observe_whole_host(RankContext& context) {
+  const Trace& trace = context.trace;
+  const int64_t pid = trace.processes[context.index.process].pid;
+  uint32_t main = 0;
+  for (uint32_t i = 0; i < context.index.threads.size(); ++i)
+    if (trace.tracks[context.index.threads[i].track].id == pid) main = i;
+  const HostThread& thread = context.index.threads[main];
+  if (thread.first == thread.last) return;
+  Step whole;
+  whole.host_start = whole.window_start = end_of_imports(trace, thread);
+  whole.host_end = whole.window_end = trace.end(thread.last - 1);
+  if (whole.host_end <= whole.host_start) return;
+  context.marks.thread = main;
+  context.steps = {whole};
+  context.used = {0};
+  context.used_rank = {0};
+  context.step_mean = whole.host_end - whole.host_start;
+}
+
 // Without a usable step, what stalls can still be named: over the steps there are, else over the
 // whole trace as if it were one. No step time comes of it, and the abstention says so.
 void observe_what_there_is(RankContext& context) {
-  if (!context.used.empty() || context.work == nullptr) return;
+  if (!context.used.empty()) return;
+  if (context.work == nullptr) return observe_whole_host(context);
   std::vector<uint32_t> observed;
   for (const Step& step : context.steps)
     if (step.window_end > step.window_start) observed.push_back(step.index);
@@ -148,6 +171,24 @@ RankSummary analyze_unit(const Trace& trace, const RankUnit& unit, const Analyze
   return summary;
 }
 
+// Loader workers carry their trainer's rank, and launchers none: without steps of their own they
+// are no ranks beside those that have some.
+void drop_helpers(std::vector<RankSummary>& summaries) {
+  const auto steps_of = [&](int32_t rank) {
+    return std::ranges::any_of(summaries, [rank](const RankSummary& summary) {
+      return summary.rank == rank && !summary.steps.empty();
+    });
+  };
+  const bool any_rank =
+      std::ranges::any_of(summaries, [](const RankSummary& summary) { return summary.rank >= 0; });
+  std::vector<bool> helper;
+  for (const RankSummary& summary : summaries)
+    helper.push_back(summary.view == RankView::host && summary.steps.empty() &&
+                     (steps_of(summary.rank) || (any_rank && summary.rank < 0)));
+  size_t at = 0;
+  std::erase_if(summaries, [&](const RankSummary&) { return helper[at++]; });
+}
+
 }  // namespace
 
 std::vector<RankSummary> analyze_trace(const Trace& trace, const AnalyzeOptions& options) {
@@ -159,6 +200,7 @@ std::vector<RankSummary> analyze_trace(const Trace& trace, const AnalyzeOptions&
   parallel_for(units.size(), [&](size_t i) {
     summaries[i] = analyze_unit(trace, units[i], options, natures, collective_name);
   });
+  drop_helpers(summaries);
   return summaries;
 }
 

@@ -54,6 +54,7 @@ void observe_all(const RankContext& context, RankSummary& summary) {
         observe_host_work(context, sites, waits);
       }
       observe_input_wait(context, sites, waits);
+      observe_samples(context, sites, waits);  // looks at the rows of host work
       return;
     }
     if (context.work != nullptr) {
@@ -61,9 +62,10 @@ void observe_all(const RankContext& context, RankSummary& summary) {
       observe_launch_bound(context, sites, rows);
     }
     observe_collectives(context, sites, summary);
-    observe_calls(context, sites, rows);
+    // Without steps, what every program compiles once cannot be told from what a step compiles.
+    if (context.work != nullptr || !context.marks.hosts.empty())
+      observe_calls(context, sites, rows);
     observe_overhead(context, sites, rows);
-    observe_samples(context, sites, rows);
   });
   rows.insert(rows.end(), std::make_move_iterator(waits.begin()),
               std::make_move_iterator(waits.end()));

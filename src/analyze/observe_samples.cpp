@@ -6,6 +6,8 @@
 #include "analyze/observation_builder.h"
 #include "analyze/observe_parts.h"
 #include "analyze/statistics.h"
+#include "analyze/tree_calls.h"
+#include "trace/sample_state.h"
 
 namespace stallscope {
 namespace {
@@ -13,6 +15,10 @@ namespace {
 /// Rows below this share of the step, or of the time before the first one, are noise.
 constexpr double kLeastShare = 0.01;
 constexpr Ns kLeastOneTime = 10'000'000;
+/// A line with this share of the step in Python itself is charged with it.
+constexpr double kLeastCharge = 0.05;
+
+using Line = std::pair<std::string, uint32_t>;  // file, line
 
 struct Hot {
   ObservationBuilder step, startup;
@@ -20,7 +26,25 @@ struct Hot {
   uint64_t step_samples = 0, startup_samples = 0;
   Place place;
   std::map<std::string, double> callees;  // what the line calls, by weight
+  double charged = 0;                     // see charge_python_time
 };
+
+// Time in Python itself, in libraries, asleep, and ready but without a CPU: how a field is called.
+std::string_view state_field(SampleState state) {
+  switch (state) {
+    case SampleState::python:
+      return "python_ns";
+    case SampleState::native:
+      return "native_ns";
+    case SampleState::waiting:
+      return "waiting_ns";
+    case SampleState::delayed:
+      return "delayed_ns";
+    case SampleState::unknown:
+      break;
+  }
+  return {};
+}
 
 // How much time a sample stands for: its own duration, else the time to the next one on its
 // thread, at most three periods.
@@ -45,12 +69,15 @@ bool is_user(const RankContext& context, const Place& place) {
 }
 
 void add_sample(const RankContext& context, SiteTable& sites, EventId id, double weight,
-                std::map<std::pair<std::string, uint32_t>, Hot>& lines) {
+                std::map<Line, Hot>& lines, std::map<SiteId, StepSums>& python) {
   const uint32_t used = context.used_at(context.trace.starts()[id]);
   if (used == kNoIndex && !context.in_startup(context.trace.starts()[id])) return;
   const SiteId site = sites.of_stack(context.trace.stacks()[id]);
+  const auto state = static_cast<SampleState>(context.trace.details()[id]);
+  if (used != kNoIndex && state == SampleState::python) python[site].add(used, weight);
   const std::vector<Place>& stack = sites.site(site).stack;
   std::set<std::pair<std::string, uint32_t>> seen;
+  const std::string field(state_field(state));
   bool innermost = true;
   for (size_t i = 0; i < stack.size(); ++i) {
     if (!is_user(context, stack[i]) || !seen.emplace(stack[i].file, stack[i].line).second) continue;
@@ -62,10 +89,10 @@ void add_sample(const RankContext& context, SiteTable& sites, EventId id, double
     hot.callees[i == 0 ? stack[0].function : stack[i - 1].function] += weight;
     if (used != kNoIndex) {
       ++hot.step_samples;
-      hot.step.count.add(used, 1);
       hot.step.blocked.add(used, weight);
       hot.step.per_step["inclusive_ns"].add(used, weight);
       hot.step.per_step["self_ns"].add(used, innermost ? weight : 0);
+      if (!field.empty()) hot.step.per_step[field].add(used, weight);
       hot.step.consider(weight, id);
     } else {
       ++hot.startup_samples;
@@ -76,11 +103,51 @@ void add_sample(const RankContext& context, SiteTable& sites, EventId id, double
   }
 }
 
+// Each sample of Python itself belongs to one line: the innermost of the user's own that has a
+// noticeable part of the step, with all that lies inside it. So what many lines of a function do
+// is the line's that calls it, and no time is told twice.
+void charge_python_time(const RankContext& context, const SiteTable& sites,
+                        const std::map<SiteId, StepSums>& python, double step_total,
+                        std::map<Line, Hot>& lines) {
+  const auto noticeable = [&](const Hot& hot) {
+    const auto sums = hot.step.per_step.find("python_ns");
+    return sums != hot.step.per_step.end() && sums->second.total() >= kLeastCharge * step_total;
+  };
+  for (const auto& [site, sums] : python) {
+    for (const Place& place : sites.site(site).stack) {
+      const auto line = lines.find({place.file, place.line});
+      if (line == lines.end() || !is_user(context, place) || !noticeable(line->second)) continue;
+      line->second.charged += sums.total();
+      break;
+    }
+  }
+  for (auto& [line, hot] : lines)
+    if (hot.step.per_step.contains("python_ns")) {
+      hot.step.numbers["charged_ns"] =
+          hot.charged / static_cast<double>(std::max<size_t>(context.used.size(), 1));
+      hot.step.numbers["charged_fraction"] = step_total > 0 ? hot.charged / step_total : 0;
+    }
+}
+
+// Calls of a marked function over trees at a line, per step and before the steps; negative when
+// none is marked there.
+std::pair<double, double> tree_calls_at(const Place& place, const Observations& observations) {
+  for (const Observation& row : observations) {
+    if (row.kind != "host-work" || !row.numbers.contains("leaves") ||
+        row.place.file != place.file || row.place.line != place.line)
+      continue;
+    const auto once = row.numbers.find("one_time_calls");
+    return {row.count.per_step(), once == row.numbers.end() ? 0 : once->second};
+  }
+  return {-1, -1};
+}
+
 }  // namespace
 
 void observe_samples(const RankContext& context, SiteTable& sites, Observations& observations) {
   const Trace& trace = context.trace;
-  std::map<std::pair<std::string, uint32_t>, Hot> lines;
+  std::map<Line, Hot> lines;
+  std::map<SiteId, StepSums> python;
   for (uint32_t t = 0; t < context.index.threads.size(); ++t) {
     if (context.marks.thread != kNoIndex && t != context.marks.thread) continue;
     const HostThread& thread = context.index.threads[t];
@@ -93,15 +160,16 @@ void observe_samples(const RankContext& context, SiteTable& sites, Observations&
     for (EventId id = thread.first; id < thread.last; ++id) {
       if (trace.kinds()[id] != EventKind::sample) continue;
       if (previous != kNoEvent)
-        add_sample(context, sites, previous, weigh(previous, trace.starts()[id]), lines);
+        add_sample(context, sites, previous, weigh(previous, trace.starts()[id]), lines, python);
       previous = id;
     }
     if (previous != kNoEvent)
       add_sample(context, sites, previous, weigh(previous, trace.starts()[previous] + period),
-                 lines);
+                 lines, python);
   }
   const auto steps = static_cast<double>(std::max<size_t>(context.used.size(), 1));
   const double step_total = static_cast<double>(context.step_mean) * steps;
+  charge_python_time(context, sites, python, step_total, lines);
   for (auto& [line, hot] : lines) {
     const auto callee = std::ranges::max_element(
         hot.callees, [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -109,6 +177,8 @@ void observe_samples(const RankContext& context, SiteTable& sites, Observations&
       row.subject = callee->first;
       row.texts["phase"] = phase;
       row.numbers["samples"] = static_cast<double>(samples);
+      const auto [calls, one_time_calls] = tree_calls_at(hot.place, observations);
+      row.numbers["calls"] = phase == "step" ? calls : one_time_calls;
       Observation observation = row.finish(context, sites, "python-hot-function");
       observation.place = hot.place;
       // The stack from this line outwards: what it called differs from sample to sample.
@@ -144,10 +214,11 @@ void observe_host_work(const RankContext& context, SiteTable& sites, Observation
       inside[around - thread.first] += trace.durations()[id];
   }
   std::map<std::pair<SiteId, StringId>, ObservationBuilder> groups;
+  TreeCalls trees(trace, thread);
   for (EventId id = thread.first; id < thread.last; ++id) {
     if (trace.kinds()[id] != EventKind::range) continue;
     const uint8_t nature = context.natures[trace.names()[id]];
-    if (nature & (kFramework | kInputWait | kCommunication)) continue;
+    if (nature & (kFramework | kInputWait | kCommunication | kCollection)) continue;
     const auto self =
         static_cast<double>(std::max<Ns>(trace.durations()[id] - inside[id - thread.first], 0));
     const uint32_t used = context.used_at(trace.starts()[id]);
@@ -157,8 +228,10 @@ void observe_host_work(const RankContext& context, SiteTable& sites, Observation
     ObservationBuilder& row = groups[{site, trace.names()[id]}];
     row.site = site;
     if (row.subject.empty()) row.subject = trace.name(id);
+    const bool over_tree = trees.add(id, row);
     if (startup) {
-      row.one_time_ns += self;
+      row.one_time_ns += over_tree ? static_cast<double>(trace.durations()[id]) : self;
+      row.numbers["one_time_calls"] += 1;
       continue;
     }
     row.count.add(used, 1);
@@ -174,6 +247,7 @@ void observe_host_work(const RankContext& context, SiteTable& sites, Observation
     if (self < kLeastShare * step_total && row.one_time_ns < kLeastOneTime) continue;
     row.numbers["fraction"] = step_total > 0 ? self / step_total : 0;
     row.texts["phase"] = self > 0 ? "step" : "startup";
+    trees.finish(row, key.second);
     maker.add("host-work", row);
   }
   maker.make(context, sites, observations);

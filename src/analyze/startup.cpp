@@ -18,17 +18,43 @@ bool mentions(std::string_view name, std::initializer_list<std::string_view> wor
 enum Phase : size_t { kImport, kCompilePhase, kFirstBatch, kModelBuild, kPhases };
 constexpr std::string_view kNames[kPhases] = {"import", "compile", "first-batch", "model-build"};
 
+bool names_file(std::string_view file, std::initializer_list<std::string_view> parts) {
+  return std::ranges::any_of(
+      parts, [file](std::string_view part) { return file.find(part) != std::string_view::npos; });
+}
+
+// Code that only tracing, lowering and compiling run.
+bool compiles(std::string_view file) {
+  return names_file(
+      file, {"torch/_dynamo/", "torch/_inductor/", "torch/_functorch/", "jax/_src/compiler.py",
+             "jax/_src/interpreters/mlir.py", "jax/_src/interpreters/partial_eval.py"});
+}
+
+bool builds_model(std::string_view file, std::string_view function) {
+  return names_file(file, {"torch/nn/init.py"}) ||
+         (function.ends_with("__init__") && names_file(file, {"torch/nn/", "equinox/nn/"}));
+}
+
+// The outermost frames that say something decide: what compiling imports is compiling.
+size_t phase_of_stack(const Trace& trace, StackId stack) {
+  size_t phase = kPhases;
+  for (FrameId id : trace.stack(stack)) {  // innermost first
+    const Frame& frame = trace.frame(id);
+    const std::string_view file = trace.text(frame.file);
+    if (file.find("importlib") != std::string_view::npos) phase = kImport;
+    if (builds_model(file, trace.text(frame.function))) phase = kModelBuild;
+    if (compiles(file)) phase = kCompilePhase;
+  }
+  return phase;
+}
+
 size_t phase_of(const RankContext& context, EventId id) {
   const Trace& trace = context.trace;
   const std::string_view name = trace.name(id);
   if (trace.kinds()[id] == EventKind::api)
     return static_cast<ApiCall>(trace.details()[id]) == ApiCall::module_load ? kCompilePhase
                                                                              : kPhases;
-  if (trace.kinds()[id] == EventKind::sample) {
-    for (FrameId frame : trace.stack(trace.stacks()[id]))
-      if (mentions(trace.text(trace.frame(frame).file), {"importlib"})) return kImport;
-    return kPhases;
-  }
+  if (trace.kinds()[id] == EventKind::sample) return phase_of_stack(trace, trace.stacks()[id]);
   if (trace.kinds()[id] != EventKind::range) return kPhases;
   const uint8_t nature = context.natures[trace.names()[id]];
   if (nature & kCompile) return kCompilePhase;
@@ -43,6 +69,17 @@ size_t phase_of(const RankContext& context, EventId id) {
 constexpr Ns kLongestSample = 50'000'000;
 
 }  // namespace
+
+Ns end_of_imports(const Trace& trace, const HostThread& thread) {
+  // Imports come in one piece, with little between them.
+  constexpr Ns kBetween = 200'000'000;
+  Ns end = trace.starts()[thread.first];
+  for (EventId id = thread.first; id < thread.last && trace.starts()[id] <= end + kBetween; ++id)
+    if (trace.kinds()[id] == EventKind::sample &&
+        phase_of_stack(trace, trace.stacks()[id]) == kImport)
+      end = std::max(end, trace.end(id));
+  return end;
+}
 
 std::vector<StartupPhase> startup_phases(const RankContext& context) {
   const Trace& trace = context.trace;

@@ -97,6 +97,8 @@ StepMarks find_steps(const ProcessIndex& index, const DeviceWork* work,
       marks.failure = "no range is named '" + options.step_range + "'";
       return marks;
     }
+    marks = options.ignore_markers ? marks : find_steps_by_calls(index);
+    if (!marks.hosts.empty()) return marks;
     if (work != nullptr) return find_steps_by_period(index, *work);
     marks.failure = "no range marks steps; name one with --step-range";
     return marks;

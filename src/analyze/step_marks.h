@@ -1,5 +1,5 @@
-// Where steps begin on the host: by ranges that mark them, or by the period of
-// the launch sequence.
+// Where steps begin on the host: by ranges that mark them, by calls made once
+// per step, or by the period of the launch sequence.
 #pragma once
 
 #include <optional>
@@ -27,5 +27,9 @@ StepMarks find_steps(const ProcessIndex& index, const DeviceWork* work,
 
 /// By the launch sequence alone. Abstains (failure set) unless one period explains it.
 StepMarks find_steps_by_period(const ProcessIndex& index, const DeviceWork& work);
+
+/// By calls that a training loop makes once per step, where those are marked but steps are not:
+/// an optimizer's step, or a jitted function. Abstains (failure set) when there are too few.
+StepMarks find_steps_by_calls(const ProcessIndex& index);
 
 }  // namespace stallscope

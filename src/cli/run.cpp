@@ -24,6 +24,7 @@ struct RunOptions {
   RecordOptions record;
   PipelineOptions pipeline;
   std::string capture;
+  std::string annotate = "auto";
   double delay_s = 0, duration_s = 0;
   uint32_t measure_overhead = 0;
   bool no_report = false;
@@ -107,6 +108,7 @@ int run(RunOptions& options) {
   set_quiet(options.quiet);
   RecordOptions& record_options = options.record;
   record_options.delay_ms = static_cast<uint64_t>(options.delay_s * 1000);
+  record_options.annotate = options.annotate == "auto";
   record_options.duration_ms = static_cast<uint64_t>(options.duration_s * 1000);
   constexpr std::string_view kRange = "range:";
   if (!options.capture.empty())
@@ -178,6 +180,11 @@ void add_options(CLI::App& app, RunOptions& options) {
                  "Python stack samples per second and thread (default 200; 0 = none)")
       ->type_name("HZ")
       ->check(CLI::Range(0, 10'000));
+  app.add_option("--annotate", options.annotate,
+                 "auto (default): mark backward, optimizer steps, data waits, collectives and "
+                 "jitted calls of PyTorch and JAX programs; off: leave them as they are")
+      ->type_name("MODE")
+      ->check(CLI::IsMember({"auto", "off"}));
   app.add_option("--measure-overhead", options.measure_overhead,
                  "First run the program in N pairs, with and without recording, and report the "
                  "difference")

@@ -30,6 +30,9 @@ inline constexpr char kSteps[] = "STALLSCOPE_STEPS";
 /// Name of the range that marks a step, for kSteps; unset = the usual names.
 inline constexpr char kStepRange[] = "STALLSCOPE_STEP_RANGE";
 
+/// A Python process that was marked (--annotate) says so in FOLDER/PID and this.
+inline constexpr char kAnnotatedSuffix[] = ".annotated";
+
 // Set for the target, unless the user has set them already:
 /// NVTX loads the library named here.
 inline constexpr char kNvtxInjection[] = "NVTX_INJECTION64_PATH";
@@ -42,5 +45,7 @@ inline constexpr char kNcclProfiler[] = "NCCL_PROFILER_PLUGIN";
 /// in the build folder's lib.
 inline constexpr char kCollectLibrary[] = "libstallscope-collect.so";
 inline constexpr char kMpiLibrary[] = "libstallscope-mpi.so";
+/// Folder with the sitecustomize.py that marks what Python programs do.
+inline constexpr char kPythonFolder[] = "python";
 
 }  // namespace stallscope::settings

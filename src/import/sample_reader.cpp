@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <string_view>
 #include <vector>
 
@@ -38,9 +39,10 @@ class Lines {
 
   bool add(std::string_view line) {
     const std::vector<std::string> fields = sample_fields(line);
-    if (fields[0] == "e" && fields.size() == 5) return event(fields);
+    if (fields[0] == "e" && (fields.size() == 5 || fields.size() == 6)) return event(fields);
     if (fields[0] == "f" && fields.size() == 4) return frame(fields);
     if (fields[0] == "s" && fields.size() == 2) return stack(fields[1]);
+    if (fields[0] == "c" && fields.size() == 4) return counter(fields);
     if (fields[0] != "n" || fields.size() != 2) return false;
     trace_.health.warnings.push_back(fields[1]);
     return true;
@@ -57,8 +59,27 @@ class Lines {
         !parse(fields[3], event.duration) || !parse(fields[4], stack) || event.start < 0 ||
         event.duration < 0 || stack >= stacks_.size())
       return false;
+    // Files of earlier versions have no state.
+    if (fields.size() == 6 &&
+        (!parse(fields[5], event.detail) || detail_name(event.kind, event.detail).empty()))
+      return false;
     event.track = trace_.track(process_, TrackKind::thread, -1, tid);
     event.stack = stacks_[stack];
+    trace_.add(event);
+    return true;
+  }
+
+  bool counter(const std::vector<std::string>& fields) {
+    double value = 0;
+    Event event;
+    event.kind = EventKind::counter;
+    if (!parse(fields[1], event.start) || !parse(fields[3], value) || event.start < 0 ||
+        !std::isfinite(value))
+      return false;
+    event.name = trace_.strings.intern(fields[2]);
+    event.track = trace_.track(process_, TrackKind::thread, -1, trace_.processes[process_].pid);
+    const Field field = Field::of_real(kKeyValue, value);
+    event.payload = trace_.add_payload(std::span(&field, 1));
     trace_.add(event);
     return true;
   }

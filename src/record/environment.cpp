@@ -17,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kPreload = "LD_PRELOAD";
+constexpr const char* kPythonPath = "PYTHONPATH";
 
 std::string* find(std::vector<std::string>& variables, std::string_view name) {
   for (std::string& variable : variables)
@@ -68,6 +69,19 @@ void inject_preload(TargetEnvironment& target, const std::string& library) {
   set(target.variables, kPreload, theirs.empty() ? library : theirs + ":" + library);
 }
 
+/// Python imports sitecustomize from the first folder that has one: ours comes
+/// first and goes on to theirs.
+void inject_annotations(TargetEnvironment& target) {
+  const Result<std::string> folder = library_path(settings::kPythonFolder);
+  if (!folder) {
+    target.notes.push_back("Python programs are not annotated: " + folder.error().message);
+    return;
+  }
+  const std::string theirs = value_of(target.variables, kPythonPath);
+  if (theirs == *folder || theirs.starts_with(*folder + ":")) return;
+  set(target.variables, kPythonPath, theirs.empty() ? *folder : *folder + ":" + theirs);
+}
+
 }  // namespace
 
 std::vector<std::string> current_environment() {
@@ -107,6 +121,7 @@ Result<TargetEnvironment> target_environment(const RecordOptions& options,
     inject_preload(target, preloadable(*mpi, recording_folder));
   else
     target.notes.push_back("MPI calls are not recorded: " + mpi.error().message);
+  if (options.annotate) inject_annotations(target);
   return target;
 }
 

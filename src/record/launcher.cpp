@@ -2,11 +2,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <optional>
 
 namespace stallscope {
@@ -93,6 +95,23 @@ RankIdentity detect_rank(const Environment& environment) {
     return identity;
   }
   return {};
+}
+
+RankIdentity detect_rank_of(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/environ", std::ios::binary);
+  const std::string block{std::istreambuf_iterator<char>(file), {}};
+  std::map<std::string, std::string, std::less<>> variables;
+  for (size_t begin = 0; begin < block.size();) {
+    const size_t end = std::min(block.find('\0', begin), block.size());
+    const std::string variable = block.substr(begin, end - begin);
+    if (const size_t equals = variable.find('='); equals != std::string::npos)
+      variables.emplace(variable.substr(0, equals), variable.substr(equals + 1));
+    begin = end + 1;
+  }
+  return detect_rank([&variables](const char* name) -> const char* {
+    const auto it = variables.find(name);
+    return it == variables.end() ? nullptr : it->second.c_str();
+  });
 }
 
 RankIdentity detect_rank() {

@@ -1,6 +1,8 @@
 // Which rank of which launch a process is, from the variables that launchers set.
 #pragma once
 
+#include <sys/types.h>
+
 #include <functional>
 #include <string>
 
@@ -16,5 +18,7 @@ using Environment = std::function<const char*(const char* name)>;
 /// rank -1 when the process was not started as a rank.
 RankIdentity detect_rank(const Environment& environment);
 RankIdentity detect_rank();  ///< of this process
+/// Of another process, by the environment that it was started with.
+RankIdentity detect_rank_of(pid_t pid);
 
 }  // namespace stallscope

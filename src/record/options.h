@@ -18,6 +18,7 @@ struct RecordOptions {
   uint64_t max_bytes = 0;     ///< of one process's segment; 0 = no limit
   std::string gpu = "light";  ///< none, light (a graph launch is one record) or full
   uint32_t sample_rate_hz = 200;  ///< Python stacks; 0 = off
+  bool annotate = true;           ///< mark what PyTorch and JAX programs do
   bool force = false;             ///< an earlier run in the folder is deleted, not kept
   bool live = false;              ///< status line while the program runs
 };

@@ -107,6 +107,14 @@ std::vector<PythonThread> PythonStacks::threads() const {
   return threads;
 }
 
+void PythonStacks::find_lock(const std::vector<PythonThread>& threads) {
+  if (lock_.found()) return;
+  std::vector<uint64_t> states;
+  for (const PythonThread& thread : threads) states.push_back(thread.state);
+  if (const std::optional<uint64_t> interpreter = interpreter_head())
+    lock_.find(*interpreter, states);
+}
+
 std::optional<PythonStacks::FrameWords> PythonStacks::read_frame(uint64_t address) {
   const PythonLayout& layout = *runtime_.layout;
   constexpr size_t kFrameBytes = 112;

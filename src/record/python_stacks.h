@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "record/python_lock.h"
 #include "record/python_runtime.h"
 #include "record/remote_memory.h"
 
@@ -34,10 +35,16 @@ struct PythonCodeFacts {
 
 class PythonStacks {
  public:
-  PythonStacks(pid_t pid, const PythonRuntime& runtime) : memory_(pid), runtime_(runtime) {}
+  PythonStacks(pid_t pid, const PythonRuntime& runtime)
+      : memory_(pid), runtime_(runtime), lock_(pid, runtime) {}
 
   /// Threads of all interpreters; empty while the interpreter is not ready, or ended.
   std::vector<PythonThread> threads() const;
+
+  /// The thread state that holds the interpreter's lock, 0 when none does; nullopt when unknown.
+  std::optional<uint64_t> lock_holder() const { return lock_.holder(); }
+  /// Looks for the lock among what belongs to these threads, unless it is known.
+  void find_lock(const std::vector<PythonThread>& threads);
 
   /// Frames of a thread, innermost first, at most `kMaxFrames`. Empty when it
   /// runs no Python, or changed too much while it was read.
@@ -66,6 +73,7 @@ class PythonStacks {
 
   RemoteMemory memory_;
   PythonRuntime runtime_;
+  PythonLock lock_;
   uint64_t code_type_ = 0;  ///< address of PyCode_Type, once seen
   std::unordered_map<uint64_t, std::optional<PythonCodeFacts>> codes_;
   /// A piece of the data stack, copied in one read: neighbouring frames lie in it.

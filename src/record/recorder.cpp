@@ -7,10 +7,12 @@
 
 #include "base/file.h"
 #include "base/terminal.h"
+#include "record/annotations.h"
 #include "record/environment.h"
 #include "record/gather.h"
 #include "record/launcher.h"
 #include "record/machine.h"
+#include "record/node_sampler.h"
 #include "record/python_sampler.h"
 
 namespace stallscope {
@@ -84,6 +86,25 @@ void note_samples(const SamplerResult& result, RunManifest& manifest) {
       std::to_string(static_cast<int64_t>(result.cpu_seconds * 1000));
 }
 
+void note_node(const NodeSamplerResult& result, RunManifest& manifest) {
+  manifest.environment["node.gpus_watched"] = std::to_string(result.gpus);
+  manifest.environment["node.sampler_cpu_ms"] =
+      std::to_string(static_cast<int64_t>(result.cpu_seconds * 1000));
+}
+
+void note_annotations(const Annotations& annotations, RunManifest& manifest) {
+  if (annotations.processes == 0) return;
+  const auto list = [](const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+    return text;
+  };
+  manifest.environment["annotate.marked"] = list(annotations.marked);
+  manifest.environment["annotate.calls"] = std::to_string(annotations.announcements);
+  if (!annotations.left_out.empty())
+    manifest.environment["annotate.left_out"] = list(annotations.left_out);
+}
+
 void remove_all(const Recording& recording) {
   std::error_code error;
   fs::remove_all(recording.manifest.recording_folder, error);
@@ -141,11 +162,16 @@ Result<Recording> record(const RecordOptions& options,
 
   Progress progress;
   PythonSampler sampler({.folder = *room, .rate_hz = options.sample_rate_hz});
-  Result<ChildEnd> end =
-      run_child({options.command, environment->variables}, live_tick(options, *room, progress),
-                [&sampler](pid_t child) { sampler.start(child); });
+  NodeSampler node({.folder = *room});
+  Result<ChildEnd> end = run_child({options.command, environment->variables},
+                                   live_tick(options, *room, progress), [&](pid_t child) {
+                                     sampler.start(child);
+                                     node.start(child);
+                                   });
   progress.clear();
   note_samples(sampler.stop(), recording.manifest);
+  note_node(node.stop(), recording.manifest);
+  note_annotations(take_annotations(*room), recording.manifest);
   if (!end) {
     remove_all(recording);
     return end.error();

@@ -5,39 +5,15 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "record/launcher.h"
 
 namespace stallscope {
-namespace {
-
-/// The rank that the process was started with, from its own environment.
-RankIdentity identity_of(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/environ", std::ios::binary);
-  const std::string block{std::istreambuf_iterator<char>(file), {}};
-  std::map<std::string, std::string, std::less<>> variables;
-  for (size_t begin = 0; begin < block.size();) {
-    const size_t end = std::min(block.find('\0', begin), block.size());
-    const std::string variable = block.substr(begin, end - begin);
-    if (const size_t equals = variable.find('='); equals != std::string::npos)
-      variables.emplace(variable.substr(0, equals), variable.substr(equals + 1));
-    begin = end + 1;
-  }
-  return detect_rank([&variables](const char* name) -> const char* {
-    const auto it = variables.find(name);
-    return it == variables.end() ? nullptr : it->second.c_str();
-  });
-}
-
-}  // namespace
-
 SampledProcess::SampledProcess(pid_t pid, const PythonRuntime& runtime, const std::string& folder)
     : pid_(pid),
       stacks_(pid, runtime),
-      writer_(pid, identity_of(pid)),
+      writer_(pid, detect_rank_of(pid)),
       path_(folder + "/" + std::to_string(pid) + std::string(kSampleSuffix)) {
   refresh_threads();
 }
@@ -49,6 +25,7 @@ SampledProcess::~SampledProcess() {
 
 void SampledProcess::refresh_threads() {
   std::vector<PythonThread> alive = stacks_.threads();
+  stacks_.find_lock(alive);
   for (auto it = threads_.begin(); it != threads_.end();) {
     const bool there = std::ranges::any_of(
         alive, [&](const PythonThread& thread) { return thread.tid == it->first; });
@@ -65,13 +42,27 @@ void SampledProcess::refresh_threads() {
   }
 }
 
-/// False when the thread has had no CPU time since the last look: its stack is the same.
-bool SampledProcess::has_run(Thread& thread) {
-  char text[64];
+SampledProcess::CpuUse SampledProcess::cpu_use(Thread& thread) {
+  // "ON_CPU_NS WAITED_FOR_A_CPU_NS TIMESLICES"
+  char text[96];
   const ssize_t got = ::pread(thread.schedule_file, text, sizeof text, 0);
-  uint64_t on_cpu = 0;
-  if (got <= 0 || std::from_chars(text, text + got, on_cpu).ec != std::errc()) return true;
-  return std::exchange(thread.on_cpu_ns, on_cpu) != on_cpu;
+  uint64_t on_cpu = 0, delayed = 0;
+  if (got <= 0) return {};
+  const auto first = std::from_chars(text, text + got, on_cpu);
+  if (first.ec != std::errc() || first.ptr == text + got) return {};
+  if (std::from_chars(first.ptr + 1, text + got, delayed).ec != std::errc()) return {};
+  const uint64_t before_on_cpu = std::exchange(thread.on_cpu_ns, on_cpu);
+  const uint64_t before_delayed = std::exchange(thread.delayed_ns, delayed);
+  return {true, on_cpu - before_on_cpu, delayed - before_delayed};
+}
+
+SampleState SampledProcess::state_of(const Thread& thread, const CpuUse& use, Ns period) {
+  if (!use.known || period <= 0) return SampleState::unknown;
+  const uint64_t asleep = static_cast<uint64_t>(period) -
+                          std::min(static_cast<uint64_t>(period), use.on_cpu_ns + use.delayed_ns);
+  if (use.delayed_ns > use.on_cpu_ns && use.delayed_ns > asleep) return SampleState::delayed;
+  if (asleep > use.on_cpu_ns) return SampleState::waiting;
+  return thread.has_lock ? SampleState::python : SampleState::native;
 }
 
 bool SampledProcess::take_stack(Thread& thread) {
@@ -100,13 +91,17 @@ bool SampledProcess::take_stack(Thread& thread) {
 
 size_t SampledProcess::sample(Ns now, Ns longest) {
   size_t written = 0;
+  const std::optional<uint64_t> holder = stacks_.lock_holder();
   for (auto& [tid, thread] : threads_) {
-    const bool ran = has_run(thread);
+    const CpuUse use = cpu_use(thread);
     if (thread.seen && thread.has_stack) {
-      writer_.event(tid, thread.start, std::min(now - thread.start, longest), thread.stack);
+      writer_.event(tid, thread.start, std::min(now - thread.start, longest), thread.stack,
+                    state_of(thread, use, now - thread.start));
       ++written;
     }
-    if (ran || !thread.seen) thread.has_stack = take_stack(thread);
+    // A thread without CPU time since the last look has the same stack.
+    if (!use.known || use.on_cpu_ns > 0 || !thread.seen) thread.has_stack = take_stack(thread);
+    thread.has_lock = holder.value_or(thread.thread.state) == thread.thread.state;
     thread.seen = true;
     thread.start = now;
   }

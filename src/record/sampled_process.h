@@ -30,14 +30,21 @@ class SampledProcess {
  private:
   struct Thread {
     PythonThread thread;
-    int schedule_file = -1;  ///< /proc/PID/task/TID/schedstat, kept open
-    uint64_t on_cpu_ns = 0;  ///< when it was last looked at
-    bool seen = false;       ///< the next fields hold a sample
+    int schedule_file = -1;                  ///< /proc/PID/task/TID/schedstat, kept open
+    uint64_t on_cpu_ns = 0, delayed_ns = 0;  ///< when it was last looked at
+    bool has_lock = false;                   ///< Python's, when the stack was taken
+    bool seen = false;                       ///< the next fields hold a sample
     Ns start = 0;
     uint32_t stack = 0;
     bool has_stack = false;
   };
-  bool has_run(Thread& thread);
+  /// What the kernel's scheduler says of a thread since the last look.
+  struct CpuUse {
+    bool known = false;
+    uint64_t on_cpu_ns = 0, delayed_ns = 0;
+  };
+  static CpuUse cpu_use(Thread& thread);
+  static SampleState state_of(const Thread& thread, const CpuUse& use, Ns period);
   bool take_stack(Thread& thread);
 
   pid_t pid_;

@@ -61,6 +61,17 @@ double weight(const Observation& o) {
          (duration == o.numbers.end() ? 0 : duration->second);
 }
 
+/// Counted calls over trees, where a block has them, speak for the samples of the same line.
+std::vector<uint32_t> speakers(const Block& block, std::span<const Seen> seen) {
+  const auto counted = [&](uint32_t i) { return seen[i].observation->numbers.contains("leaves"); };
+  std::vector<uint32_t> left(block.begin(), block.end());
+  if (std::ranges::any_of(left, counted))
+    std::erase_if(left, [&](uint32_t i) {
+      return !counted(i) && seen[i].observation->kind == "python-hot-function";
+    });
+  return left;
+}
+
 class Builder {
  public:
   Builder(const Rule& rule, std::span<const Seen> seen, std::span<const SourceFact> facts,
@@ -115,12 +126,13 @@ class Builder {
       if (part == parts.end()) {
         part = parts.emplace(parts.end());
         part->rank = rank;
-        part->worst = claim->block.front();
+        part->worst = speakers(claim->block, seen_).front();
       }
       part->claims.push_back(claim);
       std::optional<Price> block_price;
+      Ns block_one_time = 0;
       const bool adds_up = seen_[claim->block.front()].observation->kind == "repeated-kernels";
-      for (const uint32_t i : claim->block) {
+      for (const uint32_t i : speakers(claim->block, seen_)) {
         // Of the collectives of a line, those that the rule is about set the price.
         const std::string& kind = seen_[i].observation->kind;
         if (is_collective_kind(kind) && claim->condition != nullptr &&
@@ -128,13 +140,15 @@ class Builder {
           continue;
         if (weight(*seen_[i].observation) > weight(*seen_[part->worst].observation))
           part->worst = i;
-        part->one_time += seen_[i].observation->one_time_ns;
+        // What is seen of one line in several ways is one time.
+        block_one_time = std::max(block_one_time, seen_[i].observation->one_time_ns);
         // Observations of one host block describe the same time: the dearest counts.
         const auto price = price_of(rule_.gain, rule_.gain_share, seen_[i]);
         if (price && adds_up) part->prices.push_back(*price);
         if (price && !adds_up && (!block_price || price->range.mid > block_price->range.mid))
           block_price = price;
       }
+      part->one_time += block_one_time;
       if (block_price) part->prices.push_back(*block_price);
     }
     for (RankPart& part : parts)
@@ -173,7 +187,7 @@ class Builder {
     double per_step = 0, blocked = 0, idle = 0;
     for (const Claim* claim : part.claims) {
       double block_count = 0, block_blocked = 0, block_idle = 0;
-      for (const uint32_t i : claim->block) {
+      for (const uint32_t i : speakers(claim->block, seen_)) {
         const Observation& each = *seen_[i].observation;
         block_count = std::max(block_count, each.count.per_step());
         block_blocked = std::max(block_blocked, each.blocked_ns.per_step());
@@ -187,7 +201,7 @@ class Builder {
       put(f, "occurrences", per_step, "per step", threshold_of(condition, "per_step"));
     if (blocked > 0) put(f, "host blocked", blocked, "ns", threshold_of(condition, "blocked_ns"));
     if (idle > 0) put(f, "device idle", idle, "ns", threshold_of(condition, "idle_ns"));
-    if (o.count.steps > 0 && o.count.steps_affected < o.count.steps)
+    if (o.count.total > 0 && o.count.steps_affected < o.count.steps)
       put(f, "steps affected", o.count.steps_affected, "steps", std::nullopt);
     if (part.one_time > 0)
       put(f, "once, before the first steady step", static_cast<double>(part.one_time), "ns",

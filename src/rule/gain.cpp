@@ -23,12 +23,19 @@ struct Charge {
   Budget budget = Budget::idle;
 };
 
+bool is_host_view(const Seen& seen) {
+  return seen.rank != nullptr && seen.rank->view == RankView::host;
+}
+
 // A process without device work has no idle device: its own blocked time is the price.
 Charge host_charge(const Seen& seen) {
   const Observation& o = *seen.observation;
   const double idle = o.idle_ns.per_step(), blocked = o.blocked_ns.per_step();
-  const bool host_view = seen.rank != nullptr && seen.rank->view == RankView::host;
-  if (host_view && idle <= 0) return {std::max({blocked, number(o, "self_ns")}), 0, Budget::idle};
+  if (is_host_view(seen) && idle <= 0) {
+    // Of many calls over one tree, a single one that does all the changes remains.
+    const double remains = number(o, "leaves") > 0 ? number(o, "call_ns") : 0;
+    return {std::max({blocked - remains, number(o, "self_ns") - remains, 0.0}), 0, Budget::idle};
+  }
   return {idle, blocked, Budget::idle};
 }
 
@@ -50,7 +57,13 @@ Charge charge_of(GainModel model, const Seen& seen) {
   }
   if (model == GainModel::remove_kernels && number(o, "duration_ns") > 0)
     return {number(o, "duration_ns"), idle + number(o, "launch_ns"), Budget::compute};
-  if (o.kind == "python-hot-function") return {idle, number(o, "inclusive_ns"), Budget::idle};
+  if (o.kind == "python-hot-function") {
+    const double charged = number(o, "charged_ns"), inclusive = number(o, "inclusive_ns");
+    if (is_host_view(seen) && idle <= 0)
+      return charged > 0 ? Charge{charged, inclusive - charged, Budget::idle}
+                         : Charge{inclusive, 0, Budget::idle};
+    return {idle, number(o, "inclusive_ns"), Budget::idle};
+  }
   return host_charge(seen);
 }
 
@@ -84,6 +97,7 @@ std::optional<Price> price_of(GainModel model, double share, const Seen& seen) {
   const Charge charge = charge_of(model, seen);
   Price price;
   price.budget = charge.budget;
+  price.host_view = is_host_view(seen);
   const double step = seen.rank == nullptr ? 0 : static_cast<double>(seen.rank->step_median);
   const double error = seen.rank == nullptr ? -1 : seen.rank->replay_error;
   const bool batched = model == GainModel::batch_calls && o.numbers.contains("replay_batched_ns");
@@ -111,7 +125,10 @@ std::optional<Price> price_of(GainModel model, double share, const Seen& seen) {
 
 Price add_prices(std::span<const Price> prices, const RankSummary& rank) {
   Price sum;
-  if (!prices.empty()) sum.budget = prices.front().budget;
+  if (!prices.empty()) {
+    sum.budget = prices.front().budget;
+    sum.host_view = prices.front().host_view;
+  }
   for (const Price& price : prices) {
     sum.range.low += price.range.low;
     sum.range.mid += price.range.mid;
@@ -147,7 +164,8 @@ std::string gain_method(GainModel model, const Price& price) {
     case Budget::idle:
       break;
   }
-  return "device idle time charged to it";
+  return price.host_view ? "time of the step thread charged to it"
+                         : "device idle time charged to it";
 }
 
 Severity measured_severity(Severity worst, std::optional<double> fraction,

@@ -20,7 +20,8 @@ struct Price {
   Gain::Range range;
   Budget budget = Budget::idle;
   std::optional<double> replay_error = {};  ///< of the unchanged step; set when replayed
-  Ns together = 0;  ///< saved when the function's other waits go as well; 0 = it has none
+  Ns together = 0;         ///< saved when the function's other waits go as well; 0 = it has none
+  bool host_view = false;  ///< of a process without device work
 };
 
 /// The price of one observation under the rule's model; nullopt when the model

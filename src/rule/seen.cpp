@@ -107,10 +107,13 @@ std::vector<Block> host_blocks(std::span<const Seen> seen) {
     const Observation& o = *seen[i].observation;
     const bool constant = o.kind == "repeated-kernels";
     const bool collective = is_collective_kind(o.kind);
-    if ((constant || collective || is_host_block_kind(o.kind)) && o.place.line > 0) {
+    // A line's samples, in and before the steps, and its counted calls over trees.
+    const bool python = o.kind == "python-hot-function" || o.numbers.contains("leaves");
+    if ((constant || python || collective || is_host_block_kind(o.kind)) && o.place.line > 0) {
       const bool of_all = collective && shared.contains({o.place.file, o.place.line});
       const Key key{of_all ? nullptr : seen[i].rank, o.place.file, o.place.line,
                     constant     ? o.kind
+                    : python     ? "python"
                     : collective ? "collective"
                                  : text_of(o, "operators"),
                     collective ? "" : text_of(o, "copy")};

@@ -15,7 +15,7 @@ std::string shortened(const std::string& name) {
 }
 
 std::string count_text(const Distribution& count) {
-  if (count.steps == 0) return {};
+  if (count.steps == 0 || count.total <= 0) return {};
   const double per_step = count.per_step();
   if (count.steps_affected < count.steps)
     return fmt::format("{:.0f} times in {} of {} steps", count.total, count.steps_affected,
@@ -56,23 +56,51 @@ std::string share(double ns, Ns step_ns) {
   return step_ns > 0 ? " (" + format_fraction(ns / static_cast<double>(step_ns)) + " of it)" : "";
 }
 
+// What is known of calls over a tree: its size, the cost of a leaf, and how both grow.
+std::string tree_text(const Observation& o) {
+  const auto number = [&o](const char* name) {
+    const auto it = o.numbers.find(name);
+    return it == o.numbers.end() ? std::nullopt : std::optional<double>(it->second);
+  };
+  const std::optional<double> leaves = number("leaves"), per_leaf = number("ns_per_leaf"),
+                              call = number("call_ns"), growth = number("growth");
+  if (!leaves || !per_leaf || !call) return {};
+  const std::optional<double> largest = number("leaves_max");
+  std::string text = fmt::format(
+      "; a call goes through {:.0f} leaves{} at {:.2f} us per leaf, so one call that "
+      "makes all changes would cost about {}; n changes cost n times the leaves",
+      *leaves, largest ? fmt::format(" (at most {:.0f})", *largest) : "", *per_leaf / 1000,
+      format_duration(*call));
+  return text + (growth ? fmt::format(" (a call's time grows with the leaves to the power {:.2f}, "
+                                      "by the sizes in this run)",
+                                      *growth)
+                        : " (one size in this run: how a call's time grows with it is unknown)");
+}
+
 }  // namespace
 
 std::string describe(const Observation& o, Ns step_ns) {
   const auto opening = openings().find(o.kind);
   std::string text = opening == openings().end() ? "Seen in the run:" : opening->second;
   text += " " + (o.subject.empty() ? o.kind : shortened(o.subject));
-  if (o.one_time_ns > 0 && o.count.total <= 0)
-    return text + ", " + format_duration(static_cast<double>(o.one_time_ns)) +
-           " once, before the first steady step.";
+  if (o.one_time_ns > 0 && o.count.total <= 0) {
+    text += ", " + format_duration(static_cast<double>(o.one_time_ns)) + " once";
+    if (const auto calls = o.numbers.find("one_time_calls"); calls != o.numbers.end())
+      text += fmt::format(" in {:.0f} calls", calls->second);
+    return text + ", before the first steady step" + tree_text(o) + ".";
+  }
+  const bool whole_trace = o.texts.contains("scope") && o.texts.at("scope") == "whole trace";
+  const char* unit = whole_trace ? " in the whole run" : " per step";
   if (const std::string count = count_text(o.count); !count.empty()) text += ", " + count;
   if (!o.cause.empty()) text += ", waiting for " + shortened(o.cause);
   const double blocked = o.blocked_ns.per_step(), idle = o.idle_ns.per_step();
-  if (blocked > 0) text += "; the host is blocked " + format_duration(blocked) + " per step";
-  if (idle > 0)
-    text += "; the device idles " + format_duration(idle) + " per step" + share(idle, step_ns);
+  const char* held = o.kind == "python-hot-function" || o.kind == "host-work"
+                         ? "; it takes "
+                         : "; the host is blocked ";
+  if (blocked > 0) text += held + format_duration(blocked) + unit;
+  if (idle > 0) text += "; the device idles " + format_duration(idle) + unit + share(idle, step_ns);
   if (const auto it = o.numbers.find("exposed_ns"); it != o.numbers.end() && it->second > 0)
-    text += "; " + format_duration(it->second) + " per step is not hidden behind other work" +
+    text += "; " + format_duration(it->second) + unit + " is not hidden behind other work" +
             share(it->second, step_ns);
   if (const auto it = o.numbers.find("excess_ns"); it != o.numbers.end()) {
     text += "; its own work takes " + format_duration(it->second) + " per step longer than usual" +
@@ -80,7 +108,7 @@ std::string describe(const Observation& o, Ns step_ns) {
     if (const auto most = o.texts.find("dominant_class"); most != o.texts.end())
       text += ", most of it " + most->second;
   }
-  return text + ".";
+  return text + tree_text(o) + ".";
 }
 
 }  // namespace stallscope

@@ -1,5 +1,7 @@
 #include "trace/event.h"
 
+#include "trace/sample_state.h"
+
 #include <array>
 #include <iterator>
 
@@ -77,6 +79,8 @@ std::string_view detail_name(EventKind kind, uint8_t detail) {
       return at(kRangeNames, detail);
     case EventKind::collective:
       return at(kCollectiveNames, detail);
+    case EventKind::sample:
+      return at(kSampleStateNames, detail);
     default:
       return {};
   }

@@ -54,9 +54,17 @@ uint32_t SampleWriter::stack(std::span<const uint32_t> frames) {
   return it->second;
 }
 
-void SampleWriter::event(int64_t tid, Ns start, Ns duration, uint32_t stack) {
+void SampleWriter::event(int64_t tid, Ns start, Ns duration, uint32_t stack, SampleState state) {
   text_ += "e\t" + std::to_string(tid) + "\t" + std::to_string(start) + "\t" +
-           std::to_string(duration) + "\t" + std::to_string(stack) + "\n";
+           std::to_string(duration) + "\t" + std::to_string(stack) + "\t" +
+           std::to_string(static_cast<int>(state)) + "\n";
+}
+
+void SampleWriter::counter(Ns time, std::string_view name, double value) {
+  char digits[64];
+  const auto [end, error] = std::to_chars(digits, digits + sizeof digits, value);
+  text_ += "c\t" + std::to_string(time) + "\t" + escaped(name) + "\t" +
+           std::string(digits, error == std::errc() ? end : digits) + "\n";
 }
 
 void SampleWriter::note(std::string_view text) {

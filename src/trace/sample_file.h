@@ -5,7 +5,8 @@
 //   stallscope-samples 1  PID  RANK  LOCAL_RANK  WORLD_SIZE
 //   f  LINE  FUNCTION  FILE           frame 0, 1, ... in order
 //   s  FRAME FRAME ...                stack 0, 1, ...; innermost first
-//   e  TID  START_NS  DURATION_NS  STACK
+//   e  TID  START_NS  DURATION_NS  STACK  STATE    see sample_state.h
+//   c  TIME_NS  NAME  VALUE           a counter of the process
 //   n  TEXT                           a sentence for the report
 #pragma once
 
@@ -20,6 +21,7 @@
 
 #include "base/units.h"
 #include "trace/run_manifest.h"
+#include "trace/sample_state.h"
 
 namespace stallscope {
 
@@ -32,7 +34,8 @@ class SampleWriter {
   SampleWriter(int64_t pid, const RankIdentity& identity);
   uint32_t frame(const std::string& function, const std::string& file, uint32_t line);
   uint32_t stack(std::span<const uint32_t> innermost_first);
-  void event(int64_t tid, Ns start, Ns duration, uint32_t stack);
+  void event(int64_t tid, Ns start, Ns duration, uint32_t stack, SampleState state);
+  void counter(Ns time, std::string_view name, double value);
   void note(std::string_view text);
   /// The lines since the last call.
   std::string take() { return std::exchange(text_, {}); }

@@ -22,6 +22,7 @@ struct FakeLibraries {
     fs::create_directories(path);
     (void)write_file((path / settings::kCollectLibrary).string(), "");
     (void)write_file((path / settings::kMpiLibrary).string(), "");
+    fs::create_directories(path / settings::kPythonFolder);
     ::setenv("STALLSCOPE_LIB", path.c_str(), 1);
   }
   ~FakeLibraries() {
@@ -53,6 +54,12 @@ TEST_CASE("the target's environment gains our libraries and keeps the user's") {
   CHECK(has(plain, "NVTX_INJECTION64_PATH=" + libraries.collector()));
   CHECK(has(plain, "CUDA_INJECTION64_PATH=" + libraries.collector()));
   CHECK(has(plain, "LD_PRELOAD=" + libraries.mpi()));
+  const std::string python = (libraries.path / settings::kPythonFolder).string();
+  CHECK(has(plain, "PYTHONPATH=" + python));
+  CHECK(has(make({"PYTHONPATH=/theirs"}), "PYTHONPATH=" + python + ":/theirs"));
+  options.annotate = false;
+  CHECK(has(make({"PYTHONPATH=/theirs"}), "PYTHONPATH=/theirs"));
+  options.annotate = true;
 
   const TargetEnvironment taken =
       make({"NVTX_INJECTION64_PATH=/theirs.so", "LD_PRELOAD=/a.so:/b.so",

@@ -27,8 +27,8 @@ TEST_CASE("the bundled rules load and are complete") {
     CHECK_FALSE(rule.fix.after.empty());
   }
   CHECK(with_trace >= 25);
-  CHECK(fallbacks ==
-        std::set<std::string>{"host-sync", "host-gap", "exposed-collective", "repeated-kernels"});
+  CHECK(fallbacks == std::set<std::string>{"host-sync", "host-gap", "exposed-collective",
+                                           "python-in-step", "repeated-kernels"});
 }
 
 TEST_CASE("the trace cases of the bundled rules hold") {

@@ -27,8 +27,8 @@ std::string example() {
   const uint32_t odd = writer.frame("tab\there", "back\\slash\nline", 7);
   const uint32_t stack = writer.stack(std::vector{odd, main});
   CHECK(writer.stack(std::vector{odd, main}) == stack);
-  writer.event(43, 1000, 500, stack);
-  writer.event(43, 2000, 500, writer.stack(std::vector{main}));
+  writer.event(43, 1000, 500, stack, SampleState::python);
+  writer.event(43, 2000, 500, writer.stack(std::vector{main}), SampleState::waiting);
   writer.note("a note");
   return writer.take();
 }

@@ -1,0 +1,52 @@
+#include "record/annotations.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+
+namespace stallscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+void add_once(std::vector<std::string>& names, std::string_view name) {
+  if (std::ranges::find(names, name) == names.end()) names.emplace_back(name);
+}
+
+void add_line(std::string_view line, Annotations& annotations) {
+  const size_t space = line.find(' ');
+  if (space == std::string_view::npos) return;
+  const std::string_view kind = line.substr(0, space), rest = line.substr(space + 1);
+  if (kind == "announcements") {
+    uint64_t count = 0;
+    std::from_chars(rest.data(), rest.data() + rest.size(), count);
+    annotations.announcements += count;
+  } else if (kind == "marked") {
+    add_once(annotations.marked, rest);
+  } else if (kind == "left-out") {
+    add_once(annotations.left_out, rest);
+  }
+}
+
+}  // namespace
+
+Annotations take_annotations(const std::string& recording_folder) {
+  Annotations annotations;
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(recording_folder, error))
+    if (entry.path().extension() == settings::kAnnotatedSuffix) files.push_back(entry.path());
+  std::ranges::sort(files);
+  for (const fs::path& file : files) {
+    std::ifstream stream(file);
+    for (std::string line; std::getline(stream, line);) add_line(line, annotations);
+    stream.close();
+    fs::remove(file, error);
+    ++annotations.processes;
+  }
+  return annotations;
+}
+
+}  // namespace stallscope

@@ -1,0 +1,23 @@
+// What --annotate marked in the recorded programs: each Python process leaves a
+// small file beside its segment, which becomes a part of run.json.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "collect/settings.h"
+
+namespace stallscope {
+
+struct Annotations {
+  uint64_t processes = 0;             ///< that were marked
+  uint64_t announcements = 0;         ///< calls of marks in them
+  std::vector<std::string> marked;    ///< what was, each once
+  std::vector<std::string> left_out;  ///< what a library lacks, or could not be marked and why
+};
+
+/// Reads and removes the files of a recording folder. Lines that are not understood are left out.
+Annotations take_annotations(const std::string& recording_folder);
+
+}  // namespace stallscope

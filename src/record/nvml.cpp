@@ -1,0 +1,123 @@
+#include "record/nvml.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace stallscope {
+namespace {
+
+using Device = void*;
+constexpr int kSuccess = 0, kInsufficientSize = 7;
+constexpr unsigned kClockSm = 1;
+
+struct Memory {
+  unsigned long long total, free, used;
+};
+struct ProcessInfo {  // nvmlProcessInfo_v2_t, as the _v3 function fills it
+  unsigned pid;
+  unsigned long long used_memory;
+  unsigned gpu_instance, compute_instance;
+};
+
+template <typename Pointer>
+void find(void* library, Pointer& pointer, const char* name) {
+  pointer = reinterpret_cast<Pointer>(::dlsym(library, name));
+}
+
+}  // namespace
+
+struct Nvml::Library {
+  void* handle = nullptr;
+  int (*shutdown)() = nullptr;
+  int (*clock)(Device, unsigned, unsigned*) = nullptr;
+  int (*max_clock)(Device, unsigned, unsigned*) = nullptr;
+  int (*reasons)(Device, unsigned long long*) = nullptr;
+  int (*power)(Device, unsigned*) = nullptr;
+  int (*memory)(Device, Memory*) = nullptr;
+  int (*processes)(Device, unsigned*, ProcessInfo*) = nullptr;
+  std::vector<Device> devices;
+};
+
+Nvml::Nvml() : library_(std::make_unique<Library>()) {
+  Library& nvml = *library_;
+  nvml.handle = ::dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (nvml.handle == nullptr) return;
+  int (*init)() = nullptr;
+  int (*count)(unsigned*) = nullptr;
+  int (*by_index)(unsigned, Device*) = nullptr;
+  find(nvml.handle, init, "nvmlInit_v2");
+  find(nvml.handle, count, "nvmlDeviceGetCount_v2");
+  find(nvml.handle, by_index, "nvmlDeviceGetHandleByIndex_v2");
+  find(nvml.handle, nvml.clock, "nvmlDeviceGetClockInfo");
+  find(nvml.handle, nvml.max_clock, "nvmlDeviceGetMaxClockInfo");
+  find(nvml.handle, nvml.reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
+  find(nvml.handle, nvml.power, "nvmlDeviceGetPowerUsage");
+  find(nvml.handle, nvml.memory, "nvmlDeviceGetMemoryInfo");
+  find(nvml.handle, nvml.processes, "nvmlDeviceGetComputeRunningProcesses_v3");
+  if (init == nullptr || count == nullptr || by_index == nullptr || init() != kSuccess) return;
+  find(nvml.handle, nvml.shutdown, "nvmlShutdown");
+  unsigned devices = 0;
+  if (count(&devices) != kSuccess) return;
+  constexpr unsigned kMostDevices = 64;
+  for (unsigned i = 0; i < std::min(devices, kMostDevices); ++i)
+    if (Device device = nullptr; by_index(i, &device) == kSuccess) nvml.devices.push_back(device);
+}
+
+Nvml::~Nvml() {
+  if (library_->shutdown != nullptr) library_->shutdown();
+  // The library stays loaded: drivers do not all survive being closed.
+}
+
+size_t Nvml::gpus() const {
+  return library_->devices.size();
+}
+
+GpuReading Nvml::read(size_t gpu, const std::vector<pid_t>& ours) const {
+  const Library& nvml = *library_;
+  const Device device = nvml.devices[gpu];
+  GpuReading reading;
+  unsigned value = 0;
+  if (nvml.clock != nullptr && nvml.clock(device, kClockSm, &value) == kSuccess)
+    reading.clock_mhz = value;
+  if (nvml.max_clock != nullptr && nvml.max_clock(device, kClockSm, &value) == kSuccess)
+    reading.max_clock_mhz = value;
+  if (nvml.power != nullptr && nvml.power(device, &value) == kSuccess)
+    reading.power_w = value / 1000.0;
+  unsigned long long bits = 0;
+  if (nvml.reasons != nullptr && nvml.reasons(device, &bits) == kSuccess)
+    reading.throttle_reasons = static_cast<double>(bits);
+  Memory memory = {};
+  if (nvml.memory != nullptr && nvml.memory(device, &memory) == kSuccess)
+    reading.memory_bytes = static_cast<double>(memory.used);
+  if (nvml.processes != nullptr) {
+    std::vector<ProcessInfo> found(64);
+    auto count = static_cast<unsigned>(found.size());
+    const int code = nvml.processes(device, &count, found.data());
+    if (code == kSuccess) {
+      found.resize(std::min<size_t>(count, found.size()));
+      reading.processes = static_cast<double>(std::ranges::count_if(found, [&](const auto& each) {
+        return std::ranges::find(ours, static_cast<pid_t>(each.pid)) == ours.end();
+      }));
+    } else if (code == kInsufficientSize) {
+      reading.processes = count;
+    }
+  }
+  return reading;
+}
+
+std::string slowdown_reasons(uint64_t bits) {
+  constexpr std::pair<uint64_t, const char*> kReasons[] = {{0x4, "power cap"},
+                                                           {0x8, "hardware slowdown"},
+                                                           {0x10, "clocks of a sync group"},
+                                                           {0x20, "thermal slowdown"},
+                                                           {0x40, "hardware thermal slowdown"},
+                                                           {0x80, "power brake"}};
+  std::string text;
+  for (const auto& [bit, name] : kReasons)
+    if ((bits & bit) != 0) text += (text.empty() ? "" : ", ") + std::string(name);
+  return text;
+}
+
+}  // namespace stallscope

@@ -1,0 +1,42 @@
+// The GPUs' own view of themselves, through NVML, loaded when the driver has it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace stallscope {
+
+/// What one GPU says now; a value that it does not tell is negative.
+struct GpuReading {
+  double clock_mhz = -1, max_clock_mhz = -1;  ///< of the multiprocessors
+  double throttle_reasons = -1;               ///< bits of nvmlClocksEventReasons
+  double power_w = -1;
+  double memory_bytes = -1;
+  double processes = -1;  ///< that compute on it and are not among those given
+};
+
+class Nvml {
+ public:
+  /// Loads libnvidia-ml.so.1; without it, or without a driver, there are no GPUs.
+  Nvml();
+  ~Nvml();
+  Nvml(const Nvml&) = delete;
+  Nvml& operator=(const Nvml&) = delete;
+
+  size_t gpus() const;
+  GpuReading read(size_t gpu, const std::vector<pid_t>& ours) const;
+
+ private:
+  struct Library;
+  std::unique_ptr<Library> library_;
+};
+
+/// The bits of a reading's throttle_reasons that slow a GPU down against its will, in words
+/// ("power cap, thermal slowdown"); empty for idle, chosen clocks and none.
+std::string slowdown_reasons(uint64_t bits);
+
+}  // namespace stallscope

@@ -1,0 +1,51 @@
+#include "record/python_lock.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+namespace stallscope {
+namespace {
+
+/// struct _gil_runtime_state, the same from 3.8 to 3.14 in builds that have a lock.
+struct Lock {
+  uint64_t interval_us;
+  uint64_t last_holder;
+  uint32_t locked;
+  uint32_t padding;
+};
+constexpr uint64_t kInterval = 5000;
+constexpr int kMostTries = 20;
+
+}  // namespace
+
+void PythonLock::find(uint64_t interpreter, std::span<const uint64_t> thread_states) {
+  if (found() || thread_states.empty() || tries_ >= kMostTries) return;
+  ++tries_;
+  // Until 3.11 the runtime has the lock, near its begin; later the interpreter has it.
+  const uint64_t begin = runtime_.layout->minor <= 11 ? runtime_.runtime : interpreter;
+  constexpr size_t kPiece = 64 * 1024, kPieces = 8;
+  std::vector<uint8_t> bytes(kPiece + sizeof(Lock));
+  for (size_t piece = 0; piece < kPieces; ++piece) {
+    const uint64_t at = begin + piece * kPiece;
+    if (!memory_.read(at, bytes.data(), bytes.size())) return;
+    for (size_t offset = 0; offset < kPiece; offset += sizeof(uint64_t)) {
+      Lock lock;
+      std::memcpy(&lock, bytes.data() + offset, sizeof lock);
+      if (lock.interval_us != kInterval || lock.locked > 1 ||
+          std::ranges::find(thread_states, lock.last_holder) == thread_states.end())
+        continue;
+      address_ = at + offset;
+      return;
+    }
+  }
+}
+
+std::optional<uint64_t> PythonLock::holder() const {
+  if (!found()) return std::nullopt;
+  const std::optional<Lock> lock = memory_.get<Lock>(address_);
+  if (!lock || lock->interval_us != kInterval) return std::nullopt;
+  return lock->locked == 1 ? lock->last_holder : 0;
+}
+
+}  // namespace stallscope

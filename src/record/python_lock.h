@@ -1,0 +1,34 @@
+// Which Python thread holds the interpreter's lock, read from outside.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "record/python_runtime.h"
+#include "record/remote_memory.h"
+
+namespace stallscope {
+
+/// The lock's place differs from build to build, so it is looked for by what it
+/// holds: the switch interval of 5 ms, the thread that had it last, and a flag.
+class PythonLock {
+ public:
+  PythonLock(pid_t pid, const PythonRuntime& runtime) : memory_(pid), runtime_(runtime) {}
+
+  /// Looks for the lock of the first interpreter, given its thread states. A few tries are
+  /// made, because the lock is set up late; then it is given up.
+  void find(uint64_t interpreter, std::span<const uint64_t> thread_states);
+  bool found() const { return address_ != 0; }
+
+  /// The thread state of the holder, 0 when nobody holds it; nullopt when unknown.
+  std::optional<uint64_t> holder() const;
+
+ private:
+  RemoteMemory memory_;
+  PythonRuntime runtime_;
+  uint64_t address_ = 0;
+  int tries_ = 0;
+};
+
+}  // namespace stallscope

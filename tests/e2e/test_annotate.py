@@ -1,0 +1,147 @@
+"""--annotate: what it marks, and that the program is the same with and without."""
+import json
+import socket
+
+import pytest
+
+from python_packages import python_with
+
+TRAIN = """
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+torch.manual_seed(0)
+torch.set_num_threads(1)
+model = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.ReLU(), torch.nn.Linear(64, 4))
+optimizer = torch.optim.AdamW(model.parameters())
+data = DataLoader(TensorDataset(torch.randn(320, 64), torch.randint(4, (320,))), batch_size=16, num_workers=WORKERS)
+for x, y in data:
+    optimizer.zero_grad()
+    loss = torch.nn.functional.cross_entropy(model(x), y)
+    loss.backward()
+    optimizer.step()
+torch.save(model.state_dict(), "model.pt")
+print("loss", loss.item().hex())
+"""
+
+# Graphs, breaks and losses of compiled steps, with collectives that break the graph.
+COMPILED = """
+import json, os, torch, torch.distributed as dist
+from torch._dynamo.utils import counters
+torch.manual_seed(0)
+dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+model = torch.nn.Linear(16, 4)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+def step(x):
+    loss = model(x).square().mean()
+    loss.backward()
+    for p in model.parameters():
+        dist.all_reduce(p.grad)
+    dist.barrier()
+    optimizer.step()
+    return loss
+counts = {}
+for name, function, arguments in [("model", lambda x: model(x).sum(), (torch.ones(2, 16),)),
+                                  ("step", step, (torch.ones(2, 16),)), ("optimizer", optimizer.step, ())]:
+    torch._dynamo.reset()
+    counters.clear()
+    compiled = torch.compile(function, backend="eager")
+    for _ in range(2):
+        result = compiled(*arguments)
+    counts[name] = [counters["stats"]["unique_graphs"], sum(counters["graph_break"].values())]
+counts["weight"] = model.weight.sum().item().hex()
+print(json.dumps(counts))
+"""
+
+
+def run(tool, out, python, text, *options, **settings):
+    program = out.parent / "program.py"
+    program.write_text(text)
+    return tool("run", "-q", "-o", out, *options, "--", python, program, cwd=out.parent, **settings)
+
+
+def ranges(tool, out):
+    lines = tool("dump", out, "--kind", "range").stdout.splitlines()
+    return [json.loads(line) for line in lines]
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_phases_of_a_pytorch_program_without_ranges(tool, tmp_path, workers):
+    python, out = python_with("torch"), tmp_path / "out"
+    text = TRAIN.replace("WORKERS", str(workers))
+    plain = run(tool, tmp_path / "off", python, text, "--annotate", "off").stdout
+    assert run(tool, out, python, text).stdout == plain  # the loss, bit for bit
+    names = [event["name"] for event in ranges(tool, out) if event["tid"] == event["pid"]]
+    assert names.count("optimizer.step") == names.count("backward") == 20
+    assert names.count("dataloader.__next__") == 21
+    assert names.count("torch.save checkpoint") == 1
+    rank, = [rank for rank in tool.report(out)["ranks"] if rank["stepMarker"]]
+    assert (rank["stepMarker"], rank["stepsUsed"] + rank["stepsDiscarded"]) == ("optimizer.step", 20)
+    environment = json.loads((out / "trace/run.json").read_text())["environment"]
+    assert "backward" in environment["annotate.marked"]
+    assert int(environment["annotate.calls"]) >= 60
+    assert ranges(tool, tmp_path / "off") == []
+
+
+def test_compiled_graphs_are_the_same(tool, tmp_path):
+    python = python_with("torch")
+    off = run(tool, tmp_path / "off", python, COMPILED, "--annotate", "off").stdout
+    on = run(tool, tmp_path / "on", python, COMPILED).stdout
+    counts = json.loads(off)
+    assert json.loads(on) == counts
+    assert counts["model"] == [1, 0] and counts["step"][1] > 0
+
+
+def test_the_programs_own_sitecustomize_runs(tool, tmp_path):
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site/sitecustomize.py").write_text("import builtins; builtins.mine = 'theirs'\n")
+    text = "import sys, sitecustomize\nprint(mine, sitecustomize.__file__, [p for p in sys.path if 'stallscope' in p])"
+    done = run(tool, tmp_path / "out", python_with(), text, env={"PYTHONPATH": str(tmp_path / "site")})
+    assert done.stdout == f"theirs {tmp_path}/site/sitecustomize.py []\n"
+
+
+def test_a_program_without_a_known_library_is_left_alone(tool, tmp_path):
+    text = "import sys; print(sorted(m for m in sys.modules if 'stallscope' in m), 'ctypes' in sys.modules)"
+    done = run(tool, tmp_path / "out", python_with(), text)
+    assert done.stdout == "[] False\n"
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+GLOO = """
+import torch, torch.distributed as dist
+dist.init_process_group("gloo")
+x = torch.ones(1000) * dist.get_rank()
+for _ in range(5):
+    dist.all_reduce(x)
+    work = dist.all_reduce(torch.ones(10), async_op=True)
+    work.wait()
+dist.barrier()
+if dist.get_rank() == 0:
+    print("sum", x[0].item())
+dist.destroy_process_group()
+"""
+
+
+def test_collectives_of_gloo_ranks(tool, tmp_path):
+    python, out = python_with("torch"), tmp_path / "out"
+    program = tmp_path / "program.py"
+    program.write_text(GLOO)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    done = tool("run", "-q", "-o", out, "--", python, "-m", "torch.distributed.run", "--nproc-per-node", "2",
+                "--master-port", str(port), program, timeout=120)
+    assert "sum 16.0" in done.stdout
+    events = [json.loads(line) for line in tool("dump", out, "--kind", "collective").stdout.splitlines()]
+    for rank in (0, 1):
+        mine = [event for event in events if event["rank"] == rank]
+        large = [event for event in mine if event["bytes"] == 4000]
+        calls = [event for event in large if event["detail"] == "all-reduce"]
+        assert [event["sequence"] for event in calls] == [1, 3, 5, 7, 9]
+        assert all(event["payload"]["worldSize"] == 2 for event in calls)
+        # Each call is waited for, and the wait says for what.
+        assert [event["detail"] for event in large] == ["all-reduce", "wait"] * 5
+        assert sum(event.get("async") == 1 for event in mine) == 5
+        assert sum(event["detail"] == "barrier" for event in mine) == 1
+    groups = {event["group"] for event in events if event.get("bytes")}
+    assert len(groups) == 1
+    assert {rank["rank"] for rank in tool.report(out)["ranks"]} == {0, 1}
