@@ -52,22 +52,33 @@ Result<std::string> read_file(const std::string& path, uint64_t limit) {
   }
 }
 
+namespace {
+
+/// Opens `opened` and writes all of `content`; errors name `path`.
+Status write_all(const std::string& opened, const std::string& path, std::string_view content) {
+  const Descriptor file(::open(opened.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (file.fd < 0) return system_error("cannot write", path, errno);
+  for (size_t done = 0; done < content.size();) {
+    const ssize_t put = ::write(file.fd, content.data() + done, content.size() - done);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return system_error("cannot write", path, errno);
+    done += static_cast<size_t>(put);
+  }
+  return ok_status();
+}
+
+}  // namespace
+
 Status write_file(const std::string& path, std::string_view content) {
+  // A device or a pipe is written to; a file put in its place would take it away from everyone.
+  struct stat existing = {};
+  if (::stat(path.c_str(), &existing) == 0 && !S_ISREG(existing.st_mode) &&
+      !S_ISDIR(existing.st_mode))
+    return write_all(path, path, content);
   const std::string temporary = path + ".tmp" + std::to_string(::getpid());
-  {
-    const Descriptor file(
-        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-    if (file.fd < 0) return system_error("cannot write", path, errno);
-    for (size_t done = 0; done < content.size();) {
-      const ssize_t put = ::write(file.fd, content.data() + done, content.size() - done);
-      if (put < 0 && errno == EINTR) continue;
-      if (put < 0) {
-        const int code = errno;
-        ::unlink(temporary.c_str());
-        return system_error("cannot write", path, code);
-      }
-      done += static_cast<size_t>(put);
-    }
+  if (const Status written = write_all(temporary, path, content); !written) {
+    ::unlink(temporary.c_str());
+    return written.error();
   }
   if (::rename(temporary.c_str(), path.c_str()) != 0) {
     const int code = errno;

@@ -37,6 +37,9 @@ TEST_CASE("files are read and written whole") {
   CHECK_FALSE(read_file("/").ok());
   CHECK_FALSE(read_file(path + "-missing").ok());
   CHECK_FALSE(write_file("/no/such/folder/file", "x").ok());
+  // A device stays one: as root a rename would put a file in its place.
+  CHECK(write_file("/dev/null", "x").ok());
+  CHECK(fs::is_character_file("/dev/null"));
   fs::remove(path);
 }
 
