@@ -31,6 +31,12 @@ int main(int argc, char** argv) {
   app.add_option("--head", head, "Tokens projected on the vocabulary (bert): all or masked")
       ->check(CLI::IsMember({"all", "masked"}));
   app.add_flag("--own-kernels", options.own_kernels, "Matrix products without oneDNN");
+  app.add_option("--rate", options.rate, "Learning rate of AdamW");
+  app.add_option("--save", options.save, "Write parameters and moments here at the end");
+  app.add_option("--resume", options.resume, "Start from what --save wrote");
+  app.add_option("--record-run", options.record,
+                 "Write initial parameters, inputs, first gradients, losses and final parameters "
+                 "here, for a check by another implementation");
   app.add_option("--facts", options.facts, "Write shapes, work and product rates here as JSON");
   try {
     app.parse(argc, argv);

@@ -1,5 +1,6 @@
 """`stallscope bench`: the reference trainer's own recording and result."""
 import json
+import subprocess
 
 import pytest
 
@@ -75,3 +76,39 @@ def test_text_says_what_it_divides_by(tool, tmp_path):
 def test_shapes_that_make_no_sense_are_refused(tool, tmp_path, args, words):
     done = tool("bench", *args, "-o", tmp_path / "out", check=2, timeout=60)
     assert words in done.stderr
+
+
+TINY = ["--model", "gpt", "--layers", 1, "--hidden", 32, "--batch", 2, "--seq", 8,
+        "--vocabulary", 64]
+
+
+def trainer(build, *args, check=0):
+    done = subprocess.run([build / "stallscope-trainer", *map(str, [*TINY, *args])],
+                          capture_output=True, text=True, timeout=120)
+    assert done.returncode == check, done.stderr
+    return done
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_training_resumes_with_the_same_bits(build, tmp_path, ranks):
+    for name, args in [("whole", ["--steps", 6]), ("half", ["--steps", 3]),
+                       ("rest", ["--steps", 3, "--resume", tmp_path / "half"])]:
+        trainer(build, "--tp", ranks, "--save", tmp_path / name, *args)
+    for file in tmp_path.glob("whole*"):
+        assert file.read_bytes() == (tmp_path / file.name.replace("whole", "rest")).read_bytes()
+    assert len(list(tmp_path.glob("whole*"))) == ranks
+
+
+def test_a_damaged_checkpoint_is_refused(build, tmp_path):
+    trainer(build, "--steps", 1, "--save", tmp_path / "state")
+    whole = (tmp_path / "state").read_bytes()
+    (tmp_path / "state").write_bytes(whole[:len(whole) // 2])
+    done = trainer(build, "--resume", tmp_path / "state", check=2)
+    assert str(tmp_path / "state") in done.stderr and "does not fit" in done.stderr
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_a_loss_that_is_no_number_names_step_and_tensor(build, ranks):
+    done = trainer(build, "--steps", 5, "--rate", "1e30", "--tp", ranks, check=1)
+    assert "step 2: the loss is" in done.stderr
+    assert "first not finite in layer.0: layer.0." in done.stderr

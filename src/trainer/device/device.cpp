@@ -148,4 +148,11 @@ void Device::fail(Error error) {
   failed_.store(true, std::memory_order_relaxed);
 }
 
+void Device::recover() {
+  drain_all();
+  const std::lock_guard lock(mutex_);
+  error_.reset();
+  failed_.store(false, std::memory_order_relaxed);
+}
+
 }  // namespace stallscope::trainer

@@ -48,6 +48,8 @@ class Device {
   /// The first thing that went wrong on a stream; later work is skipped, as after a CUDA error.
   Status status() const;
   void fail(Error error);
+  /// Forgets what went wrong, so that work runs again: to look into it.
+  void recover();
   bool failed() const { return failed_.load(std::memory_order_relaxed); }
 
   const DeviceOptions& options() const { return options_; }

@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "collect/annotate.h"
+#include "trainer/checkpoint/checkpoint.h"
 #include "trainer/loop/facts.h"
 #include "trainer/loop/finish.h"
 #include "trainer/loop/limits.h"
@@ -179,6 +180,43 @@ class Inputs {
   PinnedPool<int32_t> tokens_, labels_;
 };
 
+// A loss that is no number fails the device at once: the parameters stay those of that step.
+void check_loss(Session<float>& session) {
+  session.stream().enqueue([&session, loss = session.data("loss"), step = session.steps() + 1] {
+    if (session.device().failed() || std::isfinite(*loss)) return;
+    session.device().fail(
+        Error{.message = "step " + std::to_string(step) + ": the loss is " + std::to_string(*loss),
+              .code = "loss-not-finite"});
+  });
+}
+
+int finish(Rank& rank, Session<float>& session) {
+  Device& device = session.device();
+  device.synchronize();
+  if (const Status status = device.status();
+      !status.ok() && status.error().code == "loss-not-finite") {
+    device.recover();
+    Error error = status.error();
+    error.message += "; first not finite in " + session.first_non_finite();
+    if (device.status().ok()) device.fail(std::move(error));
+  }
+  return finish_run(device, rank.rank, session.data("loss"));
+}
+
+Status train_and_record(const BenchOptions& o, Session<float>& session, Inputs& inputs) {
+  inputs.upload();
+  RunRecord record(session);
+  for (int step = 0; step < o.steps; ++step) {
+    session.forward();
+    session.backward();
+    if (step == 0) record.add_gradients();
+    session.optimizer_step({.rate = o.rate});
+    session.device().synchronize();
+    record.add_loss(*session.data("loss"));
+  }
+  return record.write(o.record);
+}
+
 int train(Rank& rank, const BenchOptions& o) {
   auto it = lowered(o, {rank.rank, rank.size});
   if (!it.ok()) stop(it.error());
@@ -187,19 +225,30 @@ int train(Rank& rank, const BenchOptions& o) {
   Group group(rank.communicator, device);
   Session<float> session(std::move(it->program), device, rank.size > 1 ? &group : nullptr, kSeed,
                          library_of(o));
+  auto must = [](const Status& status) {
+    if (!status.ok()) stop(status.error());
+  };
+  if (!o.resume.empty())
+    must(load_checkpoint(checkpoint_path(o.resume, rank.rank, rank.size), session));
   Inputs inputs(o, session);
   device.synchronize();
-  for (int step = 0; step < o.steps; ++step) {
-    const annotate::Scope range("step");
-    inputs.upload();
-    session.forward();
-    session.backward();
-    session.optimizer_step({.rate = 1e-4});
+  if (!o.record.empty()) {
+    must(train_and_record(o, session, inputs));
+  } else {
+    for (int step = 0; step < o.steps; ++step) {
+      const annotate::Scope range("step");
+      inputs.upload();
+      session.forward();
+      check_loss(session);
+      session.backward();
+      session.optimizer_step({.rate = o.rate});
+    }
   }
-  const int code = finish_run(device, rank.rank, session.data("loss"));
-  if (code != 0 || rank.rank != 0 || o.facts.empty()) return code;
-  const Status written = write_facts(o.facts, session, it->memory, library_of(o));
-  if (!written.ok()) stop(written.error());
+  if (const int code = finish(rank, session); code != 0) return code;
+  if (!o.save.empty())
+    must(save_checkpoint(checkpoint_path(o.save, rank.rank, rank.size), session));
+  if (rank.rank == 0 && !o.facts.empty())
+    must(write_facts(o.facts, session, it->memory, library_of(o)));
   return 0;
 }
 

@@ -20,6 +20,9 @@ struct BenchOptions {
   Precision precision = Precision::fp32;
   bool masked_head = false;  ///< bert: project only masked tokens on the vocabulary
   bool own_kernels = false;  ///< no product library
+  double rate = 1e-4;        ///< of AdamW
+  std::string save, resume;  ///< checkpoints to write at the end and to start from; empty: none
+  std::string record;        ///< where the run is written for an independent check; empty: nowhere
   std::string facts;         ///< where rank 0 writes what a recording cannot tell; empty: nowhere
 };
 

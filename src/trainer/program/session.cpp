@@ -206,6 +206,32 @@ void Session<T>::launch(const Op& op) {
 }
 
 template <typename T>
+std::string Session<T>::first_non_finite() {
+  auto is_bad = [&](TensorId id) {
+    if (id == kNoTensor || program_.tensor(id).element != Element::real) return false;
+    const T* const values = bindings_.real[id];
+    return !std::all_of(values, values + program_.tensor(id).size(),
+                        [](T value) { return std::isfinite(value); });
+  };
+  for (TensorId id = 0; id < program_.tensors.size(); ++id) {
+    const Role role = program_.tensor(id).role;
+    if ((role == Role::parameter || role == Role::input) && is_bad(id))
+      return "before the forward pass: " + program_.tensor(id).name;
+  }
+  std::string found;
+  for (const Section& section : program_.sections) {
+    if (is_backward(section.name) || section.name == "optimizer") continue;
+    for (uint32_t i = section.first; i < section.last; ++i) {
+      launch(program_.ops[i]);
+      device_.synchronize();
+      for (const TensorId id : program_.ops[i].out)
+        if (found.empty() && is_bad(id)) found = section.name + ": " + program_.tensor(id).name;
+    }
+  }
+  return found;
+}
+
+template <typename T>
 T Session<T>::item(std::string_view name) {
   T value{};
   stream().copy_to_host(&value, data(name), sizeof value);

@@ -62,6 +62,20 @@ class Session {
   /// Measures every distinct product of a lowered program; what the program holds is lost.
   std::vector<ProductRate> measure_products(int repeats);
 
+  /// Runs the forward pass op by op and names the first tensor with a value that is no number, as
+  /// "step N, layer.1: layer.1.mlp.up"; empty when all are finite. Collective: every rank calls it.
+  std::string first_non_finite();
+
+  /// Updates done so far; both moments of a parameter.
+  int64_t steps() const { return steps_; }
+  void set_steps(int64_t steps) { steps_ = steps; }
+  T* first_moment(TensorId parameter) const {
+    return first_moments_.data() + program_.tensor(parameter).offset;
+  }
+  T* second_moment(TensorId parameter) const {
+    return second_moments_.data() + program_.tensor(parameter).offset;
+  }
+
   /// The first element of a real tensor, on the host: waits for everything queued before.
   T item(std::string_view name);
 
