@@ -117,7 +117,8 @@ bool take_chunk(Session& session, segment::ChunkType type, Room* room) {
   // has no commit words, so only it must be wiped.
   if (type == segment::ChunkType::threads)
     __builtin_memset(room->cursor, 0, static_cast<size_t>(room->limit - room->cursor));
-  __atomic_store_n(&header->type, type, __ATOMIC_RELEASE);
+  __atomic_store_n(reinterpret_cast<uint32_t*>(&header->type), static_cast<uint32_t>(type),
+                   __ATOMIC_RELEASE);
   return true;
 }
 

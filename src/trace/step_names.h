@@ -23,7 +23,9 @@ constexpr size_t step_marker_index(const char* name, size_t bytes) {
     bool equal = true;
     for (size_t i = 0; i < bytes && equal; ++i) {
       const char lower = static_cast<char>(name[i] | 0x20);
-      if (lower >= 'a' && lower <= 'z') equal = *expected == lower && *expected++ != '\0';
+      if (lower < 'a' || lower > 'z') continue;
+      equal = *expected == lower;
+      if (equal) ++expected;
     }
     if (equal && *expected == '\0') return marker;
   }
