@@ -188,12 +188,25 @@ const Set kHostRoots = {"math",
                         "regex",
                         "numbers"};
 
+const Set kDeviceModules = {"cuda", "npu",  "mlu", "musa", "xpu",         "neuron",
+                            "hpu",  "sdaa", "mps", "mtia", "accelerator", "backends"};
+/// Casts that tensors and modules have and NumPy and Python values lack.
+const Set kTensorCasts = {"float", "half", "double", "long", "int", "short", "byte", "bool"};
+/// Functions of jax.numpy that ask about types and shapes: Python values.
+const Set kJaxStatic = {
+    "shape",          "ndim",          "size",      "result_type", "issubdtype",
+    "isdtype",        "iscomplexobj",  "isrealobj", "dtype",       "finfo",
+    "iinfo",          "promote_types", "axis_size", "can_cast",    "broadcast_shapes",
+    "axis_index_size"};
+
 bool is_loader_class(std::string_view name) {
   return name == "DataLoader" || name == "StatefulDataLoader" || name.ends_with("DataLoader");
 }
 
 Value of_torch(std::string_view path, std::string_view name, const CallShape& call) {
-  if (path.starts_with("torch.cuda.") || path.starts_with("torch.backends.")) {
+  if (std::string_view module = path.substr(std::min<size_t>(6, path.size()));
+      module.size() > name.size() && kDeviceModules.contains(first_component(module))) {
+    if (name.ends_with("Tensor")) return proven(Kind::device_tensor);
     if (name == "Event" || name == "Stream" || name == "current_stream" ||
         name == "default_stream" || name == "getCurrentCUDAStream" || name == "getStreamFromPool") {
       return proven(Kind::stream);
@@ -232,6 +245,7 @@ Value of_torch(std::string_view path, std::string_view name, const CallShape& ca
   if (kFactories.contains(name) || kFromHostData.contains(name)) {
     uint8_t flag = kFactories.contains(name) ? kFresh : kFromHost;
     if (call.has_device) return proven(Kind::device_tensor, flag);
+    if (call.pinned) return proven(Kind::host_tensor);  // copied without waiting
     if ((name == "as_tensor" || name == "tensor") && call.first.is_device()) return call.first;
     return proven(Kind::host_tensor, flag);
   }
@@ -259,7 +273,7 @@ Value of_torch(std::string_view path, std::string_view name, const CallShape& ca
   }
   if (name == "split" || name == "chunk" || name == "unbind" || name == "meshgrid" ||
       name == "broadcast_tensors" || name.starts_with("_foreach")) {
-    return call.any_host_tensor && !call.any_device_argument ? likely(Kind::list)
+    return call.any_host_tensor && !call.any_device_argument ? likely(Kind::host_tensors)
                                                              : likely(Kind::tensor_list);
   }
   if (call.any_host_tensor && !call.any_device_argument) {
@@ -290,6 +304,10 @@ bool is_tensor_only_method(std::string_view name) {
   return kTensorOnly.contains(name);
 }
 
+bool is_tensor_cast(std::string_view name) {
+  return kTensorCasts.contains(name);
+}
+
 std::optional<Value> value_of_function(std::string_view path, const CallShape& call) {
   const std::string_view root = first_component(path), name = last_component(path);
   if (root == "torch") return of_torch(path, name, call);
@@ -303,6 +321,7 @@ std::optional<Value> value_of_function(std::string_view path, const CallShape& c
   }
   if (root == "jax") {
     if (path == "jax.device_get") return proven(Kind::numpy);
+    if (kJaxStatic.contains(name)) return proven(name == "shape" ? Kind::shape : Kind::number);
     if (path == "jax.jit" || path == "jax.pmap" || path == "jax.grad" ||
         path == "jax.value_and_grad" || path == "jax.vmap") {
       return proven(Kind::module, kJax | kJitted);
@@ -343,6 +362,8 @@ std::optional<Value> value_of_method(const Value& receiver, std::string_view nam
   if (name == "tolist") return proven(Kind::list);
   if (name == "numpy") return proven(Kind::numpy);
   if (name == "size" && call.count == 0) return proven(Kind::shape);
+  if (name == "keys") return likely(Kind::list);
+  if (name == "load_state_dict") return likely(Kind::other);
   if (kNumberMethods.contains(name)) return proven(Kind::number);
   if (name == "cpu") {
     return receiver.kind == Kind::module ? receiver : likely(Kind::host_tensor);
@@ -369,19 +390,21 @@ std::optional<Value> value_of_method(const Value& receiver, std::string_view nam
   if (receiver.kind == Kind::text) return likely(Kind::text);
   if (receiver.kind == Kind::other || receiver.kind == Kind::optimizer) return Value{};
   if (receiver.kind == Kind::batch || receiver.kind == Kind::tensor_list ||
-      receiver.kind == Kind::list) {
+      receiver.kind == Kind::list || receiver.kind == Kind::host_tensors) {
     if (name == "items" || name == "values" || name == "pop" || name == "get" || name == "copy")
       return receiver;
     if (receiver.kind == Kind::batch) return receiver;
     return std::nullopt;
   }
+  if (receiver.kind == Kind::host_tensor && name == "pin_memory") return likely(Kind::host_tensor);
   if (receiver.is_device()) {
     if (name == "split" || name == "chunk" || name == "unbind" || name == "topk" ||
         name == "sort") {
       return Value{Kind::tensor_list, receiver.certainty, 0, 0};
     }
     if (name == "bool" || kMasks.contains(name))
-      return Value{Kind::mask, receiver.certainty, receiver.flags, 0};
+      return Value{Kind::mask, receiver.certainty,
+                   static_cast<uint8_t>(receiver.flags & kParameterLoop), 0};
     Value out = receiver;
     if (out.kind == Kind::parameter || out.kind == Kind::mask) out.kind = Kind::device_tensor;
     if (receiver.kind == Kind::mask &&
@@ -398,6 +421,15 @@ std::optional<Value> value_of_method(const Value& receiver, std::string_view nam
   if (receiver.kind == Kind::unknown &&
       (name == "isnan" || name == "isinf" || name == "isfinite")) {
     return likely(Kind::mask);
+  }
+  if (receiver.kind == Kind::unknown && (call.has_dim || kTensorCasts.contains(name)) &&
+      !receiver.has(kLoaded)) {
+    return likely(kMasks.contains(name) ? Kind::mask : Kind::device_tensor,
+                  receiver.flags & kParameterLoop);
+  }
+  if (receiver.kind == Kind::unknown && !name.starts_with("is_nonzero") &&
+      (name.starts_with("is_") || name.starts_with("has_") || name.starts_with("should_"))) {
+    return likely(Kind::number);
   }
   if (kTensorOnly.contains(name)) {
     return name == "cuda" ? Value{}

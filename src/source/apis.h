@@ -14,8 +14,10 @@ struct CallShape {
   bool device_is_cpu = false;
   bool any_device_argument = false;  ///< a known device tensor among the arguments
   bool any_host_tensor = false;
-  Value first;       ///< the first argument
-  size_t count = 0;  ///< positional arguments
+  bool pinned = false;   ///< pin_memory=True
+  bool has_dim = false;  ///< dim= or keepdim=, which only tensors' methods take
+  Value first;           ///< the first argument
+  size_t count = 0;      ///< positional arguments
 };
 
 /// The value of a call to an imported function, by its resolved path; nullopt when unknown.
@@ -30,6 +32,8 @@ std::optional<Value> value_of_attribute(const Value& receiver, std::string_view 
 
 /// Whether calling this method on a variable proves that it is a tensor.
 bool is_tensor_only_method(std::string_view name);
+/// Whether the method casts: float(), half(), long(), ...
+bool is_tensor_cast(std::string_view name);
 /// Whether an argument of `.to(...)` names a dtype rather than a device.
 bool is_dtype(std::string_view argument);
 /// Whether the call makes a host tensor of constant content when it names no device.

@@ -126,7 +126,8 @@ class Collector {
     while (ast_[object].kind == K::call) {
       std::string_view name = callee_name(ast_, object);
       const bool copies =
-          name == "cpu" || (name == "to" && file_.inference.at(object).kind == Kind::host_tensor);
+          name == "cpu" || (name == "to" && file_.inference.at(object).kind == Kind::host_tensor &&
+                            !has_keyword(object, "non_blocking"));
       if (!copies) break;
       NodeId inner = ast_.child(ast_.child(object, Role::callee), Role::object);
       if (inner == kNoNode) break;
@@ -198,6 +199,9 @@ class Collector {
         if (test.node == "inner-loop" &&
             (facts_.loops[loop].parent != kNone || facts_.loops[loop].comprehension))
           return true;
+        // The only loop of a function that the step calls; the link tells it from the step's own.
+        const uint32_t flags = facts_.functions[facts_.loops[loop].function].flags;
+        if (test.node == "inner-loop" && (flags & (kMainFunction | kModuleLevel)) == 0) return true;
       }
       return false;
     }
@@ -264,10 +268,24 @@ class Collector {
     for (NodeId at = object; at < ast_[object].end; ++at) {
       if (ast_[at].kind != K::name || (!over_tensor && !indexes(at))) continue;
       for (NodeId c : children(ast_, node)) {
+        // for (int i = 0; ...) binds i in its first part.
+        if (ast_.grammar == Grammar::cuda && ast_[c].role != Role::body &&
+            counts_with(c, ast_[at].text))
+          return true;
         if (ast_[c].role == Role::left && bound(c, ast_[at].text)) return true;
         NodeId target = ast_[c].kind == K::comp_for ? ast_.child(c, Role::left) : kNoNode;
         if (target != kNoNode && bound(target, ast_[at].text)) return true;
       }
+    }
+    return false;
+  }
+
+  /// Whether a part of a C for statement's head assigns `name`.
+  bool counts_with(NodeId part, std::string_view name) const {
+    for (NodeId at = part; at < ast_[part].end; ++at) {
+      if (ast_[at].kind != K::assign) continue;
+      NodeId left = ast_.child(at, Role::left);
+      if (left != kNoNode && ast_[left].text == name) return true;
     }
     return false;
   }
@@ -282,6 +300,20 @@ class Collector {
       if (ast_[c].role == Role::argument && ast_.slice(c) == ast_.slice(left)) return true;
     }
     return false;
+  }
+
+  bool has_keyword(NodeId call, std::string_view name) const {
+    for (NodeId c : children(ast_, call)) {
+      if (ast_[c].kind == K::keyword && ast_[c].text == name) return true;
+    }
+    return false;
+  }
+
+  /// The text of x in x.to(...), x.cuda().
+  std::string_view moved_from(NodeId call) const {
+    NodeId callee = ast_.child(call, Role::callee);
+    NodeId object = callee == kNoNode ? kNoNode : ast_.child(callee, Role::object);
+    return object == kNoNode ? std::string_view() : ast_.slice(object);
   }
 
   /// Guards that do not come from conditions: where a value is kept.
@@ -299,6 +331,10 @@ class Collector {
       if (node.kind == K::assign && ast_.child(at, Role::left) != kNoNode) {
         NodeId left = ast_.child(at, Role::left);
         if (ast_[left].kind == K::subscript && contains_any(ast_.slice(left), {"cache"}))
+          guards |= kGuardCached;
+        // self.table = self.table.to(x.device) moves it once.
+        if (ast_[left].kind == K::attribute && ast_[id].kind == K::call &&
+            ast_[at].kind == K::assign && moved_from(id) == ast_.slice(left))
           guards |= kGuardCached;
       }
       if (node.kind == K::block || node.kind == K::module) break;
@@ -367,12 +403,19 @@ class Collector {
     std::ranges::stable_sort(
         all, {}, [](const Candidate& c) { return std::tuple(c.first_byte, c.rule, c.clause); });
     auto same = [](const Candidate& a, const Candidate& b) {
-      return a.first_byte == b.first_byte && a.last_byte == b.last_byte && a.rule == b.rule;
+      return a.first_byte == b.first_byte && a.last_byte == b.last_byte && a.rule == b.rule &&
+             a.clause == b.clause;
     };
     all.erase(std::unique(all.begin(), all.end(), same), all.end());
     for (Candidate& c : all) c.line_text = line_text(c.first_byte);
     std::map<std::tuple<uint32_t, uint32_t, std::string_view>, unsigned> seen;
-    for (Candidate& c : all) c.ordinal = seen[{c.rule, c.function, c.line_text}]++;
+    for (size_t i = 0; i < all.size(); ++i) {
+      // Two clauses of a rule at one place are one occurrence.
+      const bool again =
+          i > 0 && all[i].rule == all[i - 1].rule && all[i].first_byte == all[i - 1].first_byte;
+      all[i].ordinal =
+          again ? all[i - 1].ordinal : seen[{all[i].rule, all[i].function, all[i].line_text}]++;
+    }
   }
 
   const FileView& file_;

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "source/names.h"
+#include "source/roles.h"
 
 namespace stallscope {
 
@@ -48,10 +49,8 @@ void Contexts::find_step_loops() {
     std::vector<uint8_t>& marks = step_loops_[graph_.file_index(id)];
     if (graph_.index_in_file(id) == 0) {
       marks.assign(file.loops.size(), 0);
-      bool any_optimizer = false;
       std::vector<uint8_t> optimizer(file.functions.size(), 0);
       for (const LoopFacts& loop : file.loops) optimizer[loop.function] |= loop.optimizer_step;
-      (void)any_optimizer;
       for (uint32_t l = 0; l < file.loops.size(); ++l) {
         const LoopFacts& loop = file.loops[l];
         if (!loop.optimizer_step && (!loop.backward || optimizer[loop.function])) continue;
@@ -84,7 +83,8 @@ void Contexts::find_step_loops() {
                   step_loops_[graph_.file_index(id)][l] != 0;
     }
     if ((f.flags & kStepEvidence) != 0 && !has_loop &&
-        (f.flags & (kModuleLevel | kTestFunction)) == 0)
+        (f.flags & (kModuleLevel | kTestFunction)) == 0 &&
+        !((f.flags & kMainFunction) != 0 && f.class_name.empty()))
       whole_step_[id] = 1;
     if (is_entry(id, true)) whole_step_[id] = 1;
   }
@@ -157,6 +157,10 @@ bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
   const bool in_step = in_step_loop || (from & kInStep) != 0;
   const bool rare =
       (call.guards & (kGuardInterval | kGuardErrorPath | kGuardDebug | kGuardCached)) != 0;
+  // What examples and tools run at their top level says nothing about the library they use.
+  if ((bit == kOutside || bit == kInInit) && is_example_path(graph_.file(edge.from).path) &&
+      !is_example_path(graph_.file(edge.to).path))
+    return false;
   const bool named = (to.flags & (kEvalFunction | kCheckpointFunction | kInitFunction)) != 0 &&
                      whole_step_[edge.to] == 0;
   switch (bit) {
@@ -171,7 +175,10 @@ bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
     case kInEval:
     case kInCheckpoint:
     case kInInit:
-      return (from & bit) != 0 && !in_step_loop;
+      // What a function's own name says wins: plot() called by evaluate() builds, it does not run.
+      // A constructor that hands on a method does not run it.
+      if (bit == kInInit && call.form == CallForm::reference) return false;
+      return (from & bit) != 0 && !in_step_loop && (!named || (bits_[edge.to] & bit) != 0);
     case kOutside:
       // What a function runs besides its step loop; references may be called from anywhere.
       return call.form != CallForm::reference && !in_step && (from & (kInForward | kInEval)) == 0 &&

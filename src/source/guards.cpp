@@ -14,6 +14,7 @@ constexpr unsigned kMaxDepth = 6;  ///< of variables and helpers followed
 /// A loop counter by its name.
 bool is_counter(std::string_view text) {
   std::string_view name = last_component(text);
+  if (contains_any(name, {"micro", "accum"})) return false;  // of one step, not of steps
   return name == "i" || name == "it" || name == "n" || name == "t" || name == "idx" ||
          name == "iter" ||
          contains_any(name,
@@ -197,11 +198,11 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
     if (!equal && !unequal && !negated) return kGuardInterval;
     return 0;
   }
-  if (r == "None" || r == "nullptr") {
+  if (r == "None" || r == "nullptr" || r == "NULL") {
     const bool is_none = equal != negated;
     // `if self.mask is None: self.mask = ...` runs once.
     if (is_none && (ast_[left].kind == K::attribute || ast_[left].kind == K::subscript ||
-                    contains_any(l, {"cache", "_buf"}))) {
+                    contains_any(l, {"cache", "_buf", "->"}))) {
       guards |= kGuardCached;
     }
     return guards;
@@ -272,7 +273,8 @@ uint32_t Guards::of_words(std::string_view text, bool negated) const {
     guards |= kGuardRankZero;
   }
   if (contains_any(
-          text, {"debug", "verbos", "sanity", "profile", "dry_run", "benchmark", "trace_memory"}))
+          text, {"debug", "verbos", "sanity", "profile", "dry_run", "benchmark", "trace_memory",
+                 "cuda_sync", "sync_cuda", "synchronize", "blocking_timer", "time_it", "timing"}))
     guards |= kGuardDebug;
   if (contains_any(text, {"eval_mode", "is_eval", "validating", "is_test", "is_val", "testing"}))
     guards |= kGuardEvaluation;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <set>
 #include <thread>
 
 #include "base/file.h"
@@ -87,6 +88,7 @@ std::vector<SourceFact> SourceIndex::facts() const {
       from.push_back(&candidate);
     }
     merge_blocks(found, from);
+    merge_lines(found);
     for (SourceFact& fact : found) {
       if (!fact.rule_id.empty()) out.push_back(std::move(fact));
     }
@@ -120,6 +122,15 @@ void SourceIndex::merge_blocks(std::vector<SourceFact>& facts,
     std::ranges::sort(facts[best].related);
     facts[best].related.erase(std::unique(facts[best].related.begin(), facts[best].related.end()),
                               facts[best].related.end());
+  }
+}
+
+/// One rule speaks once about a line: a.item(), b.item() are read by the same statement.
+void SourceIndex::merge_lines(std::vector<SourceFact>& facts) {
+  std::set<std::tuple<uint32_t, std::string_view, std::string_view>> seen;
+  for (SourceFact& fact : facts) {
+    if (fact.rule_id.empty()) continue;
+    if (!seen.emplace(fact.first_line, fact.rule_id, fact.function).second) fact.rule_id.clear();
   }
 }
 
@@ -203,7 +214,7 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     return true;
   }
   if (word == "library") {
-    if ((clause.unless & kGuardLibrary) != 0) return false;
+    if ((clause.unless & kGuardLibrary) != 0 || is_host_side_path(files_[file]->path)) return false;
     if (!wants(Context::step) && !wants(Context::forward) && !wants(Context::library)) return false;
     out.guards.emplace_back("no-visible-caller");
     out.lowered += 1;

@@ -42,6 +42,7 @@ class SourceIndex {
                       SourceFact& out) const;
   Value resolved(size_t file, const Value& value, unsigned hops) const;
   Value of_parameter(FunctionId function, uint32_t parameter, unsigned hops) const;
+  static void merge_lines(std::vector<SourceFact>& facts);
   void merge_blocks(std::vector<SourceFact>& facts,
                     const std::vector<const Candidate*>& from) const;
 

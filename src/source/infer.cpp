@@ -125,6 +125,12 @@ Value Inference::parameter_value(uint32_t function, uint32_t index, NodeId param
     if (declared.kind != Kind::unknown) return declared;
   }
   if (ast_[parameter].text.starts_with('*')) return {};
+  // send_to_device(batch, device): what is handed in is on the host.
+  const bool method =
+      !facts_.functions[function].class_name.empty() && facts_.functions[function].parent == kNone;
+  if (index == (method ? 1u : 0u) && moves_data(facts_.functions[function].name) &&
+      !contains_any(ast_[parameter].text, {"model", "module", "optim", "state", "cfg", "config"}))
+    return likely(Kind::batch, kLoaded);
   const FunctionFacts& facts = facts_.functions[function];
   Value out;
   if (fallback != kNoNode) {
@@ -133,10 +139,11 @@ Value Inference::parameter_value(uint32_t function, uint32_t index, NodeId param
   }
   if (index == 0 && !facts.class_name.empty() && facts.parent == kNone) return out;
   // forward(self, x): the first arguments of a module are its input.
-  if ((facts.flags & kForward) != 0 && index == 1 && fallback == kNoNode) {
+  if ((facts.flags & kForward) != 0 && index >= 1 && fallback == kNoNode) {
     std::string_view name = ast_[parameter].text;
     if (name == "x" ||
-        contains_any(name, {"input", "hidden", "feat", "tensor", "img", "image", "logit"})) {
+        contains_any(name, {"input", "hidden", "feat", "tensor", "img", "image", "logit", "label",
+                            "target", "mask", "embed", "token", "_ids", "score", "pred"})) {
       return likely(Kind::device_tensor);
     }
   }
@@ -234,9 +241,7 @@ void Inference::statement(NodeId id) {
         eval(condition);
         learn_from_test(condition);
       }
-      for (NodeId c : children(ast_, id)) {
-        if (c != condition) statement(c);
-      }
+      run_branches(id);
       return;
     }
     case K::with_item: {
@@ -271,6 +276,21 @@ void Inference::statement(NodeId id) {
   }
 }
 
+/// What both branches bind holds either value afterwards.
+void Inference::run_branches(NodeId id) {
+  const size_t outer_begin = sibling_begin_, outer_end = sibling_end_, start = assigned_.size();
+  for (NodeId c : children(ast_, id)) {
+    if (ast_[c].role == Role::condition) continue;
+    if (ast_[c].role == Role::alternative) {
+      sibling_begin_ = start;
+      sibling_end_ = assigned_.size();
+    }
+    statement(c);
+    sibling_begin_ = outer_begin;
+    sibling_end_ = outer_end;
+  }
+}
+
 /// isinstance(x, torch.Tensor) tells what x is.
 void Inference::learn_from_test(NodeId condition) {
   NodeId call = condition;
@@ -278,7 +298,10 @@ void Inference::learn_from_test(NodeId condition) {
   NodeId what = ast_.child(call, Role::argument);
   if (what == kNoNode || ast_[what].kind != K::name || ast_[what].next == kNoNode) return;
   Value declared = value_of_type(ast_.slice(ast_[what].next));
-  if (declared.kind != Kind::unknown) scopes_[function_].variables[ast_[what].text] = declared;
+  if (declared.kind == Kind::unknown) return;
+  Value& known = scopes_[function_].variables[ast_[what].text];
+  // A tensor of a batch is still on the host.
+  if (known.kind != Kind::batch && known.kind != Kind::host_tensor) known = declared;
 }
 
 uint32_t Inference::local_function(NodeId callee) const {

@@ -1,5 +1,6 @@
 // Inference over assignments and loops: what names are bound to.
 #include <algorithm>
+#include <span>
 
 #include "source/infer.h"
 #include "source/roles.h"
@@ -13,7 +14,11 @@ void Inference::assign(NodeId target, const Value& value, NodeId source) {
   const Node& node = ast_[target];
   values_[target] = value;
   if (node.kind == K::name) {
-    scopes_[function_].variables[node.text] = value;
+    Value& known = scopes_[function_].variables[node.text];
+    const auto bound = std::span(assigned_).subspan(sibling_begin_, sibling_end_ - sibling_begin_);
+    const bool sibling = std::ranges::find(bound, node.text) != bound.end();
+    known = sibling ? merge(known, value) : value;
+    if (!sibling) assigned_.push_back(node.text);
   } else if (node.kind == K::attribute && is_self(ast_.child(target, Role::object))) {
     uint32_t klass = outline_.class_of[function_];
     for (uint32_t f = function_; klass == kNone && facts_.functions[f].parent != kNone;) {
@@ -56,6 +61,8 @@ Value Inference::element_value(const Value& container) const {
       out.certainty = std::min(out.certainty, Certainty::likely);
       return out;
     }
+    case Kind::host_tensors:
+      return likely(Kind::host_tensor);
     case Kind::tensor_list:
       return likely(Kind::device_tensor, container.flags & (kParameterLoop | kModuleOutput));
     case Kind::parameters:

@@ -29,6 +29,11 @@ CallShape Inference::shape_of(NodeId call) {
                               text == "torch.device('cpu')" || text == "torch.device(\"cpu\")";
         shape.has_device = !shape.device_is_cpu && text != "None";
       }
+      shape.has_dim |= name == "dim" || name == "keepdim";
+      if (name == "pin_memory") {
+        NodeId value = ast_.child(c, Role::value);
+        shape.pinned = value != kNoNode && ast_.slice(value) != "False";
+      }
     } else {
       if (shape.count++ == 0) shape.first = v;
       if (ast_.grammar == Grammar::cuda &&
@@ -37,7 +42,8 @@ CallShape Inference::shape_of(NodeId call) {
       }
     }
     shape.any_device_argument |= v.is_device() || v.kind == Kind::tensor_list;
-    shape.any_host_tensor |= v.kind == Kind::host_tensor || v.kind == Kind::batch;
+    shape.any_host_tensor |=
+        v.kind == Kind::host_tensor || v.kind == Kind::host_tensors || v.kind == Kind::batch;
   }
   return shape;
 }
@@ -215,6 +221,19 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
     return {};
   }
   if (receiver.kind == Kind::jax_array && name == "block_until_ready") return receiver;
+  if (receiver.kind == Kind::unknown && object != kNoNode && ast_[object].kind != K::call &&
+      is_model_name(last_component(ast_.slice(object)))) {
+    if (name == "forward") return likely(Kind::device_tensor, kModuleOutput);
+    if (is_tensor_cast(name)) return {};  // model.half() is no tensor
+  }
+  // x.sum(...).to(torch.device("cpu")): what has both is a tensor.
+  if ((name == "to" || name == "cpu") && receiver.kind == Kind::unknown && object != kNoNode &&
+      ast_[object].kind == K::call) {
+    std::string_view before = callee_name(ast_, object);
+    if (before == "sum" || before == "mean" || before == "max" || before == "min" ||
+        before == "argmax" || before == "view" || before == "reshape" || before == "clone")
+      values_[object] = likely(Kind::device_tensor);
+  }
   if (auto known = value_of_method(receiver, name, shape)) {
     if (known->kind == Kind::unknown && known->dependency == 0)
       known->dependency = receiver.dependency;
@@ -230,10 +249,6 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
   if (receiver.kind == Kind::unknown && receiver.dependency != 0 && ast_[object].kind == K::name &&
       dependency(receiver)->kind == DependencyKind::parameter) {
     out.dependency = receiver.dependency;
-  }
-  if (object != kNoNode && ast_[object].kind == K::name && is_model_name(ast_[object].text) &&
-      name == "forward") {
-    return likely(Kind::device_tensor, kModuleOutput);
   }
   return out;
 }

@@ -122,7 +122,9 @@ Value Inference::eval_name(NodeId id) {
   if (out.kind != Kind::unknown) return out;
   if (own.used_as_module.contains(name) && is_model_name(name)) return likely(Kind::module);
   if (own.used_as_tensor.contains(name)) return likely(Kind::device_tensor, out.flags);
-  if (!found && is_loader_name(name)) return likely(Kind::loader);
+  const Dependency* from = dependency(out);
+  if ((!found || (from && from->kind == DependencyKind::parameter)) && is_loader_name(name))
+    return likely(Kind::loader);
   return out;
 }
 
@@ -149,7 +151,11 @@ Value Inference::eval_attribute(NodeId id) {
   NodeId object = ast_.child(id, Role::object);
   if (object == kNoNode) return {};
   const std::string_view name = ast_[id].text;
-  if (is_self(object)) return self_attribute(name);
+  if (is_self(object)) {
+    Value out = self_attribute(name);
+    if (out.has(kAttribute)) out.flags &= static_cast<uint8_t>(~(kFresh | kFromHost));
+    return out;
+  }
   const Dotted& path = names_.resolve(id);
   if (path.imported) {
     if (path.path.starts_with("torch.") && path.path.find('.', 6) == std::string::npos)
@@ -178,9 +184,14 @@ Value Inference::eval_subscript(NodeId id) {
     return out;
   }
   if (container.kind == Kind::parameter) return likely(Kind::device_tensor, container.flags);
+  if (container.kind == Kind::host_tensor) {
+    // A part of a tensor that was just made: making it on the device is not the point any more.
+    return likely(Kind::host_tensor, container.flags & kAttribute);
+  }
+  if (container.kind == Kind::host_tensors) return element_value(container);
   if (container.kind == Kind::tensor_list || container.kind == Kind::batch ||
       container.kind == Kind::jax_array || container.kind == Kind::numpy ||
-      container.kind == Kind::host_tensor || container.kind == Kind::shape) {
+      container.kind == Kind::shape) {
     return element_value(container);
   }
   Value out;
@@ -281,12 +292,14 @@ Value Inference::eval_comprehension(NodeId id) {
   if (element.is_device() || element.kind == Kind::tensor_list)
     return likely(Kind::tensor_list, element.flags & kParameterLoop);
   if (element.kind == Kind::batch) return element;
+  if (element.kind == Kind::host_tensor) return likely(Kind::host_tensors);
   if (element.is_host()) return likely(Kind::list);
   return {};
 }
 
 Value Inference::eval_collection(NodeId id) {
   bool any_device = false, all_device = true, all_host = true, any_batch = false, empty = true;
+  bool all_host_tensors = true;
   for (NodeId c : children(ast_, id)) {
     Value v = eval(c);
     if (ast_[c].kind == K::pair) {
@@ -298,12 +311,14 @@ Value Inference::eval_collection(NodeId id) {
     all_device &= v.is_device() || v.kind == Kind::tensor_list;
     any_batch |= v.kind == Kind::batch;
     all_host &= v.is_host();
+    all_host_tensors &= v.kind == Kind::host_tensor;
   }
   if (empty) return {Kind::list, Certainty::unknown, 0, 0};
   // A mixed tuple is unpacked by position: what its parts are is not known here.
   if (any_device && !all_device) return {};
   if (any_device) return ast_[id].kind == K::dict ? Value{} : likely(Kind::tensor_list);
   if (any_batch) return likely(Kind::batch, kLoaded);
+  if (all_host_tensors) return likely(Kind::host_tensors);
   if (all_host) return likely(Kind::list);
   return {};
 }

@@ -111,6 +111,13 @@ void find_sort_then_take(const FileView& file, std::vector<Match>& out) {
 void find_manual_attention(const FileView& file, std::vector<Match>& out) {
   const Ast& ast = file.ast;
   for (const auto& [function, calls] : calls_by_function(file)) {
+    // With the fused kernel beside it this is the branch for where that cannot run.
+    const bool has_fused = std::ranges::any_of(calls, [&](NodeId id) {
+      return contains_any(callee_name(ast, id),
+                          {"scaled_dot_product", "flash_attn", "memory_efficient_attention",
+                           "flash_attention", "flex_attention", "fused_attn", "sdpa"});
+    });
+    if (has_fused) continue;
     for (NodeId id : calls) {
       if (callee_name(ast, id) != "softmax") continue;
       NodeId callee = ast.child(id, Role::callee), object = ast.child(callee, Role::object);

@@ -127,6 +127,7 @@ class Builder {
     out.flags |= decorator_flags(id);
     bool of_module = klass != kNone && facts_.classes[klass].is_module;
     out.flags |= role_flags(out.name, of_module, !out.class_name.empty());
+    if (is_timing_class(out.class_name)) out.flags |= kTestFunction;
     if (is_data_class(out.class_name) && (out.flags & kForward) == 0) out.flags |= kInitFunction;
     facts_.functions.push_back(std::move(out));
     out_.functions.push_back(id);

@@ -85,12 +85,35 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
                              "render",
                              "show_",
                              "download",
-                             "preprocess",
                              "collate",
                              "_init_weights",
-                             "__post_init__"})) {
+                             "__post_init__",
+                             "__enter__",
+                             "__exit__",
+                             "compile",
+                             "_compile",
+                             "on_train_start",
+                             "on_train_begin",
+                             "on_train_end",
+                             "on_fit",
+                             "on_epoch",
+                             "on_train_epoch",
+                             "before_train_epoch",
+                             "after_train_epoch",
+                             "before_epoch",
+                             "after_epoch",
+                             "before_run",
+                             "after_run",
+                             "log_image",
+                             "log_video",
+                             "log_histogram",
+                             "save_image"}) ||
+      (starts_with_any(text,
+                       {"prepare_model", "prepare_optim", "prepare_data", "_prepare_model"}) ||
+       text == "prepare")) {
     flags |= kInitFunction;
   }
+  if (!method && text.starts_with("preprocess")) flags |= kInitFunction;
   if (text == "get_batch" || text == "__iter__") flags &= ~static_cast<uint32_t>(kInitFunction);
   if (has_word(text, {"eval",        "evaluate",   "evaluation",
                       "valid",       "validate",   "validation",
@@ -109,9 +132,12 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
       text.starts_with("on_validation") || text.starts_with("on_test")) {
     flags |= kEvalFunction;
   }
-  if (has_word(text, {"save", "load", "checkpoint", "ckpt", "state", "restore", "resume", "dump",
-                      "serialize", "upload", "push"}) ||
-      text.find("checkpoint") != std::string::npos || text == "state_dict" || text == "export") {
+  if (has_word(text,
+               {"save", "load", "checkpoint", "ckpt", "restore", "resume", "dump", "serialize",
+                "upload", "push", "file", "export", "convert", "converter", "onnx"}) ||
+      text.find("checkpoint") != std::string::npos ||
+      text.find("state_dict") != std::string::npos ||
+      starts_with_any(text, {"get_state", "set_state"}) || text == "export") {
     flags |= kCheckpointFunction;
   }
   if (starts_with_any(text, {"test_", "bench_", "benchmark_"}) || text == "test") {
@@ -121,7 +147,8 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
     flags |= kMainFunction;
   }
   // A name that says both (train_and_eval, training_step) is judged by what it does.
-  if (has_word(text, {"train", "training", "fit", "step", "loss", "backward", "optimize"}) &&
+  if (has_word(text,
+               {"train", "training", "fit", "step", "loss", "backward", "forward", "optimize"}) &&
       !starts_with_any(text, {"eval", "valid", "test", "val_", "predict", "save", "load", "build",
                               "setup", "create", "make_", "init", "configure", "plot"})) {
     flags &= ~static_cast<uint32_t>(kEvalFunction | kCheckpointFunction | kInitFunction);
@@ -181,6 +208,58 @@ bool is_data_class(std::string_view name) {
                              "dataloader", "tokenizer", "processor", "mixup", "cutmix", "reader",
                              "randomerasing", "vocab", "replay", "rolloutbuffer"}) &&
          !contains_any(name, {"transformer", "logitsprocessor", "attn", "attention"});
+}
+
+bool is_timing_class(std::string_view name) {
+  return contains_any(name, {"timer", "profiler", "stopwatch", "benchmark", "tracemalloc"});
+}
+
+bool moves_data(std::string_view function) {
+  const std::string text = lower(function);
+  return text.find("to_device") != std::string::npos || text.find("to_gpu") != std::string::npos ||
+         text.find("to_cuda") != std::string::npos || text.ends_with("to_dev") ||
+         text.find("cast_data") != std::string::npos ||
+         text.find("batch_to") != std::string::npos ||
+         text.find("prepare_batch") != std::string::npos ||
+         (has_word(text, {"move", "transfer", "send", "put", "copy"}) &&
+          has_word(text, {"device", "gpu", "cuda", "batch", "data"}));
+}
+
+bool is_host_side_path(std::string_view path) {
+  for (size_t at = 0; at <= path.size();) {
+    size_t end = std::min(path.find('/', at), path.size());
+    std::string part = lower(path.substr(at, end - at));
+    if (end == path.size()) part = part.substr(0, part.rfind('.'));
+    if (has_word(part,
+                 {"vis",       "viz",           "visualization", "visualizer",   "visualizers",
+                  "visualize", "plot",          "plots",         "plotting",     "demo",
+                  "demos",     "tokenizer",     "tokenizers",    "tokenization", "dataset",
+                  "datasets",  "data",          "dataloader",    "preprocess",   "preprocessing",
+                  "convert",   "converter",     "converters",    "conversion",   "export",
+                  "exporters", "onnx",          "checkpoint",    "checkpoints",  "checkpointing",
+                  "inference", "eval",          "evals",         "evaluation",   "evaluators",
+                  "evaluator", "generate",      "generation",    "commands",     "cli",
+                  "scripts",   "deploy",        "deployment",    "serving",      "server",
+                  "api",       "webui",         "gui",           "app",          "gradio",
+                  "serialize", "serialization", "notebooks",     "docs",         "install",
+                  "setup",     "download",      "debug",         "tutorials"})) {
+      return true;
+    }
+    at = end + 1;
+  }
+  return false;
+}
+
+bool is_example_path(std::string_view path) {
+  for (size_t at = 0; at < path.size();) {
+    size_t end = std::min(path.find('/', at), path.size());
+    std::string_view part = path.substr(at, end - at);
+    if (is_one_of(part, {"example", "examples", "docs", "doc", "demo", "demos", "tools", "scripts",
+                         "notebooks", "tutorials", "samples"}))
+      return true;
+    at = end + 1;
+  }
+  return is_test_path(path);
 }
 
 bool is_test_path(std::string_view path) {

@@ -30,6 +30,19 @@ bool is_loader_name(std::string_view name);
 /// Whether a class works on samples on the host: datasets, samplers, transforms, collators.
 bool is_data_class(std::string_view name);
 
+/// Whether a class measures time or memory: its waits are its purpose.
+bool is_timing_class(std::string_view name);
+
+/// Whether a function of this name moves a batch to the device.
+bool moves_data(std::string_view function);
+
+/// Whether a file's path says that it works beside training: conversion, plots, data sets, ...
+/// What nothing in the project calls in a step is no training code there.
+bool is_host_side_path(std::string_view path);
+
+/// Whether a file shows or tries what other files define.
+bool is_example_path(std::string_view path);
+
 /// Whether the file belongs to tests or benchmarks, by its path.
 bool is_test_path(std::string_view path);
 

@@ -13,6 +13,7 @@ Value merge(const Value& a, const Value& b) {
     out.flags = a.flags | b.flags;
     return out;
   }
+  if (a.kind == Kind::unknown && b.kind == Kind::none) return a;
   if (a.kind == Kind::none || (a.kind == Kind::unknown && b.kind != Kind::unknown)) {
     Value out = b;
     out.certainty = std::min(out.certainty, Certainty::likely);
@@ -20,6 +21,9 @@ Value merge(const Value& a, const Value& b) {
   }
   if (b.kind == Kind::none || b.kind == Kind::unknown) return merge(b, a);
   if (a.is_device() && b.is_device()) return likely(Kind::device_tensor, a.flags | b.flags);
+  // The host tensor is the fallback of one branch.
+  if (a.kind == Kind::host_tensor && b.is_device()) return likely(b.kind, b.flags);
+  if (b.kind == Kind::host_tensor && a.is_device()) return likely(a.kind, a.flags);
   // A running total starts as a number and becomes a tensor.
   if (a.kind == Kind::number && b.is_device()) return likely(b.kind, b.flags);
   if (b.kind == Kind::number && a.is_device()) return likely(a.kind, a.flags);
@@ -39,6 +43,14 @@ Value value_of_type(std::string_view type) {
   if (contains_any(type, {"jax.array", "jnp.ndarray", "chex.array", "float[array", "int[array"}) ||
       type == "Array") {
     return {container ? Kind::unknown : Kind::jax_array, certainty, kJax, 0};
+  }
+  // jaxtyping: Float[Tensor, "batch 3"]
+  if (size_t bracket = type.find("[Tensor"); bracket != std::string_view::npos && bracket < 12) {
+    std::string_view element = type.substr(0, bracket);
+    if (element == "Bool") return likely(Kind::mask);
+    if (element == "Float" || element == "Int" || element == "Shaped" || element == "Num" ||
+        element == "UInt8" || element == "Int64" || element == "Float32" || element == "Complex")
+      return likely(Kind::device_tensor);
   }
   if (type.find("Tensor") != std::string_view::npos) {
     if (contains_any(type, {"float", "int", "ndarray", "str", "bool"})) return {};

@@ -37,7 +37,8 @@ struct Value {
   bool is_host() const {
     return kind == Kind::host_tensor || kind == Kind::numpy || kind == Kind::number ||
            kind == Kind::text || kind == Kind::none || kind == Kind::other || kind == Kind::list ||
-           kind == Kind::shape || kind == Kind::device || kind == Kind::batch;
+           kind == Kind::host_tensors || kind == Kind::shape || kind == Kind::device ||
+           kind == Kind::batch;
   }
   bool has(ValueFlag flag) const { return (flags & flag) != 0; }
 };

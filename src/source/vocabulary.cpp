@@ -67,7 +67,7 @@ const std::vector<KindWord>& kind_words() {
       {"jax-array", {Kind::jax_array}},
       {"host",
        {Kind::host_tensor, Kind::numpy, Kind::number, Kind::text, Kind::none, Kind::other,
-        Kind::list, Kind::shape, Kind::device, Kind::batch}},
+        Kind::list, Kind::host_tensors, Kind::shape, Kind::device, Kind::batch}},
   };
   return words;
 }

@@ -43,8 +43,9 @@ enum class Kind : uint8_t {
   number,  ///< Python number or bool
   text,
   none,
-  other,  ///< any other host object
-  list,   ///< a container of host objects
+  other,         ///< any other host object
+  list,          ///< a container of host objects
+  host_tensors,  ///< a container of host tensors
   tensor_list,
   parameter,
   parameters,  ///< an iterable of parameters

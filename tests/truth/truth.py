@@ -3,16 +3,20 @@
 usage: truth.py STALLSCOPE PAIRS.csv CLONES
 
 CLONES holds one git repository per owner+name (a work tree, or a bare one).
-A `bad` line counts as found when any finding names it: one host block is one
-finding, whichever rule speaks. A `good` line must not be named by its rule.
+A pair's line is found when one of its rules names it in the commit before the
+fix, as the finding or as related to it. Its twin, the lines the fix put in
+its place, is noisy when one of the same rules names any of them in the fix.
 """
 import collections
 import csv
 import json
+import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+
+SOURCES = ("py", "cpp", "cc", "cu", "cuh", "h", "hpp", "c")
 
 
 def git_folder(clones, repository):
@@ -24,7 +28,12 @@ def git_folder(clones, repository):
 
 
 def checkout(clone, commit, into):
-    archive = subprocess.Popen(["git", "-C", str(clone), "archive", commit, "--", ":(glob)**/*.py"],
+    globs = [f":(glob)**/*.{ending}" for ending in SOURCES]
+    listed = subprocess.run(["git", "-C", str(clone), "ls-tree", "-r", "--name-only", commit],
+                            capture_output=True, text=True, check=False)
+    present = {name.rsplit(".", 1)[-1] for name in listed.stdout.splitlines()}
+    globs = [glob for glob, ending in zip(globs, SOURCES) if ending in present]
+    archive = subprocess.Popen(["git", "-C", str(clone), "archive", commit, "--", *globs],
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     done = subprocess.run(["tar", "x", "-C", into], stdin=archive.stdout, check=False)
     archive.wait()
@@ -45,36 +54,73 @@ def lint(tool, folder):
     return found
 
 
+def lines_of(text):
+    """"12-15" as 12..15, empty as nothing."""
+    if not text:
+        return range(0)
+    first, last = map(int, text.split("-"))
+    return range(first, last + 1)
+
+
+def findings_at(tool, clones, repository, commit):
+    """The findings of one commit; None when the clone does not hold it."""
+    clone = git_folder(clones, repository)
+    with tempfile.TemporaryDirectory() as folder:
+        if clone is None or not checkout(clone, commit, folder):
+            return None
+        return lint(tool, folder)
+
+
+def percent(part, whole):
+    return f"{100 * part / whole:.0f} %" if whole else "-"
+
+
+def table(title, counts):
+    print(f"{title:32} {'lines':>6} {'found':>6} {'recall':>7} {'twins':>6} {'noisy':>6} {'precision':>10}")
+    for rule, count in sorted(counts.items()):
+        lines = count["found"] + count["missed"]
+        print(f"{rule:32} {lines:6} {count['found']:6} {percent(count['found'], lines):>7} "
+              f"{count['noisy'] + count['quiet']:6} {count['noisy']:6} "
+              f"{percent(count['found'], count['found'] + count['noisy']):>10}")
+    print()
+
+
 def main():
     tool, pairs, clones = sys.argv[1:4]
-    by_commit = collections.defaultdict(list)
-    with open(pairs, newline="") as rows:
+    by_fix = collections.defaultdict(list)
+    with open(pairs, newline="", encoding="utf-8") as rows:
         for row in csv.DictReader(rows):
-            by_commit[row["repository"], row["commit"]].append(row)
-    counts = collections.defaultdict(collections.Counter)
+            by_fix[row["repository"], row["fix"]].append(row)
+    only = os.environ.get("STALLSCOPE_TRUTH_SPLIT")  # "tuned": leave the held-out half alone
+    counts = {split: collections.defaultdict(collections.Counter) for split in ("tuned", "held-out")}
+    repositories = collections.defaultdict(set)
     absent = set()
-    for (repository, commit), rows in sorted(by_commit.items()):
-        clone = git_folder(clones, repository)
-        with tempfile.TemporaryDirectory() as folder:
-            if clone is None or not checkout(clone, commit, folder):
-                absent.add(repository)
-                continue
-            found = lint(tool, folder)
+    for (repository, fix), rows in sorted(by_fix.items()):
+        split = rows[0]["split"]
+        if only and split != only:
+            continue
+        before = findings_at(tool, clones, repository, fix + "^")
+        after = findings_at(tool, clones, repository, fix)
+        if before is None or after is None:
+            absent.add(repository)
+            continue
+        repositories[split].add(repository)
         for row in rows:
-            rules = found.get((row["path"], int(row["line"])), set())
-            hit = bool(rules) if row["label"] == "bad" else row["rule"] in rules
-            for key in (row["rule"], "all " + row["split"], "all"):
-                counts[key][row["label"], hit] += 1
-            if hit != (row["label"] == "bad"):
-                word = "missed" if row["label"] == "bad" else "noisy "
-                print(f"{word} {repository}@{commit[:10]} {row['path']}:{row['line']} {row['rule']}")
-    print(f"{'rule':28} {'bad':>5} {'found':>6} {'recall':>7} {'good':>5} {'noisy':>6} {'precision':>10}")
-    for rule, count in sorted(counts.items()):
-        found, missed = count["bad", True], count["bad", False]
-        noisy, quiet = count["good", True], count["good", False]
-        recall = f"{found / (found + missed):.2f}" if found + missed else "-"
-        precision = f"{found / (found + noisy):.2f}" if found + noisy else "-"
-        print(f"{rule:28} {found + missed:5} {found:6} {recall:>7} {noisy + quiet:5} {noisy:6} {precision:>10}")
+            rules = set(row["rule"].split("|"))
+            hit = bool(rules & before.get((row["path"], int(row["line"])), set()))
+            noisy = [line for line in lines_of(row["good"]) if rules & after.get((row["path"], line), set())]
+            for key in (row["rule"].split("|")[0], "all"):
+                counts[split][key]["found" if hit else "missed"] += 1
+                if row["good"]:
+                    counts[split][key]["noisy" if noisy else "quiet"] += 1
+            if not hit:
+                print(f"missed {split} {repository}@{fix[:10]}^ {row['path']}:{row['line']} {row['rule']}")
+            if noisy:
+                print(f"noisy  {split} {repository}@{fix[:10]} {row['path']}:{noisy[0]} {row['rule']}")
+    print()
+    for split, rules in counts.items():
+        if rules:
+            table(f"{split} ({len(repositories[split])} repositories)", rules)
     if absent:
         print("not in", clones + ":", ", ".join(sorted(absent)))
 

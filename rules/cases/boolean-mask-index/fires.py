@@ -1,7 +1,36 @@
 import torch
+import torch.nn.functional as F
 
 
-class Loss(torch.nn.Module):
-    def forward(self, logits: torch.Tensor, labels: torch.Tensor):
-        keep = labels != -100
-        return torch.nn.functional.cross_entropy(logits[keep], labels[keep])  # expect: boolean-mask-index
+class MaskedLoss(torch.nn.Module):
+    def __init__(self, ignore_index=-100):
+        super().__init__()
+        self.ignore_index = ignore_index
+
+    def forward(self, logits, labels):
+        keep = labels != self.ignore_index
+        logits = logits.float()
+        kept = logits[keep]  # expect: boolean-mask-index
+        return F.cross_entropy(kept, labels[keep])  # expect: boolean-mask-index
+
+
+def contract(x: torch.Tensor) -> torch.Tensor:
+    mag = torch.linalg.norm(x, dim=-1)
+    far = mag >= 1
+    out = x.clone()
+    out[far] = (2 - 1 / mag[far])[..., None] * x[far]  # expect: boolean-mask-index
+    return out
+
+
+class Field(torch.nn.Module):
+    def forward(self, positions):
+        return contract(positions)
+
+
+def train(model, loader, optimizer):
+    for images, boxes in loader:
+        scores = model(images)
+        positive = scores > 0.5
+        loss = scores[positive].sum()  # expect: boolean-mask-index
+        loss.backward()
+        optimizer.step()

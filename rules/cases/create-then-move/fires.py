@@ -1,8 +1,29 @@
 import torch
+import torch as th
 
 
-class Model(torch.nn.Module):
-    def forward(self, x):
-        noise = torch.randn(x.shape).to(x.device)  # expect: create-then-move
-        position = torch.arange(x.size(1)).cuda()  # expect: create-then-move
-        return x + noise + position
+def train(model, data, opt, device):
+    for x in data:
+        noise = torch.randn(16, 3).to(device)  # expect: create-then-move
+        ones = torch.ones(4, device="cpu").cuda()  # expect: create-then-move
+        loss = model(x, noise, ones)
+        loss.backward()
+        opt.step()
+
+
+class Attention(torch.nn.Module):
+    def forward(self, x, lengths):
+        steps = th.arange(x.size(1))
+        steps = steps.unsqueeze(0).expand(x.size(0), -1)
+        steps = steps.to(x.device)  # expect: create-then-move
+        bias = torch.zeros(
+            x.size(1),
+            x.size(1),
+        ).to(x.device, x.dtype)  # expect: create-then-move
+        return x + bias + steps
+
+
+class Diffusion:
+    def training_step(self, batch, batch_idx):
+        t = torch.randint(0, 1000, (batch.shape[0],)).type_as(batch)  # expect: create-then-move
+        return self.loss(batch, t)

@@ -1,11 +1,28 @@
 import torch
 
 
-class Model(torch.nn.Module):
-    def __init__(self):
+class Embed(torch.nn.Module):
+    def __init__(self, n):
         super().__init__()
-        self.register_buffer("table", torch.zeros(10).cuda())
+        self.register_buffer("ids", torch.arange(n).to("cuda"))
+        self.lens = torch.arange(n)
 
     def forward(self, x):
-        noise = torch.randn(x.shape, device=x.device)
-        return x + noise + torch.zeros_like(x).to(x.dtype)
+        steps = torch.arange(x.size(1), device=x.device)
+        mask = torch.zeros(x.size(1)).to(torch.bool)
+        more = torch.zeros(8, pin_memory=True).to(x.device, non_blocking=True)
+        self.lens = self.lens.to(x.device)
+        return x + steps.to(x.dtype) + more + mask.numel()
+
+
+def train(model, data, opt, device):
+    hidden = torch.zeros(1, 8).to(device)
+    for x in data:
+        noise = torch.randn_like(x).to(torch.float16)
+        loss = model(x, noise, hidden)
+        loss.backward()
+        opt.step()
+
+
+def sample_grid(n):
+    return torch.rand(n, 3)

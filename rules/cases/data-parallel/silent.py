@@ -1,5 +1,13 @@
-from torch.nn.parallel import DistributedDataParallel
+import torch
+from torch.nn.parallel import DistributedDataParallel as DDP
 
 
 def build(model, rank):
-    return DistributedDataParallel(model, device_ids=[rank])
+    model = DDP(model, device_ids=[rank])
+    if isinstance(model, torch.nn.DataParallel):
+        model = model.module
+    return model
+
+
+def unwrap(model):
+    return model.module if hasattr(model, "module") else model

@@ -8,4 +8,24 @@ void train(float* weights, cudaStream_t stream, int steps) {
     cudaStreamSynchronize(stream);  // expect: explicit-sync
   }
 }
-int main() { train(nullptr, 0, 10); }
+
+void gpt2_zero_grad(Model* model) {
+  cudaMemset(model->grads, 0, 1024);
+  cudaCheck(cudaDeviceSynchronize());  // expect: explicit-sync
+}
+
+void gpt2_backward(Model* model, int micro_step) {
+  if (micro_step == 0) {
+    gpt2_zero_grad(model);
+  }
+}
+
+int main() {
+  train(nullptr, 0, 10);
+  for (int step = 0; step < 10; step++) {
+    for (int micro_step = 0; micro_step < 4; micro_step++) {
+      gpt2_backward(&model, micro_step);
+    }
+    gpt2_update(&model);
+  }
+}

@@ -1,8 +1,35 @@
+import functools
+
 import jax
+import optax
 
 
-def run(loss_fn, params, batches):
-    loss_fn = jax.jit(loss_fn)
+def loss_fn(params, batch):
+    return ((params * batch) ** 2).mean()
+
+
+def train_and_evaluate(config, params, batches, state, optim):
+    step = jax.jit(train_step)
+    evaluate = jax.pmap(eval_step)
     for batch in batches:
-        loss = loss_fn(params, batch)
-    return loss
+        params, state = step(params, state, batch)
+    return evaluate(params)
+
+
+def train_step(params, state, batch):
+    grads = jax.grad(loss_fn)(params, batch)
+    return optax.apply_updates(params, grads), state
+
+
+def eval_step(params):
+    return params.mean()
+
+
+@functools.lru_cache
+def compiled(shape):
+    return jax.jit(loss_fn)
+
+
+@jax.jit
+def decorated(x):
+    return x

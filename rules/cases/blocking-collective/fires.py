@@ -1,0 +1,18 @@
+import torch
+import torch.distributed as dist
+
+
+class TensorParallelLinear(torch.nn.Module):
+    def forward(self, x):
+        y = x @ self.weight
+        dist.all_reduce(y)  # expect: blocking-collective
+        return y
+
+
+class Gathered(torch.nn.Module):
+    def forward(self, x):
+        out = x.new_empty(x.shape[0] * 8, x.shape[1])
+        dist.all_gather_into_tensor(out, x)  # expect: blocking-collective
+        part = torch.empty_like(x)
+        dist.reduce_scatter_tensor(part, out, async_op=False)  # expect: blocking-collective
+        return part

@@ -1,0 +1,17 @@
+import torch
+import torch.distributed as dist
+
+
+class ClipLoss(torch.nn.Module):
+    def forward(self, image):
+        dist.all_gather_into_tensor(self.gathered, image)
+        heads = [torch.relu(image) for _ in range(4)]
+        return self.gathered @ torch.stack(heads).T
+
+
+def evaluate_once(step, features):
+    if step % 100 == 0:
+        out = [torch.zeros_like(features) for _ in range(8)]
+        dist.all_gather(out, features)
+        return torch.cat(out)
+    return [layer.weight for layer in features]

@@ -1,0 +1,37 @@
+import math
+
+import torch
+from torch import nn
+
+
+class Rotary(nn.Module):
+    def __init__(self, dim, base=10000.0):
+        super().__init__()
+        self.dim, self.base = dim, base
+
+    def forward(self, x):
+        inv = 1.0 / (self.base ** (torch.arange(0, self.dim, 2, device=x.device).float() / self.dim))  # expect: constant-recreated
+        t = torch.arange(x.shape[1], device=x.device)
+        freqs = torch.outer(t, inv)
+        return torch.cat((freqs, freqs), -1)
+
+
+class Sinusoidal(nn.Module):
+    def forward(self, time):
+        half = 64
+        scale = math.log(10000) / (half - 1)
+        table = torch.exp(torch.arange(half, device=time.device) * -scale)  # expect: constant-recreated
+        angles = time[:, None] * table[None]
+        return torch.cat((angles.sin(), angles.cos()), dim=-1)
+
+
+class Spectrogram(nn.Module):
+    def forward(self, audio):
+        window = torch.hann_window(1024, device=audio.device)  # expect: constant-recreated
+        return torch.stft(audio, 1024, window=window, return_complex=True)
+
+
+class Bits(nn.Module):
+    def forward(self, x):
+        powers = 2 ** torch.arange(7, -1, -1, device=x.device)  # expect: constant-recreated
+        return ((x.unsqueeze(-1).int() & powers) != 0).float()

@@ -1,0 +1,30 @@
+import functools
+
+import torch
+from torch import nn
+
+
+class Rotary(nn.Module):
+    def __init__(self, dim, base=10000.0):
+        super().__init__()
+        self.register_buffer("inv", 1.0 / (base ** (torch.arange(0, dim, 2).float() / dim)))
+        self.table = None
+
+    def forward(self, x):
+        if self.table is None:
+            self.table = torch.hann_window(x.shape[-1], device=x.device)
+        return x * self.inv * self.table
+
+
+@functools.lru_cache(maxsize=8)
+def window(length, device):
+    return torch.hann_window(length, device=device)
+
+
+class Spectrogram(nn.Module):
+    def forward(self, audio):
+        return torch.stft(audio, 1024, window=window(1024, audio.device), return_complex=True)
+
+
+def positions(x):
+    return torch.arange(x.shape[1], device=x.device)

@@ -1,0 +1,12 @@
+#include <cstdlib>
+
+#include <torch/torch.h>
+
+void configure() {
+  setenv("CUDA_LAUNCH_BLOCKING", "1", 1);  // expect: debug-environment
+}
+int main() {
+  setenv("CUDA_LAUNCH_BLOCKING", "1", 0);  // expect: debug-environment
+  configure();
+  ::setenv("CUDA_LAUNCH_BLOCKING", "1", 1);  // expect: debug-environment
+}

@@ -1,0 +1,7 @@
+import os
+
+import jax
+
+os.environ["CUDA_LAUNCH_BLOCKING"] = "1"  # expect: debug-environment
+os.environ['TORCH_DISTRIBUTED_DEBUG'] = 'DETAIL'  # expect: debug-environment
+jax.config.update("jax_debug_nans", True)  # expect: debug-environment

@@ -1,0 +1,22 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+def choose(scores, n):
+    x = np.asarray(jnp.cumsum(scores))
+    return [i for i in range(n) if x[i] > 0.5]
+
+
+@jax.jit
+def clip(x):
+    for i in range(3):
+        x = jnp.where(x > i, i, x)
+    return x
+
+
+def shapes(x):
+    for i in range(jnp.ndim(x)):
+        if jnp.shape(x)[i] > 3 and jnp.issubdtype(x.dtype, jnp.integer):
+            return i
+    return jnp.size(x)

@@ -1,0 +1,21 @@
+import time
+
+import jax
+import optax
+
+
+def train(step, params, opt_state, batches):
+    for i, batch in enumerate(batches):
+        params, opt_state, loss = step(params, opt_state, batch)
+        params = optax.apply_updates(params, opt_state)
+        if i % 100 == 0:
+            jax.block_until_ready(loss)
+    jax.block_until_ready(params)
+    return params
+
+
+def benchmark_step(step, x):
+    for _ in range(10):
+        start = time.perf_counter()
+        jax.block_until_ready(step(x))
+    return start

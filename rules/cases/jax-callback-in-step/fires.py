@@ -1,0 +1,22 @@
+import jax
+import jax.numpy as jnp
+import optax
+
+
+@jax.jit
+def train_step(params, opt_state, batch):
+    loss, grads = jax.value_and_grad(loss_fn)(params, batch)
+    jax.debug.print("loss {}", loss)  # expect: jax-callback-in-step
+    updates, opt_state = optimizer.update(grads, opt_state)
+    jax.debug.callback(log, loss)  # expect: jax-callback-in-step
+    return optax.apply_updates(params, updates), opt_state, loss
+
+
+def loss_fn(params, batch):
+    y = jax.pure_callback(host_fn, batch, batch)  # expect: jax-callback-in-step
+    return jnp.mean(y)
+
+
+def main(params, opt_state, batches):
+    for batch in batches:
+        params, opt_state, loss = train_step(params, opt_state, batch)

@@ -1,0 +1,16 @@
+import torch
+
+
+def scale(tensors, factor):
+    for t in tensors:
+        t.mul_(factor)
+
+
+def train(model, loader, mean):
+    optimizer = torch.optim.Adam(model.parameters(), fused=True)
+    for p in model.parameters():
+        p.data.mul_(0.5)
+    for step, x in enumerate(loader):
+        x.mul_(2).sub_(mean)
+        model(x).backward()
+        optimizer.step()

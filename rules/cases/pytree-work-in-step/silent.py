@@ -1,0 +1,23 @@
+import equinox as eqx
+import jax
+import optax
+
+
+def flatten(tree):
+    return jax.tree_util.tree_flatten(tree)
+
+
+@eqx.filter_jit
+def step(model, opt_state, x):
+    params, static = eqx.partition(model, eqx.is_array)
+    loss, grads = eqx.filter_value_and_grad(loss_fn)(eqx.combine(params, static), x)
+    return eqx.apply_updates(model, grads), opt_state
+
+
+def main(model, opt_state, batches):
+    params, static = eqx.partition(model, eqx.is_array)
+    for i, x in enumerate(batches):
+        model, opt_state = step(model, opt_state, x)
+        if i % 100 == 0:
+            leaves = jax.tree_util.tree_flatten(model)
+    return params, static

@@ -1,0 +1,14 @@
+import torch
+
+
+def softmax_segments(src: torch.Tensor, ptr: torch.Tensor):
+    count = ptr[1:] - ptr[:-1]
+    peak = src.max(dim=0).values
+    return peak.repeat_interleave(count, dim=0)  # expect: repeat-interleave-size
+
+
+class Experts(torch.nn.Module):
+    def forward(self, bias, tokens_per_expert: torch.Tensor, mask):
+        wide = bias.repeat_interleave(tokens_per_expert.to(torch.long), dim=0)  # expect: repeat-interleave-size
+        ids = torch.repeat_interleave(torch.arange(8, device=bias.device), mask.sum(dim=1))  # expect: repeat-interleave-size
+        return softmax_segments(wide, ids)

@@ -1,0 +1,18 @@
+import torch
+from torch import nn
+
+
+class Positional(nn.Module):
+    def __init__(self, length, dim):
+        super().__init__()
+        self.table = torch.zeros(length, dim)
+        self.freqs = torch.cat([self.angles(dim), self.angles(dim)], dim=0)
+        self.scale = torch.tensor([0.5, 0.25])
+
+    def angles(self, dim):
+        return torch.outer(torch.arange(8), 1.0 / torch.pow(100.0, torch.arange(0, dim, 2).div(dim)))
+
+    def forward(self, x):
+        x = x + self.table[: x.shape[1]].to(x.device)  # expect: tensor-not-buffer
+        rotated = x * self.freqs.to(x.device)[: x.shape[1]]  # expect: tensor-not-buffer
+        return rotated * self.scale.cuda()  # expect: tensor-not-buffer

@@ -1,0 +1,24 @@
+import torch
+from torch import nn
+
+
+class Positional(nn.Module):
+    def __init__(self, length, dim):
+        super().__init__()
+        self.register_buffer("table", torch.zeros(length, dim))
+        self.weight = nn.Parameter(torch.zeros(dim))
+        self.scale = torch.tensor([0.5, 0.25], device="cuda")
+        self.cached = torch.arange(length)
+
+    def forward(self, x):
+        self.cached = self.cached.to(x.device)
+        table = self.table.to(x.dtype)
+        return x + table * self.weight.to(x.dtype) * self.scale
+
+
+class Bank:
+    def __init__(self):
+        self.items = torch.zeros(100, 8)
+
+    def save(self, path, device):
+        torch.save(self.items.to(device), path)

@@ -1,0 +1,20 @@
+import torch
+
+
+def ema(params, averages, decay: torch.Tensor):
+    for p, a in zip(params, averages):
+        a.add_(p, alpha=1 - decay)  # expect: tensor-scalar-argument
+
+
+class Mixer(torch.nn.Module):
+    def forward(self, x, y, gate: torch.Tensor):
+        out = torch.add(x, y, alpha=gate)  # expect: tensor-scalar-argument
+        return torch.sub(out, y, alpha=gate)  # expect: tensor-scalar-argument
+
+
+def train(model, averages, data, opt, decay: torch.Tensor):
+    for batch in data:
+        loss = model(batch)
+        loss.backward()
+        opt.step()
+        ema(model.parameters(), averages, decay)

@@ -1,0 +1,12 @@
+import torch
+
+
+class Mixer(torch.nn.Module):
+    def __init__(self, momentum=0.9):
+        super().__init__()
+        self.momentum = momentum
+
+    def forward(self, x, y, gate: torch.Tensor):
+        out = torch.add(x, y, alpha=0.5)
+        out = out.add(y, alpha=1 - self.momentum)
+        return out * gate

@@ -1,0 +1,18 @@
+import torch
+
+
+def train(model, loader, optimizer):
+    for x in loader:
+        optimizer.zero_grad(set_to_none=False)  # expect: zero-grad-not-none
+        model(x).backward()
+        optimizer.step()
+
+
+class Trainer:
+    def train_step(self, batch):
+        self.opt_g.zero_grad(set_to_none=False)  # expect: zero-grad-not-none
+        loss = self.generator(batch)
+        loss.backward()
+        self.opt_g.step()
+        self.model.zero_grad(set_to_none=False)  # expect: zero-grad-not-none
+        return loss
