@@ -17,7 +17,7 @@ void Inference::assign(NodeId target, const Value& value, NodeId source) {
     Value& known = scopes_[function_].variables[node.text];
     const auto bound = std::span(assigned_).subspan(sibling_begin_, sibling_end_ - sibling_begin_);
     const bool sibling = std::ranges::find(bound, node.text) != bound.end();
-    known = sibling ? merge(known, value) : value;
+    known = sibling ? join(known, value) : value;
     if (!sibling) assigned_.push_back(node.text);
   } else if (node.kind == K::attribute && is_self(ast_.child(target, Role::object))) {
     uint32_t klass = outline_.class_of[function_];

@@ -31,6 +31,12 @@ Value merge(const Value& a, const Value& b) {
   return {};
 }
 
+Value join(const Value& a, const Value& b) {
+  if (a.kind == Kind::unknown && !b.is_device()) return a;
+  if (b.kind == Kind::unknown && !a.is_device()) return b;
+  return merge(a, b);
+}
+
 Value value_of_type(std::string_view type) {
   const bool container = contains_any(type, {"list[", "dict[", "tuple[", "sequence[", "iterable[",
                                              "callable", "vector<", "mapping["});

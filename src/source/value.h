@@ -53,6 +53,9 @@ inline Value likely(Kind kind, uint8_t flags = 0) {
 /// The value of a variable that holds `a` or `b`, depending on the path.
 Value merge(const Value& a, const Value& b);
 
+/// The same where the two paths exclude each other: what one of them does not know stays unknown.
+Value join(const Value& a, const Value& b);
+
 /// What a declared type says: "torch.Tensor", "Optional[Tensor]", "int", "const at::Tensor&".
 Value value_of_type(std::string_view type);
 
