@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/lines.h"
 #include "cli/source_analysis.h"
 
 namespace stallscope {
@@ -12,16 +13,15 @@ namespace {
 std::vector<Expectation> expected_lines(std::string_view text, const std::string& file) {
   constexpr std::string_view kWord = "expect: ";
   std::vector<Expectation> out;
-  uint32_t line = 1;
-  for (size_t at = 0; at < text.size(); ++line) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    std::string_view here = text.substr(at, end - at);
-    at = end + 1;
+  for (Lines lines(text); lines.next();) {
+    std::string_view here = lines.line();
     const size_t mark = here.find(kWord);
     if (mark == std::string_view::npos) continue;
     here.remove_prefix(mark + kWord.size());
     const size_t word = std::min(here.find_first_of(" \t\r"), here.size());
-    out.push_back({.rule_id = std::string(here.substr(0, word)), .file = file, .line = line});
+    out.push_back({.rule_id = std::string(here.substr(0, word)),
+                   .file = file,
+                   .line = static_cast<uint32_t>(lines.number())});
   }
   return out;
 }
@@ -30,13 +30,7 @@ std::vector<Expectation> expected_lines(std::string_view text, const std::string
 
 CaseResult run_source_case(std::span<const Rule> rules, const Rule& rule,
                            const RuleCase& rule_case) {
-  CaseResult result{.rule_id = rule.id,
-                    .path = rule_case.path,
-                    .fires = rule_case.fires,
-                    .missing = {},
-                    .noisy = {},
-                    .found = {},
-                    .error = std::nullopt};
+  CaseResult result = begin_case(rule, rule_case);
   const auto failed = [&](const Error& error) {
     result.error = error;
     return result;

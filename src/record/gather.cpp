@@ -147,7 +147,8 @@ Result<std::string> make_recording_folder(const std::string& run_id) {
   });
   int code = 0;
   for (const std::string& candidate : candidates) {
-    std::string path = candidate + "/stallscope-" + run_id + "-XXXXXX";
+    std::string path = candidate;
+    path.append("/stallscope-").append(run_id).append("-XXXXXX");
     if (::mkdtemp(path.data()) != nullptr) return path;
     code = errno;
   }

@@ -42,9 +42,8 @@ bool GraphBuilder::blocks(EventId id) const {
     case ApiCall::device_sync:
     case ApiCall::event_sync:
     case ApiCall::copy_blocking:
+    case ApiCall::copy:  // pageable copies block; whether this one did shows in its end
       return true;
-    case ApiCall::copy:
-      return true;  // pageable copies block; whether this one did shows in its end
     default:
       return false;
   }

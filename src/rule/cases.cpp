@@ -5,6 +5,7 @@
 
 #include "analyze/analyze.h"
 #include "base/file.h"
+#include "base/lines.h"
 #include "rule/evaluate.h"
 #include "rule/file_join.h"
 #include "trace/event_lines.h"
@@ -52,13 +53,8 @@ bool meets(const Expectation& expected, const Found& found) {
 Result<std::vector<Expectation>> parse_expectations(std::string_view text,
                                                     const std::string& path) {
   std::vector<Expectation> expectations;
-  uint64_t number = 0;
-  while (!text.empty()) {
-    const size_t end = text.find('\n');
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    ++number;
-    const std::string_view words = expectation_of(line);
+  for (Lines lines(text); lines.next();) {
+    const std::string_view words = expectation_of(lines.line());
     if (words.empty()) continue;
     const size_t blank = words.find(' ');
     Expectation expected{.rule_id = std::string(words.substr(0, blank)), .file = {}, .line = 0};
@@ -72,12 +68,20 @@ Result<std::vector<Expectation>> parse_expectations(std::string_view text,
       if (error != std::errc() || stop != digits.data() + digits.size() || colon == 0)
         return Error{.message = "expected 'expect: RULE' or 'expect: RULE FILE:LINE'",
                      .file = path,
-                     .line = number};
+                     .line = lines.number()};
       expected.file = place.substr(0, colon);
     }
     expectations.push_back(std::move(expected));
   }
   return expectations;
+}
+
+CaseResult begin_case(const Rule& rule, const RuleCase& rule_case) {
+  CaseResult result;
+  result.rule_id = rule.id;
+  result.path = rule_case.path;
+  result.fires = rule_case.fires;
+  return result;
 }
 
 void compare_found(const Rule& rule, std::span<const Expectation> expected,
@@ -96,13 +100,7 @@ void compare_found(const Rule& rule, std::span<const Expectation> expected,
 
 CaseResult run_trace_case(std::span<const Rule> rules, const Rule& rule,
                           const RuleCase& rule_case) {
-  CaseResult result{.rule_id = rule.id,
-                    .path = rule_case.path,
-                    .fires = rule_case.fires,
-                    .missing = {},
-                    .noisy = {},
-                    .found = {},
-                    .error = std::nullopt};
+  CaseResult result = begin_case(rule, rule_case);
   const auto failed = [&](const Error& error) {
     result.error = error;
     return result;

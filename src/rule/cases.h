@@ -39,6 +39,9 @@ struct CaseResult {
   bool ok() const { return missing.empty() && noisy.empty() && !error; }
 };
 
+/// The result of a case before anything was found.
+CaseResult begin_case(const Rule& rule, const RuleCase& rule_case);
+
 /// Runs one trace case under all `rules`, so that precedence is part of what is shown.
 CaseResult run_trace_case(std::span<const Rule> rules, const Rule& rule, const RuleCase& rule_case);
 

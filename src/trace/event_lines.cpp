@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/lines.h"
 #include "trace/event_line_values.h"
 
 namespace stallscope {
@@ -24,26 +25,22 @@ class Reader {
   explicit Reader(const EventLineOptions& options) : options_(options) {}
 
   Result<Trace> read(std::string_view text) {
-    uint64_t number = 0;
-    while (!text.empty()) {
-      const size_t end = text.find('\n');
-      const std::string_view line = text.substr(0, end);
-      text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-      ++number;
+    for (Lines lines(text); lines.next();) {
+      const std::string_view line = lines.line();
       const size_t first = line.find_first_not_of(" \t\r");
       if (first == std::string_view::npos || line[first] == '#' ||
           line.substr(first).starts_with("//"))
         continue;
       try {
-        take(line, number);
+        take(line, lines.number());
       } catch (const BadLine& bad) {
-        if (end == std::string_view::npos && !is_json(line)) {
+        if (!lines.ends_in_newline() && !is_json(line)) {
           ++trace_.health.repairs["cut last line"];
           trace_.health.cut_short = true;
         } else if (options_.skip_bad_lines) {
           ++trace_.health.repairs["bad line skipped"];
         } else {
-          return Error{.message = bad.message, .file = options_.file, .line = number};
+          return Error{.message = bad.message, .file = options_.file, .line = lines.number()};
         }
       }
     }
