@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "analyze/observe_parts.h"
 #include "analyze/statistics.h"
 
 namespace stallscope {
@@ -141,6 +142,34 @@ StepClass largest_excess(const RankSummary& rank, const ClassTimes& usual) {
   return largest;
 }
 
+const Observation* node_row(const RankSummary& rank) {
+  const auto row = std::ranges::find(rank.observations, "node", &Observation::kind);
+  return row == rank.observations.end() ? nullptr : &*row;
+}
+
+double number_of(const Observation* row, const char* name) {
+  if (row == nullptr) return 0;
+  const auto it = row->numbers.find(name);
+  return it == row->numbers.end() ? 0 : it->second;
+}
+
+// What the rank's machine did to it and not to the others, when that explains a good part of the
+// excess; empty when nothing does.
+std::string cause_on_node(const std::vector<const RankSummary*>& ranks, const RankSummary& rank,
+                          double excess_ns) {
+  const Observation* row = node_row(rank);
+  if (row == nullptr) return {};
+  std::map<std::string, double> more = row->numbers;
+  for (const char* field : {"stopped_ns", "throttled_ns", "delayed_ns", "storage_ns"}) {
+    std::vector<double> others;
+    for (const RankSummary* other : ranks)
+      if (other != &rank) others.push_back(number_of(node_row(*other), field));
+    more[field] = number_of(row, field) - median_of(std::move(others));
+  }
+  const std::string cause = node_causes(more, excess_ns);
+  return cause.empty() && row->texts.contains("throttled") ? row->cause : cause;
+}
+
 void observe_stragglers(const RunSummary& run, std::vector<Observation>& observations) {
   std::vector<const RankSummary*> ranks;
   std::vector<double> own;
@@ -173,6 +202,7 @@ void observe_stragglers(const RunSummary& run, std::vector<Observation>& observa
     observation.pid = rank.pid;
     observation.device = rank.device;
     observation.subject = "rank " + std::to_string(rank.rank);
+    observation.cause = cause_on_node(ranks, rank, excess);
     observation.texts["dominant_class"] = to_string(dominant);
     observation.numbers["excess_ns"] = excess;
     observation.numbers["excess_fraction"] = excess / step_time;

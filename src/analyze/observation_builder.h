@@ -21,6 +21,9 @@ class StepSums {
     else
       sums_.emplace_back(used_step, value);
   }
+  void append(const StepSums& other) {
+    sums_.insert(sums_.end(), other.sums_.begin(), other.sums_.end());
+  }
   Distribution over(size_t used_steps) const;
   double total() const;
 

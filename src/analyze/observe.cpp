@@ -66,6 +66,7 @@ void observe_all(const RankContext& context, RankSummary& summary) {
     if (context.work != nullptr || !context.marks.hosts.empty())
       observe_calls(context, sites, rows);
     observe_overhead(context, sites, rows);
+    observe_node(context, sites, rows);
   });
   rows.insert(rows.end(), std::make_move_iterator(waits.begin()),
               std::make_move_iterator(waits.end()));

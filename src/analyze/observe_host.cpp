@@ -8,6 +8,7 @@
 
 #include "analyze/observation_builder.h"
 #include "analyze/observe_parts.h"
+#include "trace/sample_state.h"
 
 namespace stallscope {
 namespace {
@@ -100,6 +101,27 @@ StackId commonest_sample(const Trace& trace, const HostThread& thread, Ns from, 
   const auto most = std::ranges::max_element(
       counts, [](const auto& a, const auto& b) { return a.second < b.second; });
   return most == counts.end() ? 0 : most->first;
+}
+
+// Adds to a row how the samples inside [from, to) divide: on a CPU, asleep, ready without a CPU.
+void add_cpu_states(const RankContext& context, const HostThread& thread, Ns from, Ns to,
+                    uint32_t used, ObservationBuilder& row) {
+  const Trace& trace = context.trace;
+  const auto starts = trace.starts();
+  auto id = static_cast<EventId>(
+      std::lower_bound(starts.begin() + thread.first, starts.begin() + thread.last, from) -
+      starts.begin());
+  size_t seen = 0;
+  for (; id < thread.last && starts[id] < to && seen < kMostChildren; ++id, ++seen) {
+    if (trace.kinds()[id] != EventKind::sample) continue;
+    const auto state = static_cast<SampleState>(trace.details()[id]);
+    if (state == SampleState::unknown) continue;
+    const char* field = state == SampleState::waiting   ? "waiting_ns"
+                        : state == SampleState::delayed ? "delayed_ns"
+                                                        : "on_cpu_ns";
+    const Ns inside = std::min(trace.end(id), to) - starts[id];
+    row.per_step[field].add(used, static_cast<double>(std::max<Ns>(inside, 0)));
+  }
 }
 
 struct Filler {
@@ -199,6 +221,8 @@ void observe_host_gaps(const RankContext& context, SiteTable& sites, WaitTable& 
     const auto length = static_cast<double>(piece.length);
     group.count.add(used, 1);
     group.idle.add(used, length);
+    add_cpu_states(context, context.index.threads[piece.thread], piece.start, piece.end, used,
+                   group);
     double& longest = group.numbers["longest_ns"];
     longest = std::max(longest, length);
     // A gap that ends in the next step's first activity was filled before that step's launch.

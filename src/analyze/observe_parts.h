@@ -29,6 +29,9 @@ void observe_input_wait(const RankContext&, SiteTable&, Observations&);
 void observe_calls(const RankContext&, SiteTable&, Observations&);
 /// overhead and garbage-collection.
 void observe_overhead(const RankContext&, SiteTable&, Observations&);
+void observe_node(const RankContext&, SiteTable&, Observations&);
+/// In words, what took a good part of `taken_ns` by a node row's numbers; empty when nothing did.
+std::string node_causes(const std::map<std::string, double>& numbers, double taken_ns);
 void observe_samples(const RankContext&, SiteTable&, Observations&);
 
 // Host view.

@@ -135,13 +135,16 @@ class NodeSampler::Loop {
     const std::optional<Throttling> throttling = throttling_of(pid);
     if (watched.usage) {
       SampleWriter& writer = watched.writer;
-      writer.counter(now, node::kDelayed, share(usage.delayed - watched.usage->delayed, period));
+      // The kernel counts a thread that a quota holds back as one that waits for a CPU.
+      const Ns held_back =
+          throttling && watched.throttling ? throttling->time - watched.throttling->time : 0;
+      writer.counter(now, node::kDelayed,
+                     share(usage.delayed - watched.usage->delayed - held_back, period));
       writer.counter(now, node::kStorage,
                      share(usage.storage_wait - watched.usage->storage_wait, period));
       writer.counter(now, node::kStopped, usage.stopped && watched.usage->stopped ? 1 : 0);
       if (throttling && watched.throttling)
-        writer.counter(now, node::kThrottled,
-                       share(throttling->time - watched.throttling->time, period));
+        writer.counter(now, node::kThrottled, share(held_back, period));
     }
     watched.usage = usage;
     watched.throttling = throttling;

@@ -46,6 +46,7 @@ const std::map<std::string, std::string, std::less<>>& openings() {
       {"compile", "Code is compiled or loaded in"},
       {"python-hot-function", "Python time goes to"},
       {"host-work", "Host time goes to"},
+      {"node", "The program is held up by"},
       {"overhead", "The profiler itself takes time:"},
       {"garbage-collection", "Python's garbage collector runs in"},
   };
@@ -92,7 +93,9 @@ std::string describe(const Observation& o, Ns step_ns) {
   const bool whole_trace = o.texts.contains("scope") && o.texts.at("scope") == "whole trace";
   const char* unit = whole_trace ? " in the whole run" : " per step";
   if (const std::string count = count_text(o.count); !count.empty()) text += ", " + count;
-  if (!o.cause.empty()) text += ", waiting for " + shortened(o.cause);
+  const bool by_machine = o.kind == "node" || o.kind == "straggler";
+  if (!o.cause.empty())
+    text += by_machine ? " because " + o.cause : ", waiting for " + shortened(o.cause);
   const double blocked = o.blocked_ns.per_step(), idle = o.idle_ns.per_step();
   const char* held = o.kind == "python-hot-function" || o.kind == "host-work"
                          ? "; it takes "
