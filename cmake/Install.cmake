@@ -17,3 +17,13 @@ if(CMAKE_STRIP)
       endif()
     endforeach()")
 endif()
+if(TARGET stallscope)
+  # The rules' documentation is made from their files by the tool as it was installed.
+  install(CODE "
+    execute_process(COMMAND \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}/stallscope\"
+        rules docs \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/stallscope/docs\"
+      RESULT_VARIABLE docs_failed)
+    if(docs_failed)
+      message(WARNING \"the documentation of the rules was not written\")
+    endif()")
+endif()

@@ -21,7 +21,7 @@ struct PipelineOptions {
   uint64_t max_inflated_bytes = ImportOptions{}.max_inflated_bytes;
   std::vector<std::string> rule_folders;  ///< beside the tool's own rules
   SourceChoice source;
-  std::vector<int> ranks;                 ///< only these; empty = all
+  std::vector<int> ranks;  ///< only these; empty = all
 };
 
 /// Imports, analyses, merges and evaluates: one rank at a time, so that memory

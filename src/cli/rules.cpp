@@ -9,6 +9,8 @@
 #include "base/file.h"
 #include "base/suggest.h"
 #include "cli/command.h"
+#include "cli/fix_case.h"
+#include "cli/rules_docs.h"
 #include "cli/rules_text.h"
 #include "cli/source_case.h"
 #include "rule/cases.h"
@@ -24,6 +26,7 @@ struct Options {
   std::string id;
   std::string test_folder;
   std::string new_folder = ".";
+  std::string docs_folder;
 };
 
 int fail(const Error& error) {
@@ -76,7 +79,14 @@ int test(const Options& options) {
   }
   const CaseReport report = case_report(*rules, tested, run_source_case);
   std::cout << report.text;
-  return report.ok ? kExitClean : kExitFindings;
+  bool ok = report.ok;
+  for (const Rule& rule : tested) {
+    if (rule.edit.kind == EditKind::none) continue;
+    const auto fixed = run_fix_case(*rules, rule);
+    if (!fixed) std::cout << "failed  " << rule.id << ": " << fixed.error().to_string() << "\n";
+    ok &= fixed.ok();
+  }
+  return ok ? kExitClean : kExitFindings;
 }
 
 int create(const Options& options) {
@@ -85,6 +95,13 @@ int create(const Options& options) {
   for (const std::string& file : *written) std::cout << file << "\n";
   std::cerr << "Fill in the files, then run: stallscope rules test " << options.new_folder << "\n";
   return kExitClean;
+}
+
+int docs(const Options& options) {
+  const auto rules = load_bundled_rules(options.folders);
+  if (!rules) return fail(rules.error());
+  const auto written = write_rule_docs(*rules, options.docs_folder);
+  return written ? kExitClean : fail(written.error());
 }
 
 std::function<int()> setup(CLI::App& app) {
@@ -115,6 +132,11 @@ std::function<int()> setup(CLI::App& app) {
   add_format(sub);
   sub = add("test", "Run the cases of the bundled rules, or of the rules in DIR", test);
   sub->add_option("dir", options->test_folder, "A folder of rules")->type_name("DIR");
+  add_folders(sub);
+  sub = add("docs", "Write a page of documentation for each rule into DIR", docs);
+  sub->add_option("dir", options->docs_folder, "The folder to write into")
+      ->type_name("DIR")
+      ->required();
   add_folders(sub);
   sub = add("new", "Write a new rule with cases to fill in", create);
   sub->add_option("id", options->id, "The rule's id, e.g. copy-in-loop")->required();

@@ -95,7 +95,8 @@ std::string rules_json(std::span<const Rule> rules) {
                     {"fix",
                      {{"applicability", to_string(rule.fix.applicability)},
                       {"before", rule.fix.before},
-                      {"after", rule.fix.after}}},
+                      {"after", rule.fix.after},
+                      {"edit", rule.edit.kind != EditKind::none}}},
                     {"references", rule.references},
                     {"cases", rule.cases.size()},
                     {"file", rule.file}});

@@ -1,6 +1,7 @@
 #include "cli/source_analysis.h"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 
 #include "base/file.h"
@@ -12,6 +13,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Once a day, takes out facts stored more than a month ago: files change, their old facts stay.
+void prune(const fs::path& folder) {
+  using std::chrono::hours;
+  std::error_code ec;
+  const auto now = fs::file_time_type::clock::now();
+  const fs::path stamp = folder / ".pruned";
+  const auto last = fs::last_write_time(stamp, ec);
+  if (!ec && now - last < hours(24)) return;
+  if (!write_file(stamp.string(), "")) return;
+  for (fs::directory_iterator it(folder, ec), end; !ec && it != end; it.increment(ec)) {
+    std::error_code gone;
+    const auto written = it->last_write_time(gone);
+    const bool ours = !it->path().filename().string().starts_with('.');
+    if (!gone && ours && now - written > hours(30 * 24)) fs::remove(it->path(), gone);
+  }
+}
+
 /// A folder for cached facts, hidden from git; empty when it cannot be made.
 std::string cache_folder(const std::string& root) {
   std::error_code ec;
@@ -20,6 +38,7 @@ std::string cache_folder(const std::string& root) {
     if (!fs::create_directory(folder, ec)) return {};
     if (!write_file((folder / ".gitignore").string(), "*\n")) return {};
   }
+  prune(folder);
   return folder.string();
 }
 
@@ -56,19 +75,26 @@ Result<SourceAnalysis> analyze_source(const std::vector<std::string>& paths,
   auto project = find_project(paths, {options.exclude});
   if (!project) return project.error();
   out.project = std::move(project.value());
-  if (!options.stdin_path.empty()) {
+  if (!options.given.empty()) out.project.chosen.clear();
+  for (const auto& [path, text] : options.given) {
+    std::error_code ec;
     const std::string relative =
-        fs::proximate(fs::absolute(options.stdin_path), out.project.root).generic_string();
+        fs::proximate(fs::weakly_canonical(fs::absolute(path), ec), out.project.root)
+            .generic_string();
     std::erase_if(out.project.inputs, [&](const SourceInput& i) { return i.path == relative; });
     auto at = std::ranges::lower_bound(out.project.inputs, relative, {}, &SourceInput::path);
-    out.project.inputs.insert(at, {relative, {}, options.stdin_bytes});
-    out.project.chosen = {relative};
+    out.project.inputs.insert(at, {relative, {}, text});
+    out.project.chosen.push_back(relative);
   }
+  std::ranges::sort(out.project.chosen);
   auto made = index_options();
   if (!made) return made.error();
   IndexOptions index = std::move(*made);
   index.file.max_bytes = options.max_file_bytes;
-  if (options.cache) index.cache_folder = cache_folder(out.project.root);
+  index.file.times = options.times;
+  if (options.cache)
+    index.cache_folder =
+        cache_folder(options.cache_root.empty() ? out.project.root : options.cache_root);
   out.index = SourceIndex::build(out.project.inputs, compiled.value(), index);
   out.facts = out.index.facts();
   std::erase_if(out.facts, [&](const SourceFact& fact) {

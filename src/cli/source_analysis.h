@@ -1,6 +1,7 @@
 // Static analysis as `lint`, `run` and `report` use it: rules in, facts out.
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,9 +16,11 @@ namespace stallscope {
 struct SourceAnalysisOptions {
   std::vector<std::string> exclude;
   bool cache = true;
+  std::string cache_root;  ///< the project whose cache is used; empty = the analysed one
+  AnalysisTimes* times = nullptr;  ///< see FileOptions
   uint64_t max_file_bytes = 4u << 20;
-  std::string stdin_path;  ///< take this file's content from `stdin_bytes`
-  std::string stdin_bytes;
+  /// Texts by path, taken instead of what is on disk. When there are any, only they are chosen.
+  std::map<std::string, std::string> given;
 };
 
 struct SourceAnalysis {

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "rule/parse_trace_condition.h"
+#include "rule/pyproject.h"
 #include "rule/yaml_reader.h"
 
 namespace stallscope {
@@ -21,6 +22,21 @@ constexpr std::array<std::string_view, 5> kSeverities = {"critical", "high", "me
                                                          "info"};
 constexpr size_t kDeepestExtends = 8;
 
+bool is_pyproject(const fs::path& file) {
+  return file.filename() == "pyproject.toml";
+}
+
+/// Whether `file` exists and, when others write to it too, says anything to us.
+bool has_settings(const fs::path& file) {
+  std::error_code absent;
+  if (!fs::is_regular_file(file, absent)) return false;
+  if (!is_pyproject(file)) return true;
+  const auto text = read_file(file.string(), 1 << 20);
+  if (!text || !mentions_settings(*text)) return false;
+  const auto settings = pyproject_settings(*text, file.string());
+  return !settings || !settings->empty();  // what is broken is reported when it is loaded
+}
+
 /// Reads one file over what it extends.
 class ConfigReader {
  public:
@@ -30,7 +46,13 @@ class ConfigReader {
   Config read() {
     const auto text = read_file(file_, 1 << 20);
     if (!text) throw YamlError{text.error()};
-    root_ = parse_yaml(*text, file_);
+    if (is_pyproject(file_)) {
+      const auto settings = pyproject_settings(*text, file_);
+      if (!settings) throw YamlError{settings.error()};
+      root_ = parse_yaml(*settings, file_);
+    } else {
+      root_ = parse_yaml(*text, file_);
+    }
     expect_keys(file_, root_, "a project file", kKeys);
     read_extends();
     config_.file = file_;
@@ -224,9 +246,8 @@ std::string find_config(const std::string& folder) {
   std::error_code error;
   fs::path at = fs::weakly_canonical(folder, error);
   while (!error && !at.empty()) {
-    const fs::path file = at / "stallscope.yml";
-    std::error_code absent;
-    if (fs::is_regular_file(file, absent)) return file.string();
+    for (const char* name : {"stallscope.yml", "pyproject.toml"})
+      if (has_settings(at / name)) return (at / name).string();
     if (at == at.parent_path()) break;
     at = at.parent_path();
   }

@@ -1,4 +1,5 @@
-// stallscope.yml: what a project wants of the tool.
+// stallscope.yml: what a project wants of the tool. A pyproject.toml may hold
+// the same under [tool.stallscope].
 //
 //   extends: ../stallscope.yml        # one file or a list; this file wins
 //   rules: [my-rules]                 # folders, relative to this file
@@ -74,7 +75,8 @@ struct Config {
 /// Reads one project file and what it extends. Strict, like rule files.
 Result<Config> load_config(const std::string& path);
 
-/// The nearest stallscope.yml in `folder` or above it; empty when there is none.
+/// The nearest stallscope.yml, or pyproject.toml with settings for us, in `folder` or above it
+/// (in one folder the former); empty when there is none.
 std::string find_config(const std::string& folder);
 
 /// Drops the findings that per-path settings ignore and sets the severities

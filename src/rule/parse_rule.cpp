@@ -136,8 +136,8 @@ class RuleReader {
   void read_fix() {
     const YAML::Node fix = root_["fix"];
     if (!fix) return;
-    static constexpr std::array<std::string_view, 3> kFixKeys = {"applicability", "before",
-                                                                 "after"};
+    static constexpr std::array<std::string_view, 4> kFixKeys = {"applicability", "before", "after",
+                                                                 "edit"};
     expect_keys(file_, fix, "fix", kFixKeys);
     if (const YAML::Node grade = fix["applicability"]) {
       const std::string word = one_of(grade, "applicability", kGrades);
@@ -149,6 +149,27 @@ class RuleReader {
       if (!fix[side]) yaml_fail(file_, fix, "key '" + std::string(side) + "' is missing");
     rule_.fix.before = yaml_text(file_, fix["before"], "before");
     rule_.fix.after = yaml_text(file_, fix["after"], "after");
+    if (fix["edit"]) read_edit(fix["edit"]);
+  }
+
+  void read_edit(const YAML::Node& edit) {
+    static constexpr std::array<std::string_view, 5> kEditKeys = {"kind", "argument", "value",
+                                                                  "file-has", "rebinds"};
+    static constexpr std::array<std::string_view, 4> kKinds = {
+        "remove-argument", "add-argument", "remove-statement", "device-in-factory"};
+    expect_keys(file_, edit, "edit", kEditKeys);
+    if (!edit["kind"]) yaml_fail(file_, edit, "key 'kind' is missing");
+    const std::string kind = one_of(edit["kind"], "edit", kKinds);
+    SafeEdit& out = rule_.edit;
+    out.kind = static_cast<EditKind>(1 + (std::ranges::find(kKinds, kind) - kKinds.begin()));
+    if (edit["argument"]) out.argument = yaml_text(file_, edit["argument"], "argument");
+    if (edit["value"]) out.value = yaml_text(file_, edit["value"], "value");
+    if (edit["file-has"]) out.file_has = yaml_text(file_, edit["file-has"], "file-has");
+    if (edit["rebinds"]) out.rebinds = yaml_bool(file_, edit["rebinds"], "rebinds");
+    const bool of_argument =
+        out.kind == EditKind::remove_argument || out.kind == EditKind::add_argument;
+    if (of_argument && (out.argument.empty() || out.value.empty()))
+      yaml_fail(file_, edit, "edit '" + kind + "' needs `argument` and `value`");
   }
 
   void read_cases() {

@@ -55,6 +55,22 @@ struct RuleCase {
   bool is_trace() const { return path.ends_with(".jsonl"); }
 };
 
+/// A change to the matched call that a program may make by itself.
+enum class EditKind : uint8_t {
+  none,
+  remove_argument,    ///< drop keyword `argument` where it is given as `value`
+  add_argument,       ///< give keyword `argument` as `value`
+  remove_statement,   ///< drop the statement that is only this call
+  device_in_factory,  ///< zeros(n).to(device) becomes zeros(n, device=device)
+};
+
+struct SafeEdit {
+  EditKind kind = EditKind::none;
+  std::string argument, value;
+  std::string file_has;  ///< only in files with this text
+  bool rebinds = false;  ///< only in `x = x.f(...)`: nobody else sees the old value
+};
+
 struct Rule {
   std::string id;
   std::string title;
@@ -72,6 +88,7 @@ struct Rule {
   GainModel gain = GainModel::none;
   double gain_share = 1;  ///< the part of what is charged that the fix can save
   Fix fix;
+  SafeEdit edit;
   std::vector<RuleCase> cases;
   std::vector<std::string> references;
   std::string file;    ///< where it was read from

@@ -1,6 +1,7 @@
 // Builds FileFacts from the bytes of one file.
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <string_view>
 
@@ -9,8 +10,15 @@
 
 namespace stallscope {
 
+/// Where the processor time of reading files went, over all threads.
+struct AnalysisTimes {
+  std::atomic<uint64_t> parse_ns{0};  ///< text to Ast
+  std::atomic<uint64_t> facts_ns{0};  ///< Ast to FileFacts
+};
+
 struct FileOptions {
-  uint64_t max_bytes = 4u << 20;  ///< larger files are skipped with a note
+  uint64_t max_bytes = 4u << 20;   ///< larger files are skipped with a note
+  AnalysisTimes* times = nullptr;  ///< added to, if given
 };
 
 /// "python", "cpp", "cuda", "notebook" by the file's name; empty for others.

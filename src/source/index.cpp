@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <set>
 #include <thread>
 
@@ -36,11 +37,31 @@ std::unique_ptr<FileFacts> read_one(const SourceInput& input, const RuleSet& rul
     out->lines_of_cells = notebook.cell_of_line;
     return out;
   }
-  if (auto cached = cached_facts(options.cache_folder, input.path, bytes, rules.digest()))
-    return cached;
+  // What is not on disk is an editor's text, gone with the next key.
+  const std::string& cache = input.on_disk.empty() ? input.on_disk : options.cache_folder;
+  if (auto cached = cached_facts(cache, input.path, bytes, rules.digest())) return cached;
   auto out = std::make_unique<FileFacts>(analyze_file(input.path, bytes, rules, options.file));
-  store_facts(options.cache_folder, input.path, bytes, rules.digest(), *out);
+  store_facts(cache, input.path, bytes, rules.digest(), *out);
   return out;
+}
+
+/// Indices of `inputs`, so that no thread is left alone with a large file at the end.
+std::vector<uint32_t> largest_first(const std::vector<SourceInput>& inputs) {
+  std::vector<std::pair<uintmax_t, uint32_t>> sized;
+  for (uint32_t i = 0; i < inputs.size(); ++i) {
+    std::error_code ec;
+    const uintmax_t size = inputs[i].on_disk.empty()
+                               ? inputs[i].bytes.size()
+                               : std::filesystem::file_size(inputs[i].on_disk, ec);
+    sized.emplace_back(ec ? 0 : size, i);
+  }
+  std::ranges::sort(sized, [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
+  std::vector<uint32_t> order;
+  order.reserve(sized.size());
+  for (const auto& [size, i] : sized) order.push_back(i);
+  return order;
 }
 
 std::string_view word_of(uint16_t bits) {
@@ -61,10 +82,11 @@ SourceIndex SourceIndex::build(const std::vector<SourceInput>& inputs, const Rul
   const unsigned threads = std::clamp<unsigned>(
       options.threads != 0 ? options.threads : std::thread::hardware_concurrency(), 1,
       static_cast<unsigned>(std::max<size_t>(1, inputs.size() / 4)));
+  const std::vector<uint32_t> order = largest_first(inputs);
   std::atomic<size_t> next{0};
   auto work = [&] {
     for (size_t i = next.fetch_add(1); i < inputs.size(); i = next.fetch_add(1)) {
-      index.files_[i] = read_one(inputs[i], rules, options);
+      index.files_[order[i]] = read_one(inputs[order[i]], rules, options);
     }
   };
   std::vector<std::jthread> pool;
@@ -153,6 +175,8 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
   out.first_line = candidate.anchor_line;
   out.last_line = std::max(candidate.last_line, candidate.anchor_line);
   out.column = candidate.column;
+  out.first_byte = candidate.first_byte;
+  out.last_byte = candidate.last_byte;
   out.function = facts.functions[candidate.function].qualified;
   out.language = facts.language;
   out.certainty = clause.on ? subject.certainty : Certainty::proven;

@@ -115,8 +115,7 @@ uint32_t Names::find_path(NodeId id) const {
 }
 
 uint32_t Names::extend(uint32_t path, std::string_view text) const {
-  auto [entry, added] =
-      extensions_.try_emplace({path, text}, static_cast<uint32_t>(paths_.size()));
+  auto [entry, added] = extensions_.try_emplace({path, text}, static_cast<uint32_t>(paths_.size()));
   if (!added) return entry->second;
   Path& out = paths_.emplace_back();
   const Path& start = paths_[path];

@@ -1,7 +1,10 @@
 // From tree-sitter's concrete trees to the Ast: what grammar.cpp's tables say,
 // and the few shapes that differ between languages.
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "source/ast.h"
 #include "source/grammar.h"
@@ -17,15 +20,21 @@ class Converter {
   Converter(Ast& ast, const TSTree* tree)
       : ast_(ast),
         tables_(grammar_tables(ast.grammar)),
-        cursor_(ts_tree_cursor_new(ts_tree_root_node(tree))) {}
+        cursor_(ts_tree_cursor_new(ts_tree_root_node(tree))) {
+    module_ = add(K::module, Role::none, kNoNode, ts_tree_cursor_current_node(&cursor_));
+  }
   ~Converter() { ts_tree_cursor_delete(&cursor_); }
   Converter(const Converter&) = delete;
   Converter& operator=(const Converter&) = delete;
 
-  void run() {
-    NodeId module = add(K::module, Role::none, kNoNode, ts_tree_cursor_current_node(&cursor_));
-    if (ts_tree_cursor_goto_first_child(&cursor_)) siblings(module, Role::none, 0);
-    close(module);
+  /// The statements of a tree, behind those added before.
+  void add_all(const TSTree* tree) {
+    const TSNode root = ts_tree_root_node(tree);
+    ts_tree_cursor_reset(&cursor_, root);
+    if (ts_node_is_error(root))
+      ast_.error_bytes += ts_node_end_byte(root) - ts_node_start_byte(root);
+    if (ts_tree_cursor_goto_first_child(&cursor_)) siblings(module_, Role::none, 0);
+    close(module_);
   }
 
  private:
@@ -313,6 +322,7 @@ class Converter {
   Ast& ast_;
   const GrammarTables& tables_;
   mutable TSTreeCursor cursor_;
+  NodeId module_ = 0;
   std::vector<NodeId> last_child_;
   std::vector<NodeId> scratch_;
 };
@@ -321,24 +331,89 @@ struct ParserDeleter {
   void operator()(TSParser* parser) const { ts_parser_delete(parser); }
 };
 
+using Parser = std::unique_ptr<TSParser, ParserDeleter>;
+
+const TSTree* parse_text(const Parser& parser, std::string_view text) {
+  return ts_parser_parse_string(parser.get(), nullptr, text.data(),
+                                static_cast<uint32_t>(text.size()));
+}
+
+Ast empty_ast(std::string_view source, Grammar grammar) {
+  Ast ast;
+  ast.source = source;
+  ast.grammar = grammar;
+  ast.nodes.reserve(source.size() / 6 + 16);
+  return ast;
+}
+
+/// Where the top-level definitions of Python begin, each with its decorators; from the start.
+std::vector<TSRange> definitions(std::string_view text) {
+  std::vector<TSRange> out(1);
+  bool decorated = false;
+  uint32_t row = 0;
+  for (size_t at = 0; at < text.size(); ++row) {
+    const std::string_view line = text.substr(at);
+    const bool definition =
+        line.starts_with("def ") || line.starts_with("class ") || line.starts_with("async def ");
+    const bool decorator = line.starts_with('@');
+    if ((definition || decorator) && !decorated && at > 0) {
+      const TSPoint here = {row, 0};
+      out.back().end_byte = static_cast<uint32_t>(at);
+      out.back().end_point = here;
+      out.push_back({here, here, static_cast<uint32_t>(at), static_cast<uint32_t>(at)});
+    }
+    if (definition || decorator) decorated = decorator;
+    at = std::min(text.find('\n', at), text.size() - 1) + 1;
+  }
+  out.back().end_byte = static_cast<uint32_t>(text.size());
+  out.back().end_point = {row, 0};
+  return out;
+}
+
+/// Each top-level definition parsed by itself, so that an open bracket spoils one only.
+Ast parse_apart(const Parser& parser, const Ast& whole, std::string_view text) {
+  Ast ast = empty_ast(whole.source, whole.grammar);
+  std::optional<Converter> converter;
+  for (const TSRange& range : definitions(text)) {
+    ts_parser_set_included_ranges(parser.get(), &range, 1);
+    const TSTree* tree = parse_text(parser, text);
+    if (!tree) continue;
+    if (!converter) converter.emplace(ast, tree);
+    converter->add_all(tree);
+  }
+  if (!converter) return whole;
+  ast.nodes[0] = whole.nodes[0];
+  ast.nodes[0].first_child = ast.size() > 1 ? 1 : kNoNode;
+  ast.nodes[0].end = static_cast<NodeId>(ast.size());
+  return ast;
+}
+
 }  // namespace
 
 Ast parse_source(std::string_view source, Grammar grammar) {
-  Ast ast;
-  ast.source = source.substr(0, 0xfffffff0u);
-  ast.grammar = grammar;
+  source = source.substr(0, 0xfffffff0u);
+  Ast ast = empty_ast(source, grammar);
+  // The parser takes a zero byte for the end; what it reads has a blank there.
+  std::string without_zeros;
+  std::string_view text = source;
+  if (source.find('\0') != std::string_view::npos) {
+    without_zeros = source;
+    std::ranges::replace(without_zeros, '\0', ' ');
+    text = without_zeros;
+  }
   const ParseMemoryScope memory;
-  const std::unique_ptr<TSParser, ParserDeleter> parser(ts_parser_new());
+  const Parser parser(ts_parser_new());
   ts_parser_set_language(parser.get(), grammar_tables(grammar).language);
   // The tree goes with its memory: taking it apart node by node would cost a tenth of the parse.
-  const TSTree* tree = ts_parser_parse_string(parser.get(), nullptr, ast.source.data(),
-                                              static_cast<uint32_t>(ast.source.size()));
-  ast.nodes.reserve(ast.source.size() / 6 + 16);
-  if (tree) {
-    Converter(ast, tree).run();
+  if (const TSTree* tree = parse_text(parser, text)) {
+    Converter(ast, tree).add_all(tree);
   } else {
     ast.nodes.emplace_back().kind = K::module;
     ast.nodes[0].end = 1;
+  }
+  if (ast.error_bytes > 0 && grammar == Grammar::python) {
+    Ast apart = parse_apart(parser, ast, text);
+    if (apart.error_bytes < ast.error_bytes) return apart;
   }
   return ast;
 }

@@ -18,6 +18,7 @@ struct SourceFact {
   std::string file;
   std::string content_hash;  ///< of the file, to join with runs recorded elsewhere
   uint32_t first_line = 0, last_line = 0, column = 0;  ///< the node's span, 1-based
+  uint32_t first_byte = 0, last_byte = 0;              ///< of the text behind a byte order mark
   std::string function;                                ///< qualified: "module.Class.method"
   std::string language;                                ///< "python", "cpp", "cuda"
   std::string context;  ///< "step", "forward", "loop", "init", "eval", "jit", "library"

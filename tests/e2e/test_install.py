@@ -25,6 +25,7 @@ def test_a_moved_installation_records_and_reports(tmp_path):
     assert " " not in done.stdout.strip() and "cannot be preloaded" not in done.stderr
     assert json.loads((out / "report.json").read_text())["tool"]["name"] == "stallscope"
     assert "rules" in {path.name for path in (moved / "share/stallscope").iterdir()}
+    assert (moved / "share/stallscope/docs/item-in-step.md").is_file()
     capabilities = json.loads(subprocess.run([str(tool), "doctor", "--format", "json"],
                                              env=environment, capture_output=True,
                                              text=True).stdout)["capabilities"]

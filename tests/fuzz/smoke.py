@@ -37,6 +37,16 @@ def kineto_seeds(folder):
             (folder / path.stem).write_bytes(trace.read(4000))
 
 
+def source_seeds(folder):
+    """The cases of all rules, each behind the byte that chooses its language."""
+    first = {".py": b"\0", ".cpp": b"\2", ".cu": b"\3"}
+    for case in sorted((source / "rules/cases").glob("*/*")):
+        if case.suffix in first:
+            (folder / f"{case.parent.name}-{case.name}").write_bytes(first[case.suffix] + case.read_bytes())
+    cell = {"cells": [{"cell_type": "code", "source": ["import torch\n", "x.item()\n"]}]}
+    (folder / "notebook").write_bytes(b"\1" + json.dumps(cell).encode())
+
+
 def nsys_seeds(folder):
     """A small export with the usual tables, and one that has none of them."""
     for name, script in (("full", """
@@ -58,7 +68,7 @@ def nsys_seeds(folder):
 with tempfile.TemporaryDirectory() as temporary:
     corpus = pathlib.Path(temporary) / "corpus"
     corpus.mkdir()
-    seeds = {"fuzz_kineto": kineto_seeds, "fuzz_nsys": nsys_seeds}
+    seeds = {"fuzz_kineto": kineto_seeds, "fuzz_nsys": nsys_seeds, "fuzz_source": source_seeds}
     if fuzzer.name in seeds:  # others build their own structure around any bytes
         seeds[fuzzer.name](corpus)
     else:

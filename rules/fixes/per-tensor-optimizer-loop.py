@@ -1,0 +1,18 @@
+import torch
+
+
+def build(model, lr):
+    return torch.optim.AdamW(
+        model.parameters(),
+        lr=lr,
+        foreach=False,
+        weight_decay=0.1,
+    )
+
+
+def build_sgd(model, lr):
+    return torch.optim.SGD(model.parameters(), lr=lr, foreach=False)
+
+
+def build_fused(model, lr):
+    return torch.optim.AdamW(model.parameters(), lr=lr, fused=True)

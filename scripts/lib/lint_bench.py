@@ -1,0 +1,82 @@
+"""Times `stallscope lint` and its peers, in turns, and prints ratios of medians."""
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROUNDS = 5
+
+
+def run(command, folder):
+    """Wall seconds, processor seconds and peak MB of one run."""
+    start = time.perf_counter()
+    process = subprocess.Popen([str(part) for part in command], cwd=folder,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, _, usage = os.wait4(process.pid, 0)
+    process.returncode = 0
+    return time.perf_counter() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def in_turns(commands, folder, rounds=ROUNDS):
+    """Medians per command; each round runs all, so that a busy machine slows all alike."""
+    results = {name: [] for name in commands}
+    for _ in range(rounds):
+        for name, command in commands.items():
+            results[name].append(run(command, folder))
+    return {name: [statistics.median(column) for column in zip(*rows)]
+            for name, rows in results.items()}
+
+
+def count_lines(folder):
+    return sum(path.read_bytes().count(b"\n") for path in folder.rglob("*.py"))
+
+
+def main():
+    tool = pathlib.Path(sys.argv[1]).resolve()
+    bench = pathlib.Path(sys.argv[2]).resolve()
+    tree, programs = bench / "tree", bench / "venv/bin"
+    lines = count_lines(tree)
+    shutil.rmtree(tree / ".stallscope-cache", ignore_errors=True)
+    warm = [tool, "lint", ".", "--exit-zero", "--statistics"]
+    cold = [*warm, "--no-cache"]
+    run(warm, tree)
+    ruff = [programs / "ruff", "check", "--no-cache", "--isolated", "."]
+    result = in_turns({"cold": cold, "warm": warm, "ruff": ruff}, tree)
+    floor = result["ruff"][0]
+    print(f"{lines} lines of Python, {os.cpu_count()} cores, medians of {ROUNDS} runs in turns")
+    for name, goal in (("cold", 3), ("warm", 1)):
+        wall, processor, memory = result[name]
+        print(f"lint, {name} cache: {wall:.2f} s wall, {processor:.2f} s processor, {memory:.0f} MB; "
+              f"{wall / floor:.2f} x ruff (goal: at most {goal})")
+    print(f"ruff check --no-cache: {floor:.2f} s wall, {result['ruff'][1]:.2f} s processor, "
+          f"{result['ruff'][2]:.0f} MB")
+    timings = subprocess.run([tool, "lint", ".", "--exit-zero", "--statistics", "--no-cache", "--timings"],
+                             cwd=tree, capture_output=True, text=True, check=True)
+    print(timings.stderr.strip().splitlines()[-1], "(goal: parsing at least half)")
+
+    with tempfile.TemporaryDirectory() as folder:
+        small = pathlib.Path(folder)
+        text = (tree / "torch/optim/adam.py").read_text().splitlines(keepends=True)[:300]
+        (small / "train.py").write_text("".join(text))
+        (small / "setup.py").touch()
+        one = in_turns({"one": [tool, "lint", "train.py", "--no-cache", "--exit-zero"]}, small, 20)
+        print(f"lint of one 300-line file: {one['one'][0] * 1e3:.0f} ms from start to exit "
+              "(goal: at most 60)")
+        part = small / "part"
+        shutil.copytree(tree / "torch/optim", part)
+        (part / "setup.py").touch()
+        part_lines = count_lines(part)
+        both = in_turns({"lint": cold, "torchfix": [programs / "torchfix", "--select=ALL", "."]},
+                        part, 1)
+        print(f"on {part_lines} lines of torch.optim: lint {both['lint'][0]:.2f} s, TorchFix "
+              f"{both['torchfix'][0]:.1f} s; per line, on the whole tree, lint is "
+              f"{(both['torchfix'][0] / part_lines) / (result['cold'][0] / lines):.0f} times faster "
+              "(goal: 100)")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+// What `lint` finds, whoever asks: the command, its fixes, the language server.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/source_analysis.h"
+#include "rule/config.h"
+#include "rule/evaluate.h"
+
+namespace stallscope {
+
+struct LintSettings {
+  std::vector<std::string> paths = {"."};
+  std::vector<std::string> rule_folders, select, ignore, exclude;
+  std::string baseline, diff, fail_on;
+  bool cache = true, update_baseline = false;
+  std::string cache_root;  ///< see SourceAnalysisOptions
+  uint64_t max_file_mb = 4;
+  AnalysisTimes* times = nullptr;            ///< see FileOptions
+  std::map<std::string, std::string> given;  ///< texts by path, instead of what is on disk
+};
+
+struct Linted {
+  Config config;
+  std::vector<Rule> rules;
+  SourceAnalysis source;
+  RuleResults results;                ///< places are relative to the project's root
+  std::vector<std::string> messages;  ///< about suppressions that silence nothing
+  Severity fail_on = Severity::medium;
+};
+
+/// Reads the project file, analyses and narrows the findings by comments,
+/// settings, baseline and --diff.
+Result<Linted> run_lint(LintSettings settings);
+
+/// A file of the analysis as lines are counted in it: a notebook's code, else its text.
+Result<std::string> source_text(const SourceAnalysis& source, const std::string& file);
+
+/// The rule of a finding; null when it is none of `rules`.
+const Rule* rule_of(const Linted& linted, const Finding& finding);
+
+/// The match a finding came from; null when there is none.
+const SourceFact* match_of(const Linted& linted, const Finding& finding);
+
+}  // namespace stallscope

@@ -1,0 +1,140 @@
+#include "cli/lint_fix.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "base/file.h"
+#include "rule/edit.h"
+#include "rule/suppress.h"
+#include "source/ast.h"
+
+namespace stallscope {
+namespace {
+
+/// Where line `number` (1-based) begins and ends, without its line end.
+struct LineSpan {
+  size_t first = 0, last = 0;
+};
+
+std::optional<LineSpan> line_span(std::string_view text, uint32_t number) {
+  LineSpan out;
+  for (uint32_t at = 1; at < number; ++at) {
+    const size_t end = text.find('\n', out.first);
+    if (end == std::string_view::npos) return std::nullopt;
+    out.first = end + 1;
+  }
+  out.last = std::min(text.find('\n', out.first), text.size());
+  while (out.last > out.first && text[out.last - 1] == '\r') --out.last;
+  return out;
+}
+
+bool accepts(std::string_view text, CommentStyle style, uint32_t line, std::string_view rule_id) {
+  const Suppressions found = parse_suppressions(text, style);
+  return std::ranges::any_of(found.list,
+                             [&](const Suppression& s) { return s.covers(rule_id, line); });
+}
+
+uint32_t unreadable(std::string_view text, CommentStyle style) {
+  return parse_source(text, style == CommentStyle::hash ? Grammar::python : Grammar::cuda)
+      .error_bytes;
+}
+
+/// Applies `change` to each finding's file in turn, from the last line up, so
+/// that what is above keeps its place.
+template <typename Change>
+std::vector<ChangedFile> change_all(const Linted& linted, Change change) {
+  std::map<std::string, std::vector<const Finding*>> by_file;
+  for (const Finding& finding : linted.results.findings) {
+    // A notebook's code is not its file's text.
+    if (!finding.locations.empty() && !finding.locations.front().file.ends_with(".ipynb"))
+      by_file[finding.locations.front().file].push_back(&finding);
+  }
+  std::vector<ChangedFile> out;
+  for (auto& [path, findings] : by_file) {
+    auto text = source_text(linted.source, path);
+    if (!text) continue;
+    std::ranges::stable_sort(findings, [](const Finding* a, const Finding* b) {
+      const Place &x = a->locations.front(), &y = b->locations.front();
+      return std::pair(x.line, x.column) > std::pair(y.line, y.column);
+    });
+    ChangedFile file{.path = path, .before = *text, .after = std::move(*text)};
+    for (const Finding* finding : findings) {
+      if (auto changed = change(*finding, file)) {
+        file.after = std::move(*changed);
+        ++file.count;
+      }
+    }
+    if (file.count > 0) out.push_back(std::move(file));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::optional<std::string> fixed(const Linted& linted, const Finding& finding,
+                                 std::string_view text) {
+  const Rule* rule = rule_of(linted, finding);
+  const SourceFact* match = match_of(linted, finding);
+  if (!rule || !match || match->language != "python") return std::nullopt;
+  std::vector<TextEdit> edits = edits_of(rule->edit, text, {match->first_byte, match->last_byte});
+  if (edits.empty()) return std::nullopt;
+  return apply_edits(text, std::move(edits));
+}
+
+std::optional<std::string> with_ignore(std::string_view text, std::string_view path, uint32_t line,
+                                       std::string_view rule_id) {
+  const CommentStyle style = comment_style(path);
+  const auto span = line_span(text, line);
+  if (!span) return std::nullopt;
+  const std::string sign = style == CommentStyle::hash ? "#" : "//";
+  const std::string comment = sign + " stallscope: ignore[" + std::string(rule_id) + "]";
+  const std::string_view here = text.substr(span->first, span->last - span->first);
+  const uint32_t errors = unreadable(text, style);
+  const auto inserted = [&](size_t at, const std::string& what) -> std::optional<std::string> {
+    std::string out(text);
+    out.insert(at, what);
+    const uint32_t moved = line + static_cast<uint32_t>(std::ranges::count(what, '\n'));
+    if (!accepts(out, style, moved, rule_id) || unreadable(out, style) > errors)
+      return std::nullopt;
+    return out;
+  };
+  // A line that accepts something already accepts one thing more.
+  const size_t known = here.rfind("stallscope: ignore[");
+  if (known != std::string_view::npos) {
+    const size_t close = here.find(']', known);
+    if (close != std::string_view::npos)
+      return inserted(span->first + close, ", " + std::string(rule_id));
+  }
+  if (!here.ends_with('\\')) {
+    if (auto out = inserted(span->last, "  " + comment)) return out;
+  }
+  const std::string indent(here.substr(0, std::min(here.find_first_not_of(" \t"), here.size())));
+  return inserted(span->first, indent + comment + "\n");
+}
+
+std::vector<ChangedFile> fix_all(const Linted& linted) {
+  return change_all(linted, [&](const Finding& finding, const ChangedFile& file) {
+    return fixed(linted, finding, file.after);
+  });
+}
+
+std::vector<ChangedFile> ignore_all(const Linted& linted) {
+  return change_all(linted, [](const Finding& finding, const ChangedFile& file) {
+    return with_ignore(file.after, file.path, finding.locations.front().line, finding.rule_id);
+  });
+}
+
+Status write_changed(const Linted& linted, std::span<const ChangedFile> files) {
+  for (const ChangedFile& file : files) {
+    const std::filesystem::path whole =
+        std::filesystem::path(linted.source.project.root) / file.path;
+    std::error_code ec;
+    const auto mode = std::filesystem::status(whole, ec).permissions();
+    if (auto written = write_file(whole.string(), file.after); !written) return written;
+    if (!ec) std::filesystem::permissions(whole, mode, ec);
+  }
+  return ok_status();
+}
+
+}  // namespace stallscope

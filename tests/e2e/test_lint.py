@@ -1,0 +1,260 @@
+"""Living with `stallscope lint`: fixes, comments, project files, notebooks, revisions, bad input."""
+import json
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+TRAIN = """import torch
+
+torch.autograd.set_detect_anomaly(True)
+
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        mask = torch.zeros(x.shape[0]).to(x.device)
+        return x * mask
+
+
+def train(model, loader, optimizer, device):
+    total = 0.0
+    for x, y in loader:
+        optimizer.zero_grad(set_to_none=False)
+        loss = torch.nn.functional.mse_loss(model(x), y)
+        loss.backward()
+        optimizer.step()
+        total += loss.item()
+    return total
+"""
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A project of one file, train.py."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "train.py").write_text(TRAIN)
+    return tmp_path
+
+
+def lint(tool, folder, *args, check=None, stdin=None):
+    """Findings as (rule, file, line)."""
+    done = tool("lint", *args, "--format", "json", "--no-cache", cwd=folder, check=check, stdin=stdin)
+    report = json.loads(done.stdout)
+    return [(f["ruleId"], f["locations"][0]["file"], f["locations"][0]["line"])
+            for f in report["findings"]]
+
+
+def rules(found):
+    return {rule for rule, _, _ in found}
+
+
+def git(folder, *args):
+    subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@t", *args], cwd=folder,
+                   check=True, capture_output=True)
+
+
+def test_safe_fixes_are_made_and_shown_first(tool, project):
+    before = rules(lint(tool, project, check=1))
+    assert {"zero-grad-not-none", "detect-anomaly", "create-then-move", "item-in-step"} <= before
+    shown = tool("lint", "--fix", "--dry-run", "--no-cache", cwd=project, check=1)
+    assert (project / "train.py").read_text() == TRAIN
+    patched = subprocess.run(["git", "apply", "--unsafe-paths", "-"], input=shown.stdout,
+                             text=True, cwd=project, capture_output=True)
+    assert patched.returncode == 0, patched.stderr + shown.stdout
+    by_patch = (project / "train.py").read_text()
+    (project / "train.py").write_text(TRAIN)
+    tool("lint", "--fix", "--no-cache", cwd=project, check=1)
+    text = (project / "train.py").read_text()
+    assert text == by_patch
+    compile(text, "train.py", "exec")
+    assert "set_detect_anomaly" not in text
+    assert "optimizer.zero_grad()" in text
+    assert "torch.zeros(x.shape[0], device=x.device)" in text
+    after = rules(lint(tool, project, check=1))
+    assert "item-in-step" in after
+    assert not after & {"zero-grad-not-none", "detect-anomaly", "create-then-move"}
+    assert "0 findings" in tool("lint", "--fix", "--no-cache", cwd=project, check=1).stderr
+
+
+def test_add_ignore_accepts_all_there_is(tool, project):
+    (project / "kernel.cpp").write_text(
+        "#include <torch/torch.h>\n"
+        "void train(Net& net, torch::optim::Adam& optimizer, Loader& loader) {\n"
+        "  double total = 0;\n"
+        "  for (auto& batch : *loader) {\n"
+        "    auto loss = net->forward(batch.data);\n"
+        "    loss.backward();\n"
+        "    optimizer.step();\n"
+        "    total += loss.item<float>();\n"
+        "  }\n"
+        "}\n")
+    found = lint(tool, project, check=1)
+    assert {file for _, file, _ in found} == {"train.py", "kernel.cpp"}
+    tool("lint", "--add-ignore", "--no-cache", cwd=project, check=0)
+    assert lint(tool, project, check=0) == []
+    assert "# stallscope: ignore[item-in-step]" in (project / "train.py").read_text()
+    assert "// stallscope: ignore[" in (project / "kernel.cpp").read_text()
+    compile((project / "train.py").read_text(), "train.py", "exec")
+    again = tool("lint", "--no-cache", cwd=project, check=0)
+    assert "is not needed" not in again.stderr
+
+
+def test_settings_in_pyproject(tool, project):
+    (project / "pyproject.toml").write_text(
+        '[project]\nname = "x"\n\n[tool.stallscope]\nignore = ["item-in-step"]\n'
+        'severities = {zero-grad-not-none = "critical"}\n')
+    found = rules(lint(tool, project, check=1))
+    assert "zero-grad-not-none" in found and "item-in-step" not in found
+    (project / "pyproject.toml").write_text('[tool.stallscope]\n\nignroe = ["item-in-step"]\n')
+    done = tool("lint", "--no-cache", cwd=project, check=2)
+    assert "pyproject.toml:3" in done.stderr and "ignore" in done.stderr
+    (project / "pyproject.toml").write_text('[tool.stallscope]\nignore = [\n')
+    assert "TOML" in tool("lint", "--no-cache", cwd=project, check=2).stderr
+    # Beside a stallscope.yml, that one speaks.
+    (project / "stallscope.yml").write_text("ignore: [zero-grad-not-none]\n")
+    assert "zero-grad-not-none" not in rules(lint(tool, project, check=1))
+
+
+def test_notebook_places_are_cells(tool, project):
+    cells = [{"cell_type": "markdown", "source": ["# title\n"]},
+             {"cell_type": "code", "source": ["import torch\n", "%matplotlib inline\n"]},
+             {"cell_type": "code",
+              "source": ["for x, y in loader:\n", "    loss = model(x)\n", "    loss.backward()\n",
+                         "    optimizer.step()\n", "    total += loss.item()\n"]},
+             {"cell_type": "code",
+              "source": ["for x, y in loader:\n", "    loss = model(x)\n", "    loss.backward()\n",
+                         "    optimizer.step()\n",
+                         "    total += loss.item()  # stallscope: ignore[item-in-step]\n"]}]
+    (project / "nb.ipynb").write_text(json.dumps({"cells": cells, "nbformat": 4}))
+    found = [f for f in lint(tool, project, "nb.ipynb", check=1) if f[0] == "item-in-step"]
+    assert found == [("item-in-step", "nb.ipynb", 5)]
+    text = tool("lint", "nb.ipynb", "--no-cache", cwd=project, check=1).stdout
+    assert "nb.ipynb:cell 3:5" in text
+    assert "total += loss.item()" in text
+
+
+def test_diff_reports_lines_whose_context_changed(tool, project):
+    (project / ".git").rmdir()
+    (project / "train.py").write_text(
+        "import torch\n\n\ndef log(loss):\n    print(loss.detach().item())\n\n\n"
+        "def report(loss):\n    log(loss)\n\n\n"
+        "def train(model, loader, optimizer):\n    for x in loader:\n        loss = model(x)\n"
+        "        loss.backward()\n        optimizer.step()\n    report(loss)\n")
+    (project / "old.py").write_text(TRAIN)
+    git(project, "init", "-q")
+    git(project, "add", ".")
+    git(project, "commit", "-q", "-m", "one")
+    assert lint(tool, project, "--diff", "HEAD", check=0) == []
+    text = (project / "train.py").read_text()
+    (project / "train.py").write_text(text.replace("\n    report(loss)\n", "\n        report(loss)\n"))
+    found = lint(tool, project, "--diff", "HEAD", check=1)
+    # line 5 did not change; what calls it did
+    assert ("item-in-step", "train.py", 5) in found
+    assert {file for _, file, _ in found} == {"train.py"}
+    done = tool("lint", "--diff", "no-such-revision", "--no-cache", cwd=project, check=2)
+    assert "--diff" in done.stderr
+
+
+def test_output_does_not_depend_on_threads(tool, source, tmp_path):
+    outputs = set()
+    for cpus in ({0}, os.sched_getaffinity(0)):
+        for _ in range(3):
+            done = subprocess.run(
+                ["taskset", "-c", ",".join(map(str, cpus)), os.environ.get(
+                    "STALLSCOPE", source / "build/release/stallscope"), "lint", source / "rules",
+                 "--no-cache", "--format", "json", "--exit-zero"],
+                capture_output=True, text=True, cwd=tmp_path, check=True)
+            outputs.add(done.stdout)
+    assert len(outputs) == 1
+    assert json.loads(outputs.pop())["findings"]
+
+
+def test_the_cache_changes_nothing(tool, project):
+    def run():
+        return tool("lint", "--format", "json", cwd=project, check=1).stdout
+    cold, warm = run(), run()
+    assert cold == warm
+    for entry in (project / ".stallscope-cache").iterdir():
+        if not entry.name.startswith("."):
+            entry.write_bytes(entry.read_bytes()[: entry.stat().st_size // 2])
+    assert run() == cold
+
+
+STEP = "def train(m, loader, opt):\n    for x in loader:\n        loss = m(x)\n        loss.backward()\n" \
+       "        opt.step()\n        print(loss.item())\n"
+
+BAD_FILES = {
+    "latin1.py": b"# -*- coding: latin-1 -*-\nimport torch\nname = 'caf\xe9'\n" + STEP.encode(),
+    "bom.py": b"\xef\xbb\xbfimport torch\n" + STEP.encode(),
+    "nul.py": b"import torch\nx = '\x00'\n" + STEP.encode(),
+    "python2.py": b"import torch\nprint 'x'\nexec 'y' in z\n" + STEP.encode(),
+    "tabs.py": b"import torch\n" + STEP.replace("    ", "\t").encode(),
+    "mixed_ends.py": b"import torch\r\n" + STEP.replace("\n", "\r\n").encode(),
+    "broken.py": b"import torch\ndef f(x:\n    return (\n\n" + STEP.encode(),
+    "nested.py": b"import torch\nx = " + b"(" * 10000 + b"1" + b")" * 10000 + b"\n" + STEP.encode(),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_findings_come_from_bad_files_too(tool, tmp_path, name):
+    (tmp_path / ".git").mkdir()
+    (tmp_path / name).write_bytes(BAD_FILES[name])
+    found = lint(tool, tmp_path, check=1)
+    line = BAD_FILES[name].split(b"\n").index(
+        next(l for l in BAD_FILES[name].split(b"\n") if b"loss.item()" in l)) + 1
+    assert any(place == line for _, _, place in found), found
+
+
+def test_large_files_are_skipped_with_a_note(tool, project):
+    line = "x = torch.zeros(1)\n"
+    (project / "generated.py").write_text("import torch\n" + line * (10_000_000 // len(line)))
+    done = tool("lint", "generated.py", "--no-cache", cwd=project, check=0)
+    assert "generated.py" in done.stderr and "--max-file-size" in done.stderr
+    (project / "generated.py").write_text("import torch\n" + line * (1_200_000 // len(line)))
+    done = tool("lint", "generated.py", "--no-cache", "--max-file-size", "1", cwd=project, check=0)
+    assert "larger than 1 MB" in done.stderr
+
+
+def test_links_that_lead_back_and_imports_in_circles(tool, project):
+    (project / "loop").symlink_to(project)
+    (project / "dangling.py").symlink_to(project / "nowhere.py")
+    (project / "a.py").write_text("import torch\nimport b\n\n\ndef f(x):\n    return b.g(x)\n")
+    (project / "b.py").write_text("import torch\nimport a\n\n\ndef g(x):\n    return a.f(x).item()\n")
+    found = lint(tool, project, check=1)
+    assert ("item-in-step", "train.py", 19) in found
+
+
+def test_a_file_that_changes_while_it_is_read(tool, project):
+    target = project / "moving.py"
+    target.write_text("import torch\n" + STEP * 200)
+    writer = subprocess.Popen(
+        ["python3", "-c", "import os, sys\nf = open(sys.argv[1], 'r+')\n"
+         "while True:\n    f.truncate(100)\n    f.seek(0)\n    f.write('import torch\\n' + 'x = (\\n' * 2000)\n"
+         "    f.flush()\n", str(target)])
+    try:
+        for _ in range(10):
+            assert tool("lint", "--no-cache", cwd=project, check=None).returncode in (0, 1)
+    finally:
+        writer.kill()
+        writer.wait()
+
+
+def test_rule_pages_are_written(tool, tmp_path):
+    tool("rules", "docs", tmp_path / "docs")
+    pages = {page.stem for page in (tmp_path / "docs").glob("*.md")} - {"index"}
+    listed = json.loads(tool("rules", "list", "--format", "json").stdout)["rules"]
+    assert pages == {rule["id"] for rule in listed}
+    page = (tmp_path / "docs/item-in-step.md").read_text()
+    assert "```python" in page and "ignore[item-in-step]" in page
+
+
+def test_the_pre_commit_hook(tool, project, source):
+    """As pre-commit runs it: the files named, from the repository's root."""
+    text = (source / ".pre-commit-hooks.yaml").read_text()
+    entry = next(line.split(":", 1)[1].split() for line in text.splitlines()
+                 if line.strip().startswith("entry:"))
+    assert entry[0] == "stallscope"
+    (project / "clean.py").write_text("import torch\n")
+    tool(*entry[1:], "clean.py", cwd=project, check=0)
+    assert "train.py:19" in tool(*entry[1:], "clean.py", "train.py", cwd=project, check=1).stdout

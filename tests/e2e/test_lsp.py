@@ -1,0 +1,133 @@
+"""`stallscope lsp` as an editor speaks to it."""
+import json
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+TEXT = """import torch
+
+
+def train(model, loader, optimizer):
+    for x in loader:
+        optimizer.zero_grad(set_to_none=False)
+        loss = model(x)
+        loss.backward()
+        optimizer.step()
+        print("größe 😀", loss.item())
+"""
+
+
+class Editor:
+    """Sends messages and reads what comes back."""
+
+    def __init__(self, tool, folder):
+        self.process = subprocess.Popen([tool, "lsp"], cwd=folder, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE)
+        self.id = 0
+
+    def send(self, method, params, **more):
+        body = json.dumps({"jsonrpc": "2.0", "method": method, "params": params, **more}).encode()
+        self.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        self.process.stdin.flush()
+
+    def read(self):
+        length = 0
+        while (line := self.process.stdout.readline().strip()):
+            if line.lower().startswith(b"content-length:"):
+                length = int(line.split(b":")[1])
+        return json.loads(self.process.stdout.read(length))
+
+    def ask(self, method, params):
+        self.id += 1
+        self.send(method, params, id=self.id)
+        while (message := self.read()).get("id") != self.id:
+            pass
+        return message
+
+    def diagnostics(self, uri):
+        while True:
+            message = self.read()
+            if message.get("method") == "textDocument/publishDiagnostics" \
+                    and message["params"]["uri"] == uri:
+                return message["params"]["diagnostics"]
+
+
+@pytest.fixture
+def editor(tool, build, tmp_path):
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "train.py").write_text("# older than what the editor shows\n")
+    editor = Editor(os.environ.get("STALLSCOPE", str(build / "stallscope")), tmp_path)
+    editor.uri = (tmp_path / "train.py").as_uri()
+    editor.document = {"uri": editor.uri}
+    yield editor
+    editor.process.kill()
+    editor.process.wait()
+
+
+def open_document(editor):
+    capabilities = editor.ask("initialize", {"capabilities": {}})["result"]["capabilities"]
+    assert capabilities["hoverProvider"] and capabilities["textDocumentSync"]["change"] == 1
+    editor.send("initialized", {})
+    editor.send("textDocument/didOpen",
+                {"textDocument": {**editor.document, "languageId": "python", "version": 1,
+                                  "text": TEXT}})
+    return editor.diagnostics(editor.uri)
+
+
+def test_diagnostics_follow_the_text(editor):
+    shown = {d["code"]: d for d in open_document(editor)}
+    assert {"item-in-step", "zero-grad-not-none"} <= set(shown)
+    assert shown["item-in-step"]["range"]["start"]["line"] == 9
+    # 😀 is two units of UTF-16
+    line = TEXT.splitlines()[9]
+    assert shown["item-in-step"]["range"]["end"]["character"] == len(line.encode("utf-16-le")) // 2
+    calm = TEXT.replace(".item()", ".detach()")
+    for text in ("import torch\n", TEXT, calm):  # a burst of keys
+        editor.send("textDocument/didChange",
+                    {"textDocument": {**editor.document, "version": 2},
+                     "contentChanges": [{"text": text}]})
+    assert "item-in-step" not in {d["code"] for d in editor.diagnostics(editor.uri)}
+    editor.send("textDocument/didSave", {"textDocument": editor.document})
+    assert "zero-grad-not-none" in {d["code"] for d in editor.diagnostics(editor.uri)}
+    editor.send("textDocument/didClose", {"textDocument": editor.document})
+    assert editor.diagnostics(editor.uri) == []
+
+
+def test_hover_tells_the_rule(editor):
+    open_document(editor)
+    place = {"textDocument": editor.document, "position": {"line": 9, "character": 20}}
+    assert "item-in-step" in editor.ask("textDocument/hover", place)["result"]["contents"]["value"]
+    place["position"]["line"] = 0
+    assert editor.ask("textDocument/hover", place)["result"] is None
+
+
+def test_quick_fixes(editor):
+    open_document(editor)
+
+    def actions(line):
+        spot = {"line": line, "character": 0}
+        found = editor.ask("textDocument/codeAction",
+                           {"textDocument": editor.document,
+                            "range": {"start": spot, "end": spot}, "context": {"diagnostics": []}})
+        return {a["title"]: a["edit"]["changes"][editor.uri][0]["newText"] for a in found["result"]}
+
+    fixes = actions(5)
+    assert any("optimizer.zero_grad()\n" in text for text in fixes.values())
+    accepted = actions(9)["Accept item-in-step here"]
+    editor.send("textDocument/didChange", {"textDocument": {**editor.document, "version": 2},
+                                           "contentChanges": [{"text": accepted}]})
+    assert "item-in-step" not in {d["code"] for d in editor.diagnostics(editor.uri)}
+
+
+def test_what_is_not_understood_is_answered(editor):
+    open_document(editor)
+    assert editor.ask("textDocument/rename", {})["error"]["code"] == -32601
+    assert editor.ask("textDocument/hover", {})["error"]["code"] == -32602
+    editor.process.stdin.write(b"Content-Length: 3\r\n\r\n{x}")
+    editor.process.stdin.flush()
+    assert editor.read()["error"]["code"] == -32700
+    assert editor.ask("shutdown", None)["result"] is None
+    editor.send("exit", None)
+    assert editor.process.wait(10) == 0
