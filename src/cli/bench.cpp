@@ -1,7 +1,4 @@
 // `stallscope bench`: the reference trainer at a shape, recorded like any program.
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -13,6 +10,7 @@
 #include "base/install_tree.h"
 #include "cli/bench_result.h"
 #include "cli/command.h"
+#include "cli/run_program.h"
 
 namespace stallscope {
 namespace {
@@ -30,22 +28,6 @@ struct BenchFlags {
 int cannot(const std::string& message) {
   std::fprintf(stderr, "stallscope: %s\n", message.c_str());
   return kExitCannot;
-}
-
-// The exit code of a program whose output goes to stderr, so that stdout holds the result alone.
-int run_program(const std::vector<std::string>& words) {
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  const pid_t pid = fork();
-  if (pid == 0) {
-    dup2(STDERR_FILENO, STDOUT_FILENO);
-    execv(arguments[0], arguments.data());
-    _exit(kExitCannot);
-  }
-  int status = 0;
-  if (pid < 0 || waitpid(pid, &status, 0) < 0) return kExitCannot;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 std::vector<std::string> trainer_command(const fs::path& trainer, const BenchFlags& flags,

@@ -24,7 +24,7 @@ const Json* find_kernel(const Json& facts, const std::string& name) {
   return nullptr;
 }
 
-/// Time by kernel per step, with its work where the trainer knows it.
+/// Time by kernel per step (its median launch times its launches), with its work where the trainer knows it.
 Json roofline(const Json& report, const Json& facts, double steps) {
   Json rows = Json::array();
   if (report["ranks"].empty() || !report["ranks"][0]["kernels"].is_array() || steps <= 0)
@@ -38,7 +38,7 @@ Json roofline(const Json& report, const Json& facts, double steps) {
     const Json* work = find_kernel(works, name);
     const double count = kernel["count"].get<double>();
     const double launches = work != nullptr ? (*work)["launches"].get<double>() : count / steps;
-    const double time = kernel["totalNs"].get<double>() / count * launches;
+    const double time = kernel["medianNs"].get<double>() * launches;
     const auto alone = best.find(name);
     rows.push_back(
         {{"name", name},

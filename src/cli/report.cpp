@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/pipeline.h"
+#include "cli/reference.h"
 #include "cli/rank_inputs.h"
 #include "cli/report_options.h"
 #include "import/run_folder.h"
@@ -21,6 +22,7 @@ struct ReportOptions {
   std::string output;
   std::string format;
   PipelineOptions pipeline;
+  ReferenceOptions reference;
   bool quiet = false;
   bool summary_only = false;
 };
@@ -66,10 +68,14 @@ int report(const ReportOptions& options) {
   set_quiet(options.quiet);
   if (options.summary_only) return summarise(options);
   Progress progress;
-  const Result<Report> made = make_report(options.inputs, options.pipeline, progress);
+  Result<Report> made = make_report(options.inputs, options.pipeline, progress);
   progress.clear();
   if (!made) {
     print_error(made.error());
+    return kExitCannot;
+  }
+  if (const Status compared = add_reference(*made, options.reference); !compared) {
+    print_error(compared.error());
     return kExitCannot;
   }
   for (const Error& error : made->errors) print_message("warning: " + error.to_string());
@@ -104,6 +110,7 @@ const RegisterCommand registration({
         "  stallscope report stallscope-report                  merge ranks, analyse again\n"
         "  stallscope report trace.json.gz -o out               PyTorch profiler trace\n"
         "  stallscope report rank0.json rank1.json -o out       several ranks\n"
+        "  stallscope report out --reference auto --shape model=bert,layers=4,hidden=768\n"
         "  stallscope report run.sqlite --format json -o -      to standard output\n"
         "  stallscope report rank7.json.gz --summary-only -o s  on each node of a large run, then\n"
         "  stallscope report s/*.summary -o out                 on one of them",
@@ -121,6 +128,7 @@ const RegisterCommand registration({
           ->type_name("FORMAT")
           ->check(CLI::IsMember(names));
       add_pipeline_options(app, options->pipeline);
+      add_reference_options(app, options->reference);
       app.add_flag("--summary-only", options->summary_only,
                    "Write one small summary per rank instead of a report");
       app.add_flag("-q,--quiet", options->quiet, "No progress, no summary");

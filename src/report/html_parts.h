@@ -25,6 +25,7 @@ std::string waits_html(const Report& report);
 /// A rank's kernel time by operator and by line, and its queue depth; empty when nothing is known.
 std::string kernel_shares_html(const RankSummary& rank);
 std::string comparison_html(const Report& report);
+std::string reference_html(const ReferenceComparison& comparison);
 std::string run_html(const Report& report);
 
 /// One finding as an article; `position` is its place in the ranking, from 1.

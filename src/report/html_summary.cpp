@@ -291,11 +291,12 @@ std::string run_html(const Report& report) {
          rows + "</tbody></table></div>";
 }
 
-std::string comparison_html(const Report&) {
+std::string comparison_html(const Report& report) {
+  if (report.reference) return reference_html(*report.reference);
   return empty_html(
       "No baseline and no reference were given, so there is nothing to compare with. `stallscope "
       "diff` compares "
-      "two runs; \"stallscope bench\" runs the reference trainer at this shape.");
+      "two runs; `stallscope report --reference auto` sets the reference trainer beside this one.");
 }
 
 }  // namespace stallscope

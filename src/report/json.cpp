@@ -170,7 +170,7 @@ Json report_json(const Report& report, const JsonLimits& limits) {
           {"collectives", skew_json(report.summary)},
           {"rules", rules_json(report.rules)},
           {"findings", findings_json(report.findings)},
-          {"reference", nullptr},
+          {"reference", report.reference ? reference_json(*report.reference) : Json()},
           {"baseline", nullptr},
           {"warnings", report.warnings},
           {"errors", errors_json(report.errors)}};

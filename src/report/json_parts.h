@@ -40,5 +40,6 @@ std::string dump(const Json& json, int indent);
 
 /// Null for an empty text.
 Json text_or_null(const std::string& text);
+Json reference_json(const ReferenceComparison& comparison);
 
 }  // namespace stallscope

@@ -9,6 +9,7 @@
 
 #include "analyze/summary.h"
 #include "base/result.h"
+#include "report/reference.h"
 #include "rule/finding.h"
 
 namespace stallscope {
@@ -46,6 +47,7 @@ struct Report {
   std::vector<RuleMeta> rules;
   std::vector<std::string> warnings;
   std::vector<Error> errors;
+  std::optional<ReferenceComparison> reference;
   std::map<std::string, std::vector<std::string>> sources;  ///< file -> lines cited, for snippets
 };
 

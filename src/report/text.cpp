@@ -161,6 +161,7 @@ std::string text_summary(const Report& report, const TextStyle& style) {
     out += finding_lines(report.findings[i], i + 1, style);
   if (report.findings.size() > kMaxFindings)
     out += fmt::format("     and {} more in the report\n", report.findings.size() - kMaxFindings);
+  if (report.reference) out += "\n" + reference_text(*report.reference);
   if (report.findings.size() > 1) out += faint("     Gains overlap, do not add.\n", style);
   for (const Error& error : report.errors)
     out += fmt::format("{} {}\n", painted("error:", "31", style), one_line(error.to_string()));

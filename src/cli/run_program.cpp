@@ -1,0 +1,25 @@
+#include "cli/run_program.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+
+namespace stallscope {
+
+int run_program(const std::vector<std::string>& words) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  const pid_t pid = fork();
+  if (pid == 0) {
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    execv(arguments[0], arguments.data());
+    _exit(kExitCannot);
+  }
+  int status = 0;
+  if (pid < 0 || waitpid(pid, &status, 0) < 0) return kExitCannot;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace stallscope

@@ -1,0 +1,14 @@
+// Another program run to its end.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace stallscope {
+
+/// Runs words[0] with the others as arguments; its output goes to stderr, so that stdout holds this
+/// command's result alone. Returns its exit code as the shell shows it, kExitCannot when it did not
+/// start.
+int run_program(const std::vector<std::string>& words);
+
+}  // namespace stallscope
