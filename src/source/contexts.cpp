@@ -163,13 +163,14 @@ bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
     return false;
   const bool named = (to.flags & (kEvalFunction | kCheckpointFunction | kInitFunction)) != 0 &&
                      whole_step_[edge.to] == 0;
+  const bool firm = named && (to.flags & kWeakRole) == 0;
   switch (bit) {
     case kInStep:
-      return in_step && !rare && !named;
+      return in_step && !rare && !firm;
     case kAtInterval:
       return (in_step && rare && !named) || ((from & kAtInterval) != 0 && !in_step_loop && !named);
     case kInForward:
-      return (from & kInForward) != 0 && !rare && !named;
+      return (from & kInForward) != 0 && !rare && !firm;
     case kInJit:
       return (from & kInJit) != 0 || (call.guards & kGuardJit) != 0;
     case kInEval:

@@ -37,6 +37,7 @@ enum FunctionFlag : uint32_t {
   kReturnsInterval = 1u << 11,  ///< answers "is it time to log?"
   kMainFunction = 1u << 12,
   kReferenced = 1u << 13,  ///< handed on as a value somewhere
+  kWeakRole = 1u << 14,    ///< its name says init or eval, but steps call such functions too
 };
 
 struct FunctionFacts {

@@ -132,9 +132,8 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
       text.starts_with("on_validation") || text.starts_with("on_test")) {
     flags |= kEvalFunction;
   }
-  if (has_word(text,
-               {"save", "load", "checkpoint", "ckpt", "restore", "resume", "dump", "serialize",
-                "upload", "push", "file", "export", "convert", "converter", "onnx"}) ||
+  if (has_word(text, {"save", "load", "checkpoint", "ckpt", "restore", "resume", "dump",
+                      "serialize", "upload", "push", "file", "export", "converter", "onnx"}) ||
       text.find("checkpoint") != std::string::npos ||
       text.find("state_dict") != std::string::npos ||
       starts_with_any(text, {"get_state", "set_state"}) || text == "export") {
@@ -146,6 +145,20 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
   if (is_one_of(text, {"main", "run", "cli", "launch", "worker", "main_worker", "spawn"})) {
     flags |= kMainFunction;
   }
+  // make_mask(), build_positions(), decode(z): a forward pass calls such functions as well.
+  const bool pliant_init =
+      starts_with_any(text, {"build", "create", "make_", "_build", "add_", "convert_", "prepare",
+                             "render", "init_", "preprocess"});
+  const bool pliant_eval =
+      has_word(text, {"sample", "sampling", "decode", "score", "embed", "quantize", "predict",
+                      "prediction", "estimate", "search", "act", "complete", "tokenize"});
+  const bool firm_eval =
+      has_word(text, {"eval", "evaluate", "evaluation", "valid", "validate", "validation", "val",
+                      "test", "generate", "inference", "infer", "demo", "export"});
+  if (((flags & kInitFunction) == 0 || pliant_init) &&
+      ((flags & kEvalFunction) == 0 || (pliant_eval && !firm_eval)) &&
+      (flags & kCheckpointFunction) == 0)
+    flags |= kWeakRole;
   // A name that says both (train_and_eval, training_step) is judged by what it does.
   if (has_word(text,
                {"train", "training", "fit", "step", "loss", "backward", "forward", "optimize"}) &&
