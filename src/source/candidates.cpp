@@ -1,4 +1,5 @@
 #include "source/candidates.h"
+#include "source/roles.h"
 
 #include <algorithm>
 #include <map>
@@ -133,7 +134,38 @@ class Collector {
       if (inner == kNoNode) break;
       object = inner;
     }
-    return file_.inference.at(object);
+    const Value& value = file_.inference.at(object);
+    // What is called a batch and moved to the device came from the loader.
+    const std::string_view method = ast_[callee].text;
+    if (value.kind == Kind::unknown && (method == "to" || method == "cuda") &&
+        is_batch_name(root_name(object)))
+      return likely(Kind::batch, kLoaded);
+    return value;
+  }
+
+  /// The name that x[...].y, or the loop variable x over such, starts from.
+  std::string_view root_name(NodeId object) const {
+    NodeId at = object;
+    while (ast_[at].kind == K::subscript || ast_[at].kind == K::attribute) {
+      NodeId inner = ast_.child(at, Role::object);
+      if (inner == kNoNode) break;
+      if (ast_[inner].kind == K::name && ast_[inner].text == "self") return {};
+      at = inner;
+    }
+    if (ast_[at].kind != K::name) return {};
+    const std::string_view name = ast_[at].text;
+    for (NodeId up = ast_[at].parent; up != kNoNode; up = ast_[up].parent) {
+      if (ast_[up].kind == K::function) break;
+      if (ast_[up].kind != K::comprehension) continue;
+      for (NodeId clause : children(ast_, up)) {
+        if (ast_[clause].kind != K::comp_for) continue;
+        NodeId target = ast_.child(clause, Role::left), over = ast_.child(clause, Role::right);
+        if (target != kNoNode && over != kNoNode && ast_[target].text == name &&
+            ast_[over].kind == K::name)
+          return ast_[over].text;
+      }
+    }
+    return name;
   }
 
   bool argument_fits(NodeId call, const ArgumentTest& test) const {

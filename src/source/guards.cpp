@@ -174,6 +174,17 @@ uint32_t Guards::of_term(NodeId id, bool negated, unsigned depth) const {
   return 0;
 }
 
+/// Whether `name` is an argument of its function that may be left out.
+bool Guards::has_default(NodeId name) const {
+  NodeId function = ast_.ancestor(name, K::function);
+  NodeId parameters = function == kNoNode ? kNoNode : ast_.child(function, Role::parameters);
+  if (parameters == kNoNode) return false;
+  for (NodeId p : children(ast_, parameters)) {
+    if (ast_[p].text == ast_[name].text) return ast_.child(p, Role::value) != kNoNode;
+  }
+  return false;
+}
+
 uint32_t Guards::of_compare(NodeId id, bool negated) const {
   const Node& node = ast_[id];
   NodeId left = node.first_child, right = left == kNoNode ? kNoNode : ast_[left].next;
@@ -205,6 +216,7 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
                     contains_any(l, {"cache", "_buf", "->"}))) {
       guards |= kGuardCached;
     }
+    if (is_none && ast_[left].kind == K::name && has_default(left)) guards |= kGuardNotGiven;
     return guards;
   }
   if (equal && !negated && r == "0" && l.starts_with("len(")) return kGuardCached;

@@ -23,6 +23,7 @@ class Guards {
   uint32_t of_words(std::string_view text, bool negated) const;
   uint32_t left_early(NodeId statement) const;
   bool accumulates(NodeId branch) const;
+  bool has_default(NodeId name) const;
   bool ends_in_error(NodeId block) const;
   bool only_leaves(NodeId block) const;
 

@@ -120,17 +120,17 @@ Value Inference::parameter_value(uint32_t function, uint32_t index, NodeId param
     if (ast_[c].kind == K::type || ast_[c].role == Role::type) type = c;
     if (ast_[c].role == Role::value) fallback = c;
   }
-  if (type != kNoNode) {
-    Value declared = value_of_type(ast_.slice(type));
-    if (declared.kind != Kind::unknown) return declared;
-  }
-  if (ast_[parameter].text.starts_with('*')) return {};
   // send_to_device(batch, device): what is handed in is on the host.
   const bool method =
       !facts_.functions[function].class_name.empty() && facts_.functions[function].parent == kNone;
   if (index == (method ? 1u : 0u) && moves_data(facts_.functions[function].name) &&
       !contains_any(ast_[parameter].text, {"model", "module", "optim", "state", "cfg", "config"}))
     return likely(Kind::batch, kLoaded);
+  if (type != kNoNode) {
+    Value declared = value_of_type(ast_.slice(type));
+    if (declared.kind != Kind::unknown) return declared;
+  }
+  if (ast_[parameter].text.starts_with('*')) return {};
   const FunctionFacts& facts = facts_.functions[function];
   Value out;
   if (fallback != kNoNode) {
@@ -142,8 +142,9 @@ Value Inference::parameter_value(uint32_t function, uint32_t index, NodeId param
   if ((facts.flags & kForward) != 0 && index >= 1 && fallback == kNoNode) {
     std::string_view name = ast_[parameter].text;
     if (name == "x" ||
-        contains_any(name, {"input", "hidden", "feat", "tensor", "img", "image", "logit", "label",
-                            "target", "mask", "embed", "token", "_ids", "score", "pred"})) {
+        (!contains_any(name, {"batch"}) &&
+         contains_any(name, {"input", "hidden", "feat", "tensor", "img", "image", "logit", "label",
+                             "target", "mask", "embed", "token", "_ids", "score", "pred"}))) {
       return likely(Kind::device_tensor);
     }
   }

@@ -216,6 +216,13 @@ bool is_loader_name(std::string_view name) {
          !contains_any(name, {"module", "model"});
 }
 
+bool is_batch_name(std::string_view name) {
+  return has_word(lower(name), {"batch",    "batches", "batched", "data",   "inputs", "images",
+                                "imgs",     "image",   "targets", "target", "labels", "label",
+                                "samples",  "wavs",    "wav",     "audio",  "texts",  "text",
+                                "captions", "videos",  "frames",  "tokens", "mels",   "noisy"});
+}
+
 bool is_data_class(std::string_view name) {
   return contains_any(name, {"dataset", "sampler", "transform", "augment", "collat", "datamodule",
                              "dataloader", "tokenizer", "processor", "mixup", "cutmix", "reader",

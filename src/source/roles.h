@@ -27,6 +27,9 @@ bool is_model_name(std::string_view name);
 /// Whether iterating over a variable of this name yields batches.
 bool is_loader_name(std::string_view name);
 
+/// Whether a variable of this name holds what a loader yields.
+bool is_batch_name(std::string_view name);
+
 /// Whether a class works on samples on the host: datasets, samplers, transforms, collators.
 bool is_data_class(std::string_view name);
 

@@ -37,6 +37,7 @@ const std::vector<GuardWord>& guard_words() {
       {"debug-flag", kGuardDebug, "under a debug or verbose flag"},
       {"checkpoint-only", kGuardCheckpoint, "reached only from saving or loading"},
       {"no-visible-caller", kGuardLibrary, "nothing in the project calls it and no framework does"},
+      {"not-given", kGuardNotGiven, "under `if argument is None`: callers can hand the value in"},
       {"cpu-branch", kGuardCpuBranch, "under a test for running on the CPU"},
   };
   return words;

@@ -23,6 +23,7 @@ enum Guard : uint32_t {
   kGuardDebug = 1u << 9,        ///< under a debug or verbose flag
   kGuardCheckpoint = 1u << 10,  ///< reached only from saving or loading
   kGuardLibrary = 1u << 12,     ///< no caller in the project and no entry point
+  kGuardNotGiven = 1u << 13,    ///< under `if argument is None`: callers can hand it in
   kGuardCpuBranch = 1u << 11,   ///< under `if device == "cpu"` or `if not cuda.is_available()`
 };
 
