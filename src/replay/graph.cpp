@@ -26,6 +26,7 @@ Ns time_of(const StepGraph& graph, const GraphEdge& edge) {
 // An edge that decided when its node started carries the whole distance as its
 // lag, so that the unchanged graph replays to what was measured. One that did
 // not decide would, if it came to decide, take the usual distance of its kind.
+// What a lag holds beyond the usual is waiting that the graph does not explain.
 void GraphBuilder::settle_lags() {
   std::map<EdgeKind, std::vector<Ns>> deciding_lags;
   for (uint32_t index = 0; index < graph_.nodes.size(); ++index) {
@@ -44,7 +45,11 @@ void GraphBuilder::settle_lags() {
     const auto latest =
         std::ranges::max_element(edges, {}, [&](const GraphEdge& e) { return time_of(graph_, e); });
     for (auto edge = edges.begin(); edge != edges.end(); ++edge) {
-      if (edge == latest) continue;
+      if (edge == latest) {
+        if (edge->kind != EdgeKind::program_order)
+          edge->unexplained = std::max<Ns>(0, edge->lag - usual[edge->kind]);
+        continue;
+      }
       if (edge->kind != EdgeKind::program_order || latest->kind == EdgeKind::hand_over) {
         edge->lag = std::min(edge->lag, usual[edge->kind]);
         continue;

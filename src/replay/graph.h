@@ -30,6 +30,7 @@ struct GraphEdge {
   EdgeKind kind = EdgeKind::program_order;
   bool from_start = false;  ///< counts from the start of `from`, not from its end
   Ns lag = 0;               ///< may be negative: work of one stream may overlap
+  Ns unexplained = 0;       ///< of the lag: what goes beyond the usual distance of its kind
 };
 
 struct GraphNode {

@@ -25,6 +25,7 @@ struct Change {
   std::vector<bool> lets_pass;       // per node: stream order out of it is gone
   std::vector<Ns> cut;               // per node: host work that program order into it loses
   Ns gap = 0;
+  bool explained_only = false;
 };
 
 Change no_change(const StepGraph& graph) {
@@ -149,7 +150,7 @@ Ns simulate(const StepGraph& graph, const Change& change) {
       const GraphEdge& edge = graph.edges[e];
       if (edge.kind == EdgeKind::completion && change.waits_for_none[index]) continue;
       if (edge.kind == EdgeKind::stream_order && change.lets_pass[edge.from]) continue;
-      Ns lag = edge.lag;
+      Ns lag = edge.lag - (change.explained_only ? edge.unexplained : 0);
       if (edge.kind == EdgeKind::program_order && change.gap_shrunk[index])
         lag = std::min(lag, change.gap);
       if (edge.kind == EdgeKind::program_order)
@@ -181,6 +182,13 @@ Ns replay_shortened(const StepGraph& graph, std::span<const std::pair<EventId, N
   for (const auto& [call, cut] : cuts)
     if (const auto node = graph.node_of.find(call); node != graph.node_of.end())
       change.cut[node->second] += cut;
+  return simulate(graph, change);
+}
+
+Ns replay_explained(const StepGraph& graph) {
+  if (graph.steps == 0) return 0;
+  Change change = no_change(graph);
+  change.explained_only = true;
   return simulate(graph, change);
 }
 

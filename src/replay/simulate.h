@@ -32,6 +32,10 @@ Ns replay(const StepGraph& graph, ReplayModel model, std::span<const EventId> ev
 /// `cuts` holds the calls and the nanoseconds of host work that go.
 Ns replay_shortened(const StepGraph& graph, std::span<const std::pair<EventId, Ns>> cuts);
 
+/// Mean length of the graph's steps when no edge takes longer than is usual for
+/// its kind: what the graph explains of the measured length.
+Ns replay_explained(const StepGraph& graph);
+
 /// Mean length of the graph's steps as measured.
 Ns measured(const StepGraph& graph);
 

@@ -263,9 +263,9 @@ class Builder {
         gain.step_time = part.total->range;
         gain.method = gain_method(rule_.gain, *part.total);
         // Replayed within 5 % of the measured step: what the best published simulators reach.
-        gain.confidence = !part.total->replay_error           ? "low"
-                          : *part.total->replay_error <= 0.05 ? "high"
-                                                              : "medium";
+        gain.confidence = !part.total->replay_error || part.total->at_most ? "low"
+                          : *part.total->replay_error <= 0.05              ? "high"
+                                                                           : "medium";
         if (step > 0)
           gain.fraction = fraction =
               static_cast<double>(part.total->range.mid) / static_cast<double>(step);

@@ -109,6 +109,12 @@ std::optional<Price> price_of(GainModel model, double share, const Seen& seen) {
     const double margin = std::max(0.1 * mid, error * step);
     price.replay_error = error;
     price.range = {.low = to_ns(mid - margin), .mid = to_ns(mid), .high = to_ns(mid + margin)};
+    if (model == GainModel::overlap_collective) {
+      // The trace does not say which work needs the result, so what could run
+      // beside it lies between nothing and enough.
+      price.range = {.low = 0, .mid = to_ns(mid / 2), .high = to_ns(mid)};
+      price.at_most = true;
+    }
     if (model == GainModel::remove_sync) price.together = to_ns(number(o, "replay_together_ns"));
   } else {
     price.range.mid = to_ns(charge.mid * share);
@@ -135,6 +141,7 @@ Price add_prices(std::span<const Price> prices, const RankSummary& rank) {
     sum.range.high += price.range.high;
     if (price.replay_error) sum.replay_error = price.replay_error;
     sum.together = std::max(sum.together, price.together);
+    sum.at_most = sum.at_most || price.at_most;
   }
   // With the function's other waits gone too, which the fix usually means: alone is the least.
   if (sum.together > sum.range.high) {
@@ -153,7 +160,8 @@ Price add_prices(std::span<const Price> prices, const RankSummary& rank) {
 std::string gain_method(GainModel model, const Price& price) {
   if (price.replay_error)
     return "replay: " + std::string(to_string(model)) +
-           (price.together > 0 ? ", together with the function's other waits (low: alone)" : "");
+           (price.together > 0 ? ", together with the function's other waits (low: alone)" : "") +
+           (price.at_most ? ", if there is work to hide it behind (high: all of it)" : "");
   switch (price.budget) {
     case Budget::communication:
       return "exposed communication charged to it";
