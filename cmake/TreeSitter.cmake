@@ -8,13 +8,15 @@ foreach(file tree-sitter/src/lib.c tree-sitter-python/scanner.c tree-sitter-cuda
 endforeach()
 add_library(stallscope_tree_sitter STATIC
   "${STALLSCOPE_DEPS_DIR}/tree-sitter/src/lib.c"
+  "${CMAKE_SOURCE_DIR}/src/source/syntax_nodes.c"
   "${STALLSCOPE_DEPS_DIR}/tree-sitter-python/parser.c"
   "${STALLSCOPE_DEPS_DIR}/tree-sitter-python/scanner.c"
   "${STALLSCOPE_DEPS_DIR}/tree-sitter-cuda/parser.c"
   "${STALLSCOPE_DEPS_DIR}/tree-sitter-cuda/scanner.c")
 target_include_directories(stallscope_tree_sitter SYSTEM PUBLIC
   "${STALLSCOPE_DEPS_DIR}/tree-sitter/include")
-target_include_directories(stallscope_tree_sitter PRIVATE "${STALLSCOPE_DEPS_DIR}/tree-sitter/src")
+target_include_directories(stallscope_tree_sitter PRIVATE "${STALLSCOPE_DEPS_DIR}/tree-sitter/src"
+  "${CMAKE_SOURCE_DIR}/src")
 # Nothing outside may replace its functions, so they can be inlined.
 # -fno-strict-aliasing: its array.h casts between arrays of different types.
 target_compile_options(stallscope_tree_sitter PRIVATE -w -O3 -g0 -fno-sanitize=all -fno-strict-aliasing

@@ -16,9 +16,12 @@ def run(command, folder):
     start = time.perf_counter()
     process = subprocess.Popen([str(part) for part in command], cwd=folder,
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, _, usage = os.wait4(process.pid, 0)
-    process.returncode = 0
-    return time.perf_counter() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+    _, status, usage = os.wait4(process.pid, 0)
+    wall = time.perf_counter() - start
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode not in (0, 1):  # 1: there are findings
+        sys.exit(f"{command[0]} failed with exit code {process.returncode}")
+    return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
 def in_turns(commands, folder, rounds=ROUNDS):

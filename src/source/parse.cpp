@@ -2,13 +2,14 @@
 // and the few shapes that differ between languages.
 #include <algorithm>
 #include <memory>
-#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "source/ast.h"
 #include "source/grammar.h"
 #include "source/parse_memory.h"
+#include "source/syntax_nodes.h"
 
 namespace stallscope {
 namespace {
@@ -17,94 +18,81 @@ using K = NodeKind;
 
 class Converter {
  public:
-  Converter(Ast& ast, const TSTree* tree)
-      : ast_(ast),
-        tables_(grammar_tables(ast.grammar)),
-        cursor_(ts_tree_cursor_new(ts_tree_root_node(tree))) {
-    module_ = add(K::module, Role::none, kNoNode, ts_tree_cursor_current_node(&cursor_));
-  }
-  ~Converter() { ts_tree_cursor_delete(&cursor_); }
-  Converter(const Converter&) = delete;
-  Converter& operator=(const Converter&) = delete;
+  explicit Converter(Ast& ast) : ast_(ast), tables_(grammar_tables(ast.grammar)) {}
 
   /// The statements of a tree, behind those added before.
   void add_all(const TSTree* tree) {
-    const TSNode root = ts_tree_root_node(tree);
-    ts_tree_cursor_reset(&cursor_, root);
-    if (ts_node_is_error(root))
-      ast_.error_bytes += ts_node_end_byte(root) - ts_node_start_byte(root);
-    if (ts_tree_cursor_goto_first_child(&cursor_)) siblings(module_, Role::none, 0);
-    close(module_);
+    const SyntaxNodes nodes = syntax_nodes(tree);
+    in_ = {nodes.nodes, nodes.count};
+    if (ast_.nodes.empty()) add(K::module, Role::none, kNoNode, 0);
+    if (in_[0].symbol >= tables_.specs.size())
+      ast_.error_bytes += in_[0].last_byte - in_[0].first_byte;
+    descend(0, 0, Role::none, 0);
+    close(0);
   }
 
  private:
-  /// Converts the node under the cursor and those after it as children of `parent`.
-  void siblings(NodeId parent, Role inherited, unsigned depth) {
-    do {
-      one(parent, inherited, depth);
-    } while (ts_tree_cursor_goto_next_sibling(&cursor_));
-    ts_tree_cursor_goto_parent(&cursor_);
+  using Id = uint32_t;  ///< index of a node of the grammar, in `in_`
+  static constexpr Id kNoId = 0xffffffffu;
+
+  /// Converts the children of `node` as children of `parent`.
+  void descend(Id node, NodeId parent, Role inherited, unsigned depth) {
+    if (depth >= kMaxNesting) return;
+    for (Id c = node + 1; c < in_[node].end; c = in_[c].end) one(c, parent, inherited, depth + 1);
   }
 
-  void descend(NodeId parent, Role inherited, unsigned depth) {
-    if (depth < kMaxNesting && ts_tree_cursor_goto_first_child(&cursor_)) {
-      siblings(parent, inherited, depth + 1);
-    }
-  }
-
-  void one(NodeId parent, Role inherited, unsigned depth) {
-    TSNode node = ts_tree_cursor_current_node(&cursor_);
-    const TSFieldId field = ts_tree_cursor_current_field_id(&cursor_);
+  void one(Id id, NodeId parent, Role inherited, unsigned depth) {
+    const SyntaxNode& node = in_[id];
     Node& owner = ast_.nodes[parent];
-    if (!ts_node_is_named(node)) {
-      if (field != 0 && (field == tables_.operator_field || field == tables_.operators_field) &&
+    if (!node.named) {
+      if (node.field != 0 &&
+          (node.field == tables_.operator_field || node.field == tables_.operators_field) &&
           owner.text.empty()) {
-        owner.text = text(node);
+        owner.text = text(id);
       } else if (owner.kind == K::unary && owner.text.empty() && owner.first_child == kNoNode) {
-        owner.text = text(node);  // Python's `not` has no field
+        owner.text = text(id);  // Python's `not` has no field
       }
       return;
     }
-    const TSSymbol symbol = ts_node_symbol(node);
-    if (symbol >= tables_.specs.size()) {  // ERROR
-      ast_.error_bytes += ts_node_end_byte(node) - ts_node_start_byte(node);
-      descend(parent, Role::none, depth);
+    if (node.symbol >= tables_.specs.size()) {  // ERROR
+      ast_.error_bytes += node.last_byte - node.first_byte;
+      descend(id, parent, Role::none, depth);
       return;
     }
-    const Spec spec = tables_.specs[symbol];
+    const Spec spec = tables_.specs[node.symbol];
     if (spec.action == Action::skip) return;
-    Role role = field < tables_.roles.size() ? tables_.roles[field] : Role::none;
+    Role role = node.field < tables_.roles.size() ? tables_.roles[node.field] : Role::none;
     if (inherited != Role::none && role != Role::left) role = inherited;
     if (owner.kind == K::subscript && role == Role::value) role = Role::object;
-    if (names_owner(owner, field)) {
-      owner.text = last_name(node);
+    if (names_owner(owner, node.field)) {
+      owner.text = last_name(id);
       return;
     }
     switch (spec.action) {
       case Action::flatten:
-        descend(parent, role, depth);
+        descend(id, parent, role, depth);
         return;
       case Action::declaration:
-        declaration(parent, role, node, depth);
+        declaration(id, parent, role, depth);
         return;
       case Action::declarator:
-        declarator(parent, role, node, depth);
+        declarator(id, parent, role, depth);
         return;
       case Action::qualified_name:
-        qualified(parent, role, node);
+        qualified(id, parent, role);
         return;
       default:
         break;
     }
-    NodeId id = add(spec.kind, role, parent, node);
+    NodeId made = add(spec.kind, role, parent, id);
     if (spec.action == Action::leaf || spec.kind == K::string || spec.kind == K::star) {
-      ast_.nodes[id].text = text(node);
+      ast_.nodes[made].text = text(id);
     }
     if (spec.action != Action::leaf) {
-      descend(id, Role::none, depth);
-      finish(id, node);
+      descend(id, made, Role::none, depth);
+      finish(made, id);
     }
-    close(id);
+    close(made);
   }
 
   /// Whether this field only gives `owner` its name.
@@ -126,14 +114,36 @@ class Converter {
     }
   }
 
+  /// The first child in that field, or kNoId.
+  Id child_in(Id id, TSFieldId field) const {
+    for (Id c = id + 1; c < in_[id].end; c = in_[c].end) {
+      if (in_[c].field == field) return c;
+    }
+    return kNoId;
+  }
+  Id child_in(Id id, std::string_view field) const {
+    return child_in(id, ts_language_field_id_for_name(tables_.language, field.data(),
+                                                      static_cast<uint32_t>(field.size())));
+  }
+  std::string_view type_of(Id id) const {
+    const char* name = ts_language_symbol_name(tables_.language, in_[id].symbol);
+    return name ? std::string_view(name) : std::string_view();
+  }
+  std::string_view field_name(Id id) const {
+    const char* name = in_[id].field == 0
+                           ? nullptr
+                           : ts_language_field_name_for_id(tables_.language, in_[id].field);
+    return name ? std::string_view(name) : std::string_view();
+  }
+
   /// The identifier a (possibly templated) name ends in, or the node's whole text.
-  std::string_view last_name(TSNode node) {
-    TSNode name = ts_node_child_by_field_id(node, tables_.name_field);
-    return ts_node_is_null(name) ? text(node) : text(name);
+  std::string_view last_name(Id id) const {
+    const Id name = child_in(id, tables_.name_field);
+    return text(name == kNoId ? id : name);
   }
 
   /// Roles and texts that the grammars do not name.
-  void finish(NodeId id, TSNode node) {
+  void finish(NodeId id, Id node) {
     Node& self = ast_.nodes[id];
     std::vector<NodeId>& kids = scratch_;
     kids.clear();
@@ -211,99 +221,83 @@ class Converter {
   }
 
   /// C++: `T a = x, b;` becomes one assignment per declarator, with T as its text.
-  void declaration(NodeId parent, Role role, TSNode node, unsigned depth) {
+  void declaration(Id id, NodeId parent, Role role, unsigned depth) {
     if (depth >= kMaxNesting) return;
-    std::string_view type;
-    TSNode type_node = ts_node_child_by_field_name(node, "type", 4);
-    if (!ts_node_is_null(type_node)) type = text(type_node);
-    if (!ts_tree_cursor_goto_first_child(&cursor_)) return;
-    do {
-      TSNode part = ts_tree_cursor_current_node(&cursor_);
-      std::string_view part_type = ts_node_type(part);
-      std::string_view field = field_name();
+    const Id type_node = child_in(id, "type");
+    const std::string_view type = type_node == kNoId ? std::string_view() : text(type_node);
+    for (Id part = id + 1; part < in_[id].end; part = in_[part].end) {
+      const std::string_view part_type = type_of(part), field = field_name(part);
       if (field == "type") {
         if (part_type == "class_specifier" || part_type == "struct_specifier") {
-          one(parent, Role::none, depth + 1);
+          one(part, parent, Role::none, depth + 1);
         }
         continue;
       }
       if (field != "declarator") continue;
-      NodeId id = add(K::assign, role, parent, part);
-      ast_.nodes[id].text = type;
+      NodeId made = add(K::assign, role, parent, part);
+      ast_.nodes[made].text = type;
       if (part_type == "init_declarator") {
-        if (ts_tree_cursor_goto_first_child(&cursor_)) {
-          do {
-            if (field_name() == "value")
-              one(id, Role::right, depth + 1);
-            else if (field_name() == "declarator")
-              one(id, Role::left, depth + 1);
-          } while (ts_tree_cursor_goto_next_sibling(&cursor_));
-          ts_tree_cursor_goto_parent(&cursor_);
+        for (Id c = part + 1; c < in_[part].end; c = in_[c].end) {
+          if (field_name(c) == "value")
+            one(c, made, Role::right, depth + 1);
+          else if (field_name(c) == "declarator")
+            one(c, made, Role::left, depth + 1);
         }
       } else {
-        one(id, Role::left, depth + 1);
+        one(part, made, Role::left, depth + 1);
       }
-      close(id);
-    } while (ts_tree_cursor_goto_next_sibling(&cursor_));
-    ts_tree_cursor_goto_parent(&cursor_);
-  }
-
-  std::string_view field_name() const {
-    const char* name = ts_tree_cursor_current_field_name(&cursor_);
-    return name ? std::string_view(name) : std::string_view();
+      close(made);
+    }
   }
 
   /// C++: the declarator of a function names it; any other one is seen through.
-  void declarator(NodeId parent, Role role, TSNode node, unsigned depth) {
-    if (ast_.nodes[parent].kind == K::function || ast_.nodes[parent].kind == K::lambda) {
-      if (std::string_view(ts_node_type(node)) == "function_declarator") {
-        TSNode name = ts_node_child_by_field_name(node, "declarator", 10);
-        if (!ts_node_is_null(name)) ast_.nodes[parent].text = text(name);
-        if (!ts_tree_cursor_goto_first_child(&cursor_)) return;
-        do {
-          if (field_name() == "parameters") one(parent, Role::parameters, depth + 1);
-        } while (ts_tree_cursor_goto_next_sibling(&cursor_));
-        ts_tree_cursor_goto_parent(&cursor_);
-        return;
+  void declarator(Id id, NodeId parent, Role role, unsigned depth) {
+    const K owner = ast_.nodes[parent].kind;
+    if ((owner == K::function || owner == K::lambda) && type_of(id) == "function_declarator") {
+      const Id name = child_in(id, "declarator");
+      if (name != kNoId) ast_.nodes[parent].text = text(name);
+      for (Id c = id + 1; c < in_[id].end; c = in_[c].end) {
+        if (field_name(c) == "parameters") one(c, parent, Role::parameters, depth + 1);
       }
+      return;
     }
-    descend(parent, role, depth);
+    descend(id, parent, role, depth);
   }
 
   /// C++: a::b::c becomes attribute c of attribute b of name a, as in Python.
-  void qualified(NodeId parent, Role role, TSNode node) {
-    std::vector<TSNode> parts;
-    TSNode at = node;
-    while (parts.size() < 32 && std::string_view(ts_node_type(at)) == "qualified_identifier") {
-      TSNode scope = ts_node_child_by_field_name(at, "scope", 5);
-      if (!ts_node_is_null(scope)) parts.push_back(scope);
-      TSNode name = ts_node_child_by_field_id(at, tables_.name_field);
-      if (ts_node_is_null(name)) break;
+  void qualified(Id id, NodeId parent, Role role) {
+    std::vector<Id> parts;
+    Id at = id;
+    while (parts.size() < 32 && type_of(at) == "qualified_identifier") {
+      const Id scope = child_in(at, "scope");
+      if (scope != kNoId) parts.push_back(scope);
+      const Id name = child_in(at, tables_.name_field);
+      if (name == kNoId) break;
       at = name;
     }
     parts.push_back(at);
     std::vector<NodeId> opened;
     for (size_t i = parts.size(); i-- > 0;) {
-      NodeId id = add(i == 0 ? K::name : K::attribute, opened.empty() ? role : Role::object,
-                      opened.empty() ? parent : opened.back(), node);
-      ast_.nodes[id].text = last_name(parts[i]);
-      opened.push_back(id);
+      NodeId made = add(i == 0 ? K::name : K::attribute, opened.empty() ? role : Role::object,
+                        opened.empty() ? parent : opened.back(), id);
+      ast_.nodes[made].text = last_name(parts[i]);
+      opened.push_back(made);
     }
-    for (NodeId id : opened) close(id);
+    for (NodeId made : opened) close(made);
   }
 
-  NodeId add(NodeKind kind, Role role, NodeId parent, TSNode node) {
+  NodeId add(NodeKind kind, Role role, NodeId parent, Id from) {
+    const SyntaxNode& node = in_[from];
     NodeId id = static_cast<NodeId>(ast_.nodes.size());
     Node& out = ast_.nodes.emplace_back();
     out.kind = kind;
     out.role = role;
     out.parent = parent;
-    out.first_byte = ts_node_start_byte(node);
-    out.last_byte = ts_node_end_byte(node);
-    TSPoint start = ts_node_start_point(node), end = ts_node_end_point(node);
-    out.first_line = start.row + 1;
-    out.last_line = end.row + 1;
-    out.column = static_cast<uint16_t>(std::min<uint32_t>(start.column + 1, 0xffff));
+    out.first_byte = node.first_byte;
+    out.last_byte = node.last_byte;
+    out.first_line = node.first_row + 1;
+    out.last_line = node.last_row + 1;
+    out.column = static_cast<uint16_t>(std::min<uint32_t>(node.first_column + 1, 0xffff));
     if (parent != kNoNode) {
       if (last_child_.size() <= parent) last_child_.resize(id + 64, kNoNode);
       NodeId& last = last_child_[parent];
@@ -314,15 +308,13 @@ class Converter {
   }
   void close(NodeId id) { ast_.nodes[id].end = static_cast<NodeId>(ast_.nodes.size()); }
 
-  std::string_view text(TSNode node) const {
-    uint32_t first = ts_node_start_byte(node), last = ts_node_end_byte(node);
-    return ast_.source.substr(first, last - first);
+  std::string_view text(Id id) const {
+    return ast_.source.substr(in_[id].first_byte, in_[id].last_byte - in_[id].first_byte);
   }
 
   Ast& ast_;
   const GrammarTables& tables_;
-  mutable TSTreeCursor cursor_;
-  NodeId module_ = 0;
+  std::span<const SyntaxNode> in_;
   std::vector<NodeId> last_child_;
   std::vector<NodeId> scratch_;
 };
@@ -373,15 +365,12 @@ std::vector<TSRange> definitions(std::string_view text) {
 /// Each top-level definition parsed by itself, so that an open bracket spoils one only.
 Ast parse_apart(const Parser& parser, const Ast& whole, std::string_view text) {
   Ast ast = empty_ast(whole.source, whole.grammar);
-  std::optional<Converter> converter;
+  Converter converter(ast);
   for (const TSRange& range : definitions(text)) {
     ts_parser_set_included_ranges(parser.get(), &range, 1);
-    const TSTree* tree = parse_text(parser, text);
-    if (!tree) continue;
-    if (!converter) converter.emplace(ast, tree);
-    converter->add_all(tree);
+    if (const TSTree* tree = parse_text(parser, text)) converter.add_all(tree);
   }
-  if (!converter) return whole;
+  if (ast.nodes.empty()) return whole;
   ast.nodes[0] = whole.nodes[0];
   ast.nodes[0].first_child = ast.size() > 1 ? 1 : kNoNode;
   ast.nodes[0].end = static_cast<NodeId>(ast.size());
@@ -406,7 +395,7 @@ Ast parse_source(std::string_view source, Grammar grammar) {
   ts_parser_set_language(parser.get(), grammar_tables(grammar).language);
   // The tree goes with its memory: taking it apart node by node would cost a tenth of the parse.
   if (const TSTree* tree = parse_text(parser, text)) {
-    Converter(ast, tree).add_all(tree);
+    Converter(ast).add_all(tree);
   } else {
     ast.nodes.emplace_back().kind = K::module;
     ast.nodes[0].end = 1;
