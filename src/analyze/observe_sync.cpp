@@ -116,8 +116,10 @@ void observe_host_sync(const RankContext& context, SiteTable& sites, const Strea
       if (block.copy != kNoEvent && block.copy != block.call) group.events.push_back(block.copy);
       group.count.add(used, 1);
       group.blocked.add(used, static_cast<double>(block.blocked));
+      // The copy of a block may be what waits, and its synchronisation short.
+      const Ns from = trace.starts()[block.copy == kNoEvent ? block.call : block.copy];
       group.per_step["device_busy_ns"].add(
-          used, static_cast<double>(overlap(context.usage.busy, start, trace.end(block.call))));
+          used, static_cast<double>(overlap(context.usage.busy, from, trace.end(block.call))));
       if (transfer != kNoEvent)
         if (const auto bytes = trace.integer(transfer, kKeyBytes))
           group.median["bytes"].push_back(static_cast<double>(*bytes));

@@ -55,7 +55,8 @@ TEST_CASE("item(): one block of copy and synchronisation, its cause, its place, 
   CHECK(sync.texts.at("copy") == "device-to-host");
   CHECK(sync.texts.at("host_memory") == "pageable");
   CHECK(sync.numbers.at("bytes") == 4);
-  CHECK(sync.cause == "gemm");  // what the copy itself stood behind
+  CHECK(sync.cause == "gemm");                          // what the copy itself stood behind
+  CHECK(sync.numbers.at("device_busy_ns") == 207'000);  // from the copy's call to the return
   CHECK(sync.count.per_step() == 1);
   CHECK(sync.count.steps_affected == 8);
   CHECK(sync.blocked_ns.median == 200'000);
