@@ -25,14 +25,27 @@ int fail(const Error& error) {
   return kExitCannot;
 }
 
+/// How far the clock of a trace's rank is ahead of the first rank's, as its report says.
+Ns clock_offset_of(const Trace& trace, const Report* report) {
+  if (report == nullptr) return 0;
+  for (const Process& process : trace.processes) {
+    const auto rank = std::ranges::find_if(report->summary.ranks, [&](const RankSummary& summary) {
+      return summary.rank == process.rank && summary.pid == process.pid;
+    });
+    if (rank != report->summary.ranks.end() && rank->rank >= 0) return rank->clock_offset;
+  }
+  return 0;
+}
+
 Status write_export(const Exporter& exporter, const std::vector<std::string>& paths,
                     const Report* report, const std::string& output, Progress& progress) {
   Result<std::unique_ptr<ExportTarget>> target = exporter.open(output);
   if (!target) return target.error();
   for (const std::string& path : paths) {
     progress.update("Exporting " + path);
-    const Result<Trace> trace = import_trace(path);
+    Result<Trace> trace = import_trace(path);
     if (!trace) return trace.error();
+    trace->shift_times(-clock_offset_of(*trace, report));  // several ranks share one time line
     if (const Status added = (*target)->add(*trace); !added) return added;
   }
   return (*target)->finish(report);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <map>
 
 namespace stallscope {
 namespace {
@@ -73,17 +74,20 @@ Status OutputFile::close() {
 
 std::vector<FindingInstant> finding_instants(const Report& report) {
   std::vector<FindingInstant> out;
+  std::map<int32_t, Ns> ahead;  // traces are exported on the first rank's clock
+  for (const RankSummary& rank : report.summary.ranks) ahead[rank.rank] = rank.clock_offset;
   for (const Finding& finding : report.findings) {
     for (const Timeline& timeline : finding.exemplars) {
       if (timeline.origin >= 0) {
-        out.push_back({&finding, timeline.rank, timeline.origin + offset_of_highlight(timeline)});
+        out.push_back({&finding, timeline.rank,
+                       timeline.origin + offset_of_highlight(timeline) - ahead[timeline.rank]});
         continue;
       }
       for (const RankSummary& rank : report.summary.ranks) {
         if (rank.rank != timeline.rank) continue;
         const auto step = std::ranges::find(rank.steps, timeline.step, &Step::index);
         if (step == rank.steps.end()) continue;
-        out.push_back({&finding, timeline.rank, step->host_start});
+        out.push_back({&finding, timeline.rank, step->host_start - rank.clock_offset});
         break;
       }
     }

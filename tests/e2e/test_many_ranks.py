@@ -1,5 +1,6 @@
 """Several ranks: read at once, summarised apart, aligned, checked against each other."""
 import json
+import sqlite3
 
 from kineto_steps import write_trace
 
@@ -50,6 +51,14 @@ def test_summaries_of_nodes_give_the_report_of_all_traces(tool, tmp_path):
     assert len(tool.report(tmp_path / "mixed")["ranks"]) == 2
     tool("report", tmp_path / "summaries", "--ranks", "3", "-o", tmp_path / "one")
     assert [rank["rank"] for rank in tool.report(tmp_path / "one")["ranks"]] == [3]
+
+
+def test_ranks_are_exported_on_one_clock(tool, tmp_path):
+    tool("export", write_ranks(tmp_path / "ranks"), "--to", "sqlite", "-o", tmp_path / "run.sqlite")
+    database = sqlite3.connect(tmp_path / "run.sqlite")
+    ends = {end for (end,) in database.execute(
+        "SELECT start_ns + duration_ns FROM event WHERE name LIKE 'nccl%'")}
+    assert len(ends) == 10  # one per step, equal on all ranks
 
 
 def test_a_damaged_summary_is_refused_by_name(tool, tmp_path):
