@@ -17,7 +17,7 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 ln -s "$trace" "$work/rank0.json.gz"
-cat >"$work/hta.py" <<'PY'
+cat >"$work/breakdown.py" <<'PY'
 import sys
 from hta.trace_analysis import TraceAnalysis
 analysis = TraceAnalysis(trace_files={0: sys.argv[1]}, trace_dir="/")
@@ -31,6 +31,6 @@ subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL, stderr=subpr
 print(time.monotonic() - start, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 PY
 }
-read -r their_s their_kb < <(measure "$venv/bin/python" "$work/hta.py" "$work/rank0.json.gz")
+read -r their_s their_kb < <(measure "$venv/bin/python" "$work/breakdown.py" "$work/rank0.json.gz")
 read -r our_s our_kb < <(measure build/release/stallscope report "$work/rank0.json.gz" -q -o "$work/out")
 python3 -c "print(f'Holistic Trace Analysis: {$their_s / $our_s:.0f} x our time (goal 30), {$their_kb / $our_kb:.1f} x our memory (goal 10)')"
