@@ -210,7 +210,48 @@ void observe_stragglers(const RunSummary& run, std::vector<Observation>& observa
   }
 }
 
+/// A rank's mean wait per used step in collectives, and the rank that it waited for longest.
+std::pair<Ns, int32_t> collective_wait(const RankSummary& rank, const RunSummary& run) {
+  std::set<uint32_t> used;
+  for (const Step& step : rank.steps)
+    if (step.use == StepUse::used) used.insert(step.index);
+  Ns total = 0;
+  std::map<int32_t, Ns> by_rank;
+  for (const auto& [key, share] : rank.collectives) {
+    const auto joined = run.collectives.find(key);
+    if (!used.contains(share.step) || joined == run.collectives.end()) continue;
+    const Ns wait = share.total - joined->second.shortest;
+    total += wait;
+    by_rank[joined->second.shortest_rank] += wait;
+  }
+  if (total <= 0) return {0, -1};
+  const auto late = std::ranges::max_element(
+      by_rank, [](const auto& a, const auto& b) { return a.second < b.second; });
+  return {total / static_cast<Ns>(used.size()), late->first};
+}
+
 }  // namespace
+
+void split_communication_waits(RunSummary& run) {
+  for (RankSummary& rank : run.ranks) {
+    const auto row = [&rank](std::string_view cause) {
+      return std::ranges::find(rank.waits, cause, &WaitShare::cause);
+    };
+    const auto communication = row("communication");
+    if (communication == rank.waits.end()) continue;
+    if (const auto before = row("communication-wait"); before != rank.waits.end()) {
+      communication->per_step += before->per_step;
+      rank.waits.erase(before);
+    }
+    const auto whole = row("communication");
+    const auto [wait, late] = collective_wait(rank, run);
+    const Ns exposed = std::min(wait, whole->per_step);
+    if (exposed <= 0) continue;
+    whole->per_step -= exposed;
+    rank.waits.push_back({"communication-wait", "rank " + std::to_string(late), {}, {}, exposed});
+    std::ranges::stable_sort(rank.waits, std::greater{}, &WaitShare::per_step);
+  }
+}
 
 std::vector<Observation> observe_across_ranks(const RunSummary& run) {
   std::vector<Observation> observations;

@@ -11,4 +11,8 @@ namespace stallscope {
 /// ranks and collectives.
 std::vector<Observation> observe_across_ranks(const RunSummary& run);
 
+/// Tells, in each rank's wait table, the exposed communication that was waiting for a late rank
+/// from the rest. What an earlier merge told apart is joined again first.
+void split_communication_waits(RunSummary& run);
+
 }  // namespace stallscope

@@ -44,6 +44,7 @@ RunSummary merge(RunSummary a, RunSummary b) {
   });
   add_shares(run, b.collectives);
   align_clocks(run);
+  split_communication_waits(run);
   run.cross_rank = observe_across_ranks(run);
   return run;
 }
@@ -56,6 +57,7 @@ RunSummary merge_ranks(std::vector<RankSummary> ranks) {
   });
   for (const RankSummary& rank : run.ranks) add_shares(run, rank.collectives);
   align_clocks(run);
+  split_communication_waits(run);
   run.cross_rank = observe_across_ranks(run);
   return run;
 }

@@ -196,7 +196,8 @@ struct KernelShare {
 /// Time in which a used step's device did not compute, by why and by who.
 struct WaitShare {
   /// "host-sync", "host-work", "input-wait", "launch-call", "launch-latency",
-  /// "stream-dependency", "profiler-overhead", "copy", "communication".
+  /// "stream-dependency", "profiler-overhead", "copy", "communication" and, once ranks are merged,
+  /// "communication-wait": for the rank that arrived last.
   std::string cause;
   std::string subject;  ///< host function, call or kernel that took most of it
   std::string op;

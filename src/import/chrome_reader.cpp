@@ -79,7 +79,8 @@ class Reader {
         continue;
       }
       if (!read_member() && !find_events()) return ok_status();
-      if (stopped_) return ok_status();
+      // Events that end in garbage are given up: what follows may be terabytes of it.
+      if (stopped_ || result_.cut_short) return ok_status();
       if (Status failed = std::move(events_status_); !failed) return failed;
     }
   }

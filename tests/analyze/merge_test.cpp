@@ -92,6 +92,22 @@ TEST_CASE("the rank that arrives last is named, with how long the others waited"
   CHECK(slow->texts.at("dominant_class") == "compute");
 }
 
+TEST_CASE("exposed communication is told apart from waiting for a late rank") {
+  const auto row = [](const RankSummary& rank, std::string_view cause) {
+    const auto found = std::ranges::find(rank.waits, cause, &WaitShare::cause);
+    return found == rank.waits.end() ? Ns{0} : found->per_step;
+  };
+  const RankSummary early = rank_that_arrives(0, 2, 300), late = rank_that_arrives(1, 2, 700);
+  CHECK(row(early, "communication") == 500);
+  const RunSummary run = merge(merge_ranks({early}), merge_ranks({late}));
+  CHECK(row(run.ranks[0], "communication-wait") == 400);
+  CHECK(row(run.ranks[0], "communication") == 100);
+  CHECK(std::ranges::find(run.ranks[0].waits, "communication-wait", &WaitShare::cause)->subject ==
+        "rank 1");
+  CHECK(row(run.ranks[1], "communication-wait") == 0);
+  CHECK(row(run.ranks[1], "communication") == 100);
+}
+
 TEST_CASE("ranks that arrive together give no row") {
   const RunSummary run = merge_ranks({rank_that_arrives(0, 2, 400), rank_that_arrives(1, 2, 400)});
   CHECK(run.cross_rank.empty());
