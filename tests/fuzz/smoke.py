@@ -65,6 +65,20 @@ def nsys_seeds(folder):
         database.close()
 
 
+def manifest_seeds(folder):
+    """A whole run.json, as the recorder writes it when a run ends and when it begins."""
+    manifest = {"schemaVersion": "1.0", "id": "20260101-120000-abcdef", "state": "complete",
+                "command": ["./train", "--steps", "5"], "workingDirectory": "/home/user",
+                "startedAt": "2026-01-01T12:00:00Z", "durationNs": 1, "exitCode": 0, "signal": None,
+                "interrupted": False, "recordingFolder": "", "identity": {"rank": 0, "localRank": 0,
+                "worldSize": 2, "launcher": "torchrun"}, "sampleRateHz": 200,
+                "overhead": {"difference": 0.01, "low": 0, "high": 0.02, "pairs": 6},
+                "environment": {"cpu.model": "x"}, "warnings": ["one"]}
+    (folder / "complete").write_text(json.dumps(manifest))
+    (folder / "begun").write_text(json.dumps({**manifest, "state": "recording", "durationNs": None,
+                                              "exitCode": None, "overhead": None}))
+
+
 with tempfile.TemporaryDirectory() as temporary:
     corpus = pathlib.Path(temporary) / "corpus"
     corpus.mkdir()
