@@ -28,6 +28,10 @@ class Collector {
       const Node& node = ast_[id];
       if (node.kind == K::call) {
         std::string_view name = callee_name(ast_, id);
+        // `from torch.distributed.fsdp import FullyShardedDataParallel as FSDP`
+        const std::string_view imported = file_.names.import_of(name);
+        if (!imported.empty() && ast_[ast_.child(id, Role::callee)].kind == K::name)
+          name = last_component(imported);
         if (const auto* clauses = rules_.by_call(name)) {
           for (uint32_t c : *clauses) at(rules_.clauses()[c], id);
         }

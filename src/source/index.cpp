@@ -228,7 +228,9 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     out.context_chain = contexts_->chain(function, candidate.loop, kInForward);
     return true;
   }
-  if ((bits & kInJit) != 0 && wants(Context::jit)) return true;
+  if ((bits & kInJit) != 0 && wants(Context::jit) &&
+      (bits & (kInInit | kOutside | kInCheckpoint | kInEval)) == 0)
+    return true;
   if (word == "init") return wants(Context::init);
   if (word == "eval") {
     if (wants(Context::eval)) return true;

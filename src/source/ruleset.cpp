@@ -82,7 +82,10 @@ bool is_call_of(const FileView& file, NodeId node, const CallName& name) {
     if (file.ast[callee].text != name.last) return false;
     return !name.method_only || (attribute && !file.names.resolve(callee).imported);
   }
-  if (!name.prefix && file.ast[callee].text != name.last) return false;
+  // A plain name may be an import's alias.
+  if (!name.prefix && file.ast[callee].kind == NodeKind::attribute &&
+      file.ast[callee].text != name.last)
+    return false;
   const std::string& path = file.names.resolve(callee).path;
   return name.prefix ? path.starts_with(name.path) : path == name.path;
 }

@@ -1,0 +1,24 @@
+import time
+
+import torch
+
+
+def train(model, loader, optimizer):
+    start_time = time.time()
+    seen = 0
+    for x in loader:
+        model(x).backward()
+        optimizer.step()
+        seen += len(x)
+        speed = seen / (time.time() - start_time)  # expect: cumulative-speed-log
+        rate = (seen * 2) / (time.time() - start_time)  # expect: cumulative-speed-log
+    return speed, rate
+
+
+class Trainer:
+    def fit(self, loader):
+        self.start_time = time.time()
+        for x in loader:
+            self.model(x).backward()
+            self.optimizer.step()
+            self.speed = self.tokens / (time.time() - self.start_time)  # expect: cumulative-speed-log
