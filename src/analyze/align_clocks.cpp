@@ -32,6 +32,15 @@ std::vector<double> differences(const RankSummary& rank, const RankSummary& refe
   return found;
 }
 
+// Without recorded numbers collectives are counted within each step, so that only steps which a
+// rank recorded whole can be compared.
+bool is_comparable(const RankSummary& rank, const CollectiveKey& key,
+                   const CollectiveShare& share) {
+  if (!key.group.ends_with("/" + share.name)) return true;
+  const auto step = std::ranges::find(rank.steps, share.step, &Step::index);
+  return step != rank.steps.end() && step->use == StepUse::used;
+}
+
 double ninetieth(std::vector<double> values) {
   std::ranges::sort(values);
   return values[values.size() * 9 / 10];
@@ -69,6 +78,7 @@ std::vector<std::string> collective_order_faults(const RunSummary& run) {
   std::map<std::string_view, std::vector<Member>> groups;
   for (const RankSummary& rank : run.ranks) {
     for (const auto& [key, share] : rank.collectives) {
+      if (!is_comparable(rank, key, share)) continue;
       std::vector<Member>& members = groups[key.group];
       if (members.empty() || members.back().rank != &rank)
         members.push_back({&rank, key.sequence, key.sequence});
@@ -88,6 +98,9 @@ std::vector<std::string> collective_order_faults(const RunSummary& run) {
            at != reference.rank->collectives.end() && at->first.group == group &&
            at->first.sequence <= to && fault.empty();
            ++at) {
+        if (!is_comparable(*reference.rank, at->first, at->second) ||
+            !is_comparable(*members[i].rank, at->first, at->second))
+          continue;
         const auto other = theirs.find(at->first);
         if (other == theirs.end())
           fault = fmt::format(

@@ -144,4 +144,19 @@ TEST_CASE("ranks that run different collectives are told with the place") {
   RankSummary shorter = with_collectives(1, 5, good);
   shorter.collectives.erase({"world", 3});
   CHECK(faults({with_collectives(0, 0, good), shorter}).empty());
+  // Collectives without numbers are counted by step: a step that one rank recorded in part is none.
+  const auto counted = [](int32_t rank, uint32_t partial, StepUse use) {
+    RankSummary summary;
+    summary.rank = rank;
+    for (uint32_t step = 0; step < 4; ++step) {
+      summary.steps.push_back({.index = step, .use = step == partial ? use : StepUse::used});
+      for (int64_t i = 0; i < 3; ++i)
+        if (step != partial || i > 0)
+          summary.collectives[{"world/all-reduce", step * 1'000'000 + i}] = {
+              5, rank, 5, 1, step, "all-reduce", step * 1000 + i * 10};
+    }
+    return summary;
+  };
+  CHECK(faults({counted(0, 9, StepUse::used), counted(1, 2, StepUse::hole)}).empty());
+  CHECK(faults({counted(0, 9, StepUse::used), counted(1, 2, StepUse::used)}).size() == 1);
 }
