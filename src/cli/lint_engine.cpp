@@ -56,8 +56,19 @@ void keep_one_advice(std::vector<Finding>& findings) {
                 [&](const Finding& f) { return f.advice && !shown.insert(f.rule_id).second; });
 }
 
+/// Whether lint could have found something of this id, so that a comment about it is judged.
+bool is_judged(const Linted& linted, const EvaluateOptions& options, const std::string& id) {
+  const auto names = [&](const std::vector<std::string>& ids) {
+    return std::ranges::find(ids, id) != ids.end();
+  };
+  if (id == "*") return options.select.empty() && options.ignore.empty();
+  if (!options.select.empty() && !names(options.select)) return false;
+  const auto rule = std::ranges::find(linted.rules, id, &Rule::id);
+  return !names(options.ignore) && (rule == linted.rules.end() || rule->has_source());
+}
+
 /// Takes out what comments in the source accept; says which accept nothing.
-void suppress(Linted& linted) {
+void suppress(Linted& linted, const EvaluateOptions& options) {
   const SourceAnalysis& source = linted.source;
   std::map<std::string, Suppressions> by_file;
   for (const auto& file : source.index.files()) {
@@ -68,6 +79,7 @@ void suppress(Linted& linted) {
   }
   const SuppressionOutcome outcome = apply_suppressions(linted.results.findings, by_file);
   for (const UnusedSuppression& unused : outcome.unused) {
+    if (!is_judged(linted, options, unused.id)) continue;
     linted.messages.push_back(unused.file + ":" + std::to_string(unused.line) +
                               ": this suppression of " + unused.id + " is not needed");
   }
@@ -95,7 +107,7 @@ Status find_all(const LintSettings& settings, Linted& out) {
   evaluation.severities = out.config.severities;
   out.results = evaluate(out.rules, nullptr, out.source.facts, evaluation);
   keep_one_advice(out.results.findings);
-  suppress(out);
+  suppress(out, evaluation);
   apply_path_settings(out.config, out.results.findings);
   return ok_status();
 }

@@ -127,9 +127,10 @@ std::vector<ChangedFile> ignore_all(const Linted& linted) {
 
 Status write_changed(const Linted& linted, std::span<const ChangedFile> files) {
   for (const ChangedFile& file : files) {
-    const std::filesystem::path whole =
-        std::filesystem::path(linted.source.project.root) / file.path;
     std::error_code ec;
+    // A link stays a link: what it leads to is written.
+    const std::filesystem::path whole = std::filesystem::weakly_canonical(
+        std::filesystem::path(linted.source.project.root) / file.path, ec);
     const auto mode = std::filesystem::status(whole, ec).permissions();
     if (auto written = write_file(whole.string(), file.after); !written) return written;
     if (!ec) std::filesystem::permissions(whole, mode, ec);

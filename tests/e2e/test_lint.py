@@ -64,7 +64,11 @@ def test_safe_fixes_are_made_and_shown_first(tool, project):
     assert patched.returncode == 0, patched.stderr + shown.stdout
     by_patch = (project / "train.py").read_text()
     (project / "train.py").write_text(TRAIN)
+    (project / "train.py").rename(project / "elsewhere")
+    (project / "train.py").symlink_to(project / "elsewhere")
+    (project / "elsewhere").chmod(0o755)
     tool("lint", "--fix", "--no-cache", cwd=project, check=1)
+    assert (project / "train.py").is_symlink() and (project / "elsewhere").stat().st_mode & 0o777 == 0o755
     text = (project / "train.py").read_text()
     assert text == by_patch
     compile(text, "train.py", "exec")
@@ -179,6 +183,19 @@ def test_the_cache_changes_nothing(tool, project):
         if not entry.name.startswith("."):
             entry.write_bytes(entry.read_bytes()[: entry.stat().st_size // 2])
     assert run() == cold
+
+
+def test_comments_that_accept_nothing_are_named(tool, project):
+    (project / "train.py").write_text(
+        TRAIN + "x = 1  # stallscope: ignore[item-in-step]\n"
+                "y = 1  # stallscope: ignore[no-such-rule]\n"
+                "z = 1  # stallscope: ignore[unsynchronised-gc] seen in runs only\n")
+    said = tool("lint", "--no-cache", "--exit-zero", cwd=project).stderr
+    assert "train.py:21: this suppression of item-in-step" in said
+    assert "train.py:22: this suppression of no-such-rule" in said
+    assert "unsynchronised-gc" not in said
+    said = tool("lint", "--no-cache", "--exit-zero", "--select", "explicit-sync", cwd=project).stderr
+    assert "item-in-step" not in said
 
 
 STEP = "def train(m, loader, opt):\n    for x in loader:\n        loss = m(x)\n        loss.backward()\n" \
