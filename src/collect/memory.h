@@ -41,11 +41,9 @@ inline void* map_wiped_on_fork(size_t bytes, bool* wiped_by_kernel) {
 /// from a signal handler that interrupted the holder.
 class SpinLock {
  public:
-  bool try_lock() {
-    __atomic_add_fetch(&g_locks_taken, 1, __ATOMIC_RELAXED);
-    return __atomic_exchange_n(&held_, 1, __ATOMIC_ACQUIRE) == 0;
-  }
+  bool try_lock() { return __atomic_exchange_n(&held_, 1, __ATOMIC_ACQUIRE) == 0; }
   bool lock() {
+    __atomic_add_fetch(&g_locks_taken, 1, __ATOMIC_RELAXED);
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       if (try_lock()) return true;
       if (attempt >= kSpins) {
