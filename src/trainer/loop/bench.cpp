@@ -232,6 +232,8 @@ int train(Rank& rank, const BenchOptions& o) {
     must(load_checkpoint(checkpoint_path(o.resume, rank.rank, rank.size), session));
   Inputs inputs(o, session);
   device.synchronize();
+  StepEnds ends;
+  ends.reserve(static_cast<size_t>(o.steps));
   if (!o.record.empty()) {
     must(train_and_record(o, session, inputs));
   } else {
@@ -242,13 +244,14 @@ int train(Rank& rank, const BenchOptions& o) {
       check_loss(session);
       session.backward();
       session.optimizer_step({.rate = o.rate});
+      session.stream().enqueue([&ends] { ends.push_back(now_ns()); });
     }
   }
   if (const int code = finish(rank, session); code != 0) return code;
   if (!o.save.empty())
     must(save_checkpoint(checkpoint_path(o.save, rank.rank, rank.size), session));
   if (rank.rank == 0 && !o.facts.empty())
-    must(write_facts(o.facts, session, it->memory, library_of(o)));
+    must(write_facts(o.facts, session, it->memory, ends, library_of(o)));
   return 0;
 }
 

@@ -78,11 +78,13 @@ double attention_flops(const Program& program) {
 }  // namespace
 
 Status write_facts(const std::string& path, Session<float>& session, const MemoryFacts& memory,
-                   const ProductLibrary* library) {
+                   const StepEnds& ends, const ProductLibrary* library) {
   const Program& program = session.program();
   double parameters = 0;
   for (const TensorId id : program.parameters())
     parameters += static_cast<double>(program.tensor(id).size());
+  Json steps = Json::array();
+  for (size_t i = 1; i < ends.size(); ++i) steps.push_back(ends[i] - ends[i - 1]);
   Json products = Json::array();
   for (const auto& rate : session.measure_products(kRepeats))
     products.push_back({{"name", rate.name},
@@ -94,6 +96,7 @@ Status write_facts(const std::string& path, Session<float>& session, const Memor
                    {"instructionSet", kernels<float>().instruction_set},
                    {"products", library != nullptr ? library->version() : "own kernels"},
                    {"denormals", "flushed to zero"},
+                   {"stepNs", steps},
                    {"memoryBytes", memory.planned_bytes},
                    {"minimumMemoryBytes", memory.minimum_bytes},
                    {"attentionFlops", attention_flops(program)},

@@ -3,11 +3,15 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "trainer/program/session.h"
 
 namespace stallscope::trainer {
+
+/// When each step of a run was done, by the device's own clock.
+using StepEnds = std::vector<Ns>;
 
 struct MemoryFacts {
   double planned_bytes = 0;  ///< of all arenas
@@ -16,6 +20,6 @@ struct MemoryFacts {
 
 /// Measures the program's products and writes everything as JSON to `path`.
 Status write_facts(const std::string& path, Session<float>& session, const MemoryFacts& memory,
-                   const ProductLibrary* library);
+                   const StepEnds& ends, const ProductLibrary* library);
 
 }  // namespace stallscope::trainer

@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# The reference trainer against PyTorch eager and torch.compile on this machine's cores: the same
+# shapes, the same work, interleaved. STALLSCOPE_BENCH_ROUNDS (default 5) rounds of each.
+set -euo pipefail
+source scripts/lib/torch-venv.sh
+torch_venv || { echo "skipped: PyTorch cannot be installed here"; exit 0; }
+exec "$TORCH_PYTHON" scripts/lib/trainer_speed.py build/release/stallscope-trainer "$@"

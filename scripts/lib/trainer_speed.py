@@ -1,0 +1,166 @@
+"""Step times of the reference trainer beside PyTorch's, as ratios of one run.
+
+    trainer_speed.py TRAINER [NAME...]            the table; only the shapes named
+    trainer_speed.py --torch SHAPE PRECISION MODE one side, as JSON (used by the table)
+
+PyTorch runs with jemalloc tuned for it where that library is installed (apt: libjemalloc2), without
+dropout, with fused AdamW; both sides project the same tokens on the vocabulary.
+"""
+import glob
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tests/exactness"))
+
+BASE = {"model": "bert", "layers": 4, "hidden": 768, "heads": 12, "batch": 8, "sequence": 128,
+        "vocabulary": 30528, "head": "all"}
+SHAPES = {
+    "bert-4L": {},
+    "bert-4L-masked": {"head": "masked"},
+    "bert-4L-b1": {"batch": 1},
+    "bert-4L-s512": {"batch": 2, "sequence": 512},
+    "bert-12L-masked": {"layers": 12, "head": "masked"},
+    "gpt-4L": {"model": "gpt", "vocabulary": 50304},
+}
+ROUNDS = int(os.environ.get("STALLSCOPE_BENCH_ROUNDS", "5"))
+WARM, STEPS = 2, 4
+ALLOCATOR = "thp:always,metadata_thp:auto,dirty_decay_ms:-1,muzzy_decay_ms:-1"
+
+
+def shape_of(name):
+    return {**BASE, **SHAPES[name]}
+
+
+def parameters(shape):
+    import torch
+    h, v, s, heads = (shape[k] for k in ("hidden", "vocabulary", "sequence", "heads"))
+    sizes = {"embedding.token": (v, h), "embedding.position": (s, h)}
+    for layer in range(shape["layers"]):
+        name = f"layer.{layer}"
+        sizes.update({
+            name + ".attention.qkv.weight": (h, 3, heads, h // heads),
+            name + ".attention.qkv.bias": (3, heads, h // heads),
+            name + ".attention.out.weight": (heads, h // heads, h),
+            name + ".attention.out.bias": (h,), name + ".mlp.up.weight": (h, 4 * h),
+            name + ".mlp.up.bias": (4 * h,), name + ".mlp.down.weight": (4 * h, h),
+            name + ".mlp.down.bias": (h,)})
+        for norm in ("norm1", "norm2"):
+            sizes.update({f"{name}.{norm}.gain": (h,), f"{name}.{norm}.bias": (h,)})
+    norms = ["final.norm"]
+    if shape["model"] == "bert":
+        norms = ["embedding.norm", "head.norm"]
+        sizes.update({"embedding.segment": (h,), "head.weight": (h, h), "head.bias": (h,),
+                      "head.out.bias": (v,)})
+    for norm in norms:
+        sizes.update({norm + ".gain": (h,), norm + ".bias": (h,)})
+    return {n: (0.02 * torch.randn(size)).requires_grad_() for n, size in sizes.items()}
+
+
+def torch_side(shape, precision, mode):
+    import torch
+    import torch_models
+    torch.set_flush_denormal(True)
+    p = parameters(shape)
+    tokens = shape["batch"] * shape["sequence"]
+    masked = max(int(0.15 * tokens), 1)
+    inputs = {"tokens": torch.randint(0, shape["vocabulary"], (tokens,))}
+    if shape["model"] == "gpt":
+        inputs["labels"] = torch.randint(0, shape["vocabulary"], (tokens,))
+    elif shape["head"] == "masked":
+        inputs["masked"] = torch.arange(masked) * tokens // masked
+        inputs["labels"] = torch.randint(0, shape["vocabulary"], (masked,))
+    else:
+        inputs["labels"] = torch.full((tokens,), -1)
+        inputs["labels"][torch.arange(masked) * tokens // masked] = 1
+    loss = torch_models.LOSSES[shape["model"]]
+    if mode == "compiled":
+        loss = torch.compile(loss)
+    optimizer = torch_models.optimizer(p, 1e-4, fused=True)
+    times = []
+    for _ in range(WARM + STEPS):
+        start = time.perf_counter()
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=precision == "bf16"):
+            value = loss(p, inputs, shape)
+        value.backward()
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+        times.append(time.perf_counter() - start)
+    print(json.dumps({"steps": times[WARM:], "threads": torch.get_num_threads(),
+                      "version": torch.__version__}))
+
+
+def run_torch(name, precision, mode, jemalloc):
+    env = dict(os.environ)
+    if jemalloc:
+        env.update(LD_PRELOAD=jemalloc, MALLOC_CONF=ALLOCATOR)
+    done = subprocess.run([sys.executable, __file__, "--torch", name, precision, mode], env=env,
+                          capture_output=True, text=True)
+    if done.returncode != 0:
+        return None, (done.stderr.strip().splitlines() or ["failed"])[-1]
+    result = json.loads(done.stdout.splitlines()[-1])
+    return min(result["steps"]), f"PyTorch {result['version']}, {result['threads']} threads"
+
+
+def run_own(trainer, name, precision):
+    shape = shape_of(name)
+    with tempfile.TemporaryDirectory() as folder:
+        facts = pathlib.Path(folder) / "facts.json"
+        flags = {"--seq": "sequence", **{f"--{k}": k for k in ("model", "layers", "hidden", "heads",
+                                                               "batch", "vocabulary", "head")}}
+        args = [word for flag, key in flags.items() for word in (flag, str(shape[key]))]
+        subprocess.run([trainer, *args, "--precision", precision, "--steps",
+                        str(1 + WARM + STEPS), "--facts", str(facts)], check=True,
+                       stdout=subprocess.DEVNULL)
+        known = json.loads(facts.read_text())
+    step = min(known["stepNs"][WARM:]) / 1e9
+    floor = sum(it["bestNs"] for it in known["productRates"]) / 1e9
+    return step, floor / step, known["products"]
+
+
+def interval(values):
+    return f"{statistics.median(values):5.2f} ({min(values):.2f} to {max(values):.2f})"
+
+
+def table(trainer, names):
+    found = sorted(glob.glob("/usr/lib/*/libjemalloc.so.2"))
+    jemalloc = os.environ.get("STALLSCOPE_JEMALLOC", found[0] if found else "")
+    print(f"PyTorch's allocator: {'jemalloc, ' + ALLOCATOR if jemalloc else 'the system one'}")
+    print(f"{'shape':16} {'':5} {'own step':>9} {'products':>9}  times as fast as the fastest of "
+          "eager and compiled; of eager; of compiled")
+    rows = []
+    for name in names:
+        for precision in ("fp32", "bf16"):
+            own, share, ratios, notes = [], [], {"eager": [], "compiled": []}, ""
+            for _ in range(ROUNDS):
+                step, products, library = run_own(trainer, name, precision)
+                own.append(step)
+                share.append(products)
+                for mode, list_of in ratios.items():
+                    other, notes = run_torch(name, precision, mode, jemalloc)
+                    if other is not None:
+                        list_of.append(other / step)
+                    else:
+                        print(f"  {name} {precision} {mode}: {notes}")
+            both = [min(pair) for pair in zip(*[r for r in ratios.values() if r])]
+            rows.append((statistics.median(both) if both else 0, precision, name))
+            print(f"{name:16} {precision:5} {statistics.median(own):8.3f}s "
+                  f"{100 * statistics.median(share):7.0f} %  "
+                  + "; ".join(interval(r) if r else "none" for r in [both, *ratios.values()]))
+    for precision in ("fp32", "bf16"):
+        worst = min((row for row in rows if row[1] == precision), default=None)
+        if worst:
+            print(f"worst in {precision}: {worst[2]}, {worst[0]:.2f} times")
+    print("products: this step's matrix products alone, measured in the same run, over the step")
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--torch":
+        torch_side(shape_of(sys.argv[2]), *sys.argv[3:5])
+    else:
+        table(sys.argv[1], sys.argv[2:] or list(SHAPES))
