@@ -178,7 +178,7 @@ std::string bench_text(const Json& result) {
                        cell(row["shareOfBest"], 0.01, "{:.0f} %"));
   if (!result["plan"].empty()) out += "\nplan\n";
   for (const Json& row : result["plan"])
-    out += fmt::format("  {:<40} {:<12} {}\n", row["parameters"].get<std::string>(),
+    out += fmt::format("  {:<32} {:<24} {}\n", row["parameters"].get<std::string>(),
                        row["split"].get<std::string>(), row["shape"].get<std::string>());
   return out;
 }

@@ -54,8 +54,8 @@ def test_the_roofline_counts_the_work_of_the_shape(tool, build, tmp_path, precis
             "embedding"} <= set(groups)
     assert result["memoryBytesPerRank"] < 1.1 * result["minimumMemoryBytesPerRank"]
     plan = {row["parameters"]: row["split"] for row in result["plan"]}
-    assert plan["layer.*.mlp.up.weight"] == "dimension 1"
-    assert plan["layer.*.mlp.down.weight"] == "dimension 0"
+    assert plan["layer.*.mlp.up.weight"] == "column, dimension 1"
+    assert plan["layer.*.mlp.down.weight"] == "row, dimension 0"
     assert plan["layer.*.norm*.gain"] == "replicated"
 
 

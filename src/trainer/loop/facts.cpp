@@ -6,6 +6,7 @@
 
 #include "trainer/kernels/table.h"
 #include "trainer/ops/ops.h"
+#include "trainer/plan/plan.h"
 
 namespace stallscope::trainer {
 namespace {
@@ -39,6 +40,15 @@ Json kernels_json(const Program& program) {
   return out;
 }
 
+// "column, dimension 1"
+std::string split_of(const TensorInfo& parameter) {
+  const Plan& plan = standard_plan();
+  const int rule = plan.match(parameter.name);
+  if (rule == Plan::kNone || parameter.shard_dimension < 0) return "replicated";
+  return std::string(to_string(plan.rules()[static_cast<size_t>(rule)].split)) + ", dimension " +
+         std::to_string(parameter.shard_dimension);
+}
+
 // One row per kind of parameter: layers differ by their number only.
 Json plan_json(const Program& program) {
   std::map<std::string, Json> rows;
@@ -56,11 +66,7 @@ Json plan_json(const Program& program) {
       if (split && it.shape[d] != it.full_shape[d])
         shape += " (" + std::to_string(it.shape[d]) + " here)";
     }
-    rows[pattern] = {
-        {"parameters", pattern},
-        {"split",
-         it.shard_dimension < 0 ? "replicated" : "dimension " + std::to_string(it.shard_dimension)},
-        {"shape", shape}};
+    rows[pattern] = {{"parameters", pattern}, {"split", split_of(it)}, {"shape", shape}};
   }
   Json out = Json::array();
   for (auto& [pattern, row] : rows) out.push_back(std::move(row));

@@ -22,10 +22,9 @@ Result<Program> build_bert(const BertConfig& config, Shard shard) {
   const TensorId tokens = b.input("tokens", {rows}, Element::index);
   const size_t labelled = config.masked_head ? config.masked : rows;
   const TensorId labels = b.input("labels", {labelled}, Element::index);
-  const TensorId table = b.parameter("embedding.token", {config.vocabulary, h}, 0, normal, true);
-  const TensorId positions =
-      b.parameter("embedding.position", {config.sequence, h}, -1, normal, false);
-  const TensorId segment = b.parameter("embedding.segment", {h}, -1, normal, false);
+  const TensorId table = b.parameter("embedding.token", {config.vocabulary, h}, normal, true);
+  const TensorId positions = b.parameter("embedding.position", {config.sequence, h}, normal, false);
+  const TensorId segment = b.parameter("embedding.segment", {h}, normal, false);
   TensorId x = b.embedding("embedding", table, tokens);
   x = b.bias_add("embedded.position", x, positions);
   x = b.bias_add("embedded", x, segment);
@@ -44,12 +43,12 @@ Result<Program> build_bert(const BertConfig& config, Shard shard) {
   b.begin_section("head");
   if (config.masked_head)
     x = b.gather_rows("head.rows", x, b.input("masked", {config.masked}, Element::index));
-  const TensorId weight = b.parameter("head.weight", {h, h}, -1, normal, true);
-  const TensorId bias = b.parameter("head.bias", {h}, -1, {}, false);
+  const TensorId weight = b.parameter("head.weight", {h, h}, normal, true);
+  const TensorId bias = b.parameter("head.bias", {h}, {}, false);
   x = b.bias_add("head.dense", b.matmul("head.product", x, weight), bias);
   x = b.gelu("head.gelu", x, config.tanh_gelu);
   x = norm(b, "head.norm", x, kEpsilon);
-  const TensorId out_bias = b.parameter("head.out.bias", {config.vocabulary}, 0, {}, false);
+  const TensorId out_bias = b.parameter("head.out.bias", {config.vocabulary}, {}, false);
   TensorId logits = b.matmul_transposed("head.out", b.enter_parallel(x), table);
   logits = b.bias_add("logits", logits, out_bias);
   b.backward(b.cross_entropy("loss", logits, labels, config.masked));

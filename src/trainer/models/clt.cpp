@@ -57,9 +57,8 @@ class Clt {
     pre_ = slices("pre", pre_whole_, local_);
     for (size_t l = 0; l < c_.layers; ++l) {
       const std::string name = "encoder." + std::to_string(l);
-      encoder_.push_back(
-          b_.parameter(name + ".weight", {c_.width, c_.features}, 1, encoder, false));
-      encoder_bias_.push_back(b_.parameter(name + ".bias", {c_.features}, 0, {}, false));
+      encoder_.push_back(b_.parameter(name + ".weight", {c_.width, c_.features}, encoder, false));
+      encoder_bias_.push_back(b_.parameter(name + ".bias", {c_.features}, {}, false));
       product(inputs_[l], false, encoder_[l], false, kNoTensor, pre_[l], c_.batch, local_,
               c_.width);
       b_.add({.kind = OpKind::bias_add,
@@ -70,12 +69,12 @@ class Clt {
     for (size_t s = 0; s < c_.layers; ++s) {
       for (size_t t = s; t < c_.layers; ++t) {
         decoder_.push_back(b_.parameter("decoder." + std::to_string(s) + "." + std::to_string(t),
-                                        {c_.features, c_.width}, 0, decoder, false));
+                                        {c_.features, c_.width}, decoder, false));
       }
     }
     for (size_t t = 0; t < c_.layers; ++t)
       decoder_bias_.push_back(
-          b_.parameter("decoder.bias." + std::to_string(t), {c_.width}, -1, {}, false));
+          b_.parameter("decoder.bias." + std::to_string(t), {c_.width}, {}, false));
   }
 
   void select() {

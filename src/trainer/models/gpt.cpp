@@ -22,11 +22,11 @@ Result<Program> build_gpt(const GptConfig& config, Shard shard) {
   const TensorId mask = config.explicit_mask
                             ? b.input("mask", {config.sequence, config.sequence}, Element::real)
                             : kNoTensor;
-  const TensorId table = b.parameter("embedding.token", {config.vocabulary, h}, 0, normal, true);
+  const TensorId table = b.parameter("embedding.token", {config.vocabulary, h}, normal, true);
   const TensorId positions =
       config.explicit_positions
           ? b.input("positions", {config.sequence, h}, Element::real)
-          : b.parameter("embedding.position", {config.sequence, h}, -1, normal, false);
+          : b.parameter("embedding.position", {config.sequence, h}, normal, false);
   TensorId x = b.embedding("embedding", table, tokens);
   x = b.bias_add("embedded", x, positions);
 

@@ -29,8 +29,8 @@ Status check(const TransformerShape& s, Shard shard) {
 
 TensorId norm(Builder& b, const std::string& name, TensorId x, double epsilon) {
   const size_t h = b.columns(x);
-  const TensorId gain = b.parameter(name + ".gain", {h}, -1, kOnes, false);
-  const TensorId bias = b.parameter(name + ".bias", {h}, -1, kZeros, false);
+  const TensorId gain = b.parameter(name + ".gain", {h}, kOnes, false);
+  const TensorId bias = b.parameter(name + ".bias", {h}, kZeros, false);
   return b.layer_norm(name, x, gain, bias, epsilon);
 }
 
@@ -39,12 +39,12 @@ TensorId attention_block(Builder& b, const std::string& name, TensorId x, Tensor
   const size_t h = s.hidden, head_size = h / s.heads;
   const size_t heads = s.heads / static_cast<size_t>(b.shard().size);
   const TensorId weight =
-      b.parameter(name + ".attention.qkv.weight", {h, 3, s.heads, head_size}, 2, kNormal, true);
+      b.parameter(name + ".attention.qkv.weight", {h, 3, s.heads, head_size}, kNormal, true);
   const TensorId bias =
-      b.parameter(name + ".attention.qkv.bias", {3, s.heads, head_size}, 1, kZeros, false);
+      b.parameter(name + ".attention.qkv.bias", {3, s.heads, head_size}, kZeros, false);
   const TensorId out_weight = b.parameter(name + ".attention.out.weight", {s.heads, head_size, h},
-                                          0, {Init::Kind::normal, options.residual_scale}, true);
-  const TensorId out_bias = b.parameter(name + ".attention.out.bias", {h}, -1, kZeros, false);
+                                          {Init::Kind::normal, options.residual_scale}, true);
+  const TensorId out_bias = b.parameter(name + ".attention.out.bias", {h}, kZeros, false);
   TensorId qkv = b.matmul(name + ".qkv.product", b.enter_parallel(x), weight);
   qkv = b.bias_add(name + ".qkv", qkv, bias);
   const TensorId attended = b.attention(name + ".attention", qkv, mask, s.batch, s.sequence, heads,
@@ -56,11 +56,11 @@ TensorId attention_block(Builder& b, const std::string& name, TensorId x, Tensor
 TensorId mlp_block(Builder& b, const std::string& name, TensorId x, TensorId residual,
                    const TransformerShape& s, const BlockOptions& options) {
   const size_t h = s.hidden, inner = 4 * s.hidden;
-  const TensorId up = b.parameter(name + ".mlp.up.weight", {h, inner}, 1, kNormal, true);
-  const TensorId up_bias = b.parameter(name + ".mlp.up.bias", {inner}, 0, kZeros, false);
-  const TensorId down = b.parameter(name + ".mlp.down.weight", {inner, h}, 0,
+  const TensorId up = b.parameter(name + ".mlp.up.weight", {h, inner}, kNormal, true);
+  const TensorId up_bias = b.parameter(name + ".mlp.up.bias", {inner}, kZeros, false);
+  const TensorId down = b.parameter(name + ".mlp.down.weight", {inner, h},
                                     {Init::Kind::normal, options.residual_scale}, true);
-  const TensorId down_bias = b.parameter(name + ".mlp.down.bias", {h}, -1, kZeros, false);
+  const TensorId down_bias = b.parameter(name + ".mlp.down.bias", {h}, kZeros, false);
   TensorId y = b.matmul(name + ".mlp.up.product", b.enter_parallel(x), up);
   y = b.bias_add(name + ".mlp.up", y, up_bias);
   y = b.gelu(name + ".mlp.gelu", y, options.tanh_gelu);

@@ -3,6 +3,8 @@
 #include <cassert>
 #include <utility>
 
+#include "trainer/plan/plan.h"
+
 namespace stallscope::trainer {
 
 void Builder::begin_section(std::string name) {
@@ -48,8 +50,12 @@ TensorId Builder::view(std::string name, TensorId whole, size_t offset, std::vec
   return id;
 }
 
-TensorId Builder::parameter(std::string name, std::vector<size_t> full_shape, int shard_dimension,
-                            Init init, bool decays) {
+TensorId Builder::parameter(std::string name, std::vector<size_t> full_shape, Init init,
+                            bool decays) {
+  const Plan& plan = standard_plan();
+  const int rule = plan.match(name);
+  const int shard_dimension =
+      rule == Plan::kNone ? -1 : plan.rules()[static_cast<size_t>(rule)].dimension;
   std::vector<size_t> shape = full_shape;
   if (shard_dimension >= 0)
     shape[static_cast<size_t>(shard_dimension)] /= static_cast<size_t>(shard_.size);

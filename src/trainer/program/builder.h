@@ -32,9 +32,8 @@ class Builder {
   // Tensors.
   TensorId input(std::string name, std::vector<size_t> shape, Element element);
   TensorId constant(std::string name, std::vector<size_t> shape);
-  /// A parameter of `full_shape`, split over the group along `shard_dimension` (-1 = not).
-  TensorId parameter(std::string name, std::vector<size_t> full_shape, int shard_dimension,
-                     Init init, bool decays);
+  /// A parameter of `full_shape`, split over the group as the plan says for its name.
+  TensorId parameter(std::string name, std::vector<size_t> full_shape, Init init, bool decays);
   TensorId activation(std::string name, std::vector<size_t> shape, Element element = Element::real);
   /// A part of `whole`, from element `offset` on, under a name and a shape of its own.
   TensorId view(std::string name, TensorId whole, size_t offset, std::vector<size_t> shape);
