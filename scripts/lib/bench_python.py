@@ -1,0 +1,158 @@
+"""Measures for scripts/bench/python.sh: BUILD-FOLDER PAIRS."""
+import collections
+import json
+import os
+import pathlib
+import re
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+BUILD, PAIRS = pathlib.Path(sys.argv[1]), int(sys.argv[2])
+SOURCE = pathlib.Path(__file__).parents[2]
+RATE = 200
+
+# Blocking calls that do nothing, timed in C: what is left is the recorder.
+LIBRARY = r"""
+#include "collect/annotate.h"
+#include <time.h>
+double block(int calls) {
+  struct timespec begin, end;
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  for (int i = 0; i < calls; ++i) {
+    stallscope_api_begin("cudaDeviceSynchronize",
+                         (stallscope_api){.call = STALLSCOPE_API_DEVICE_SYNC, .device = 0});
+    stallscope_end();
+  }
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  return (end.tv_sec - begin.tv_sec) * 1e9 + (end.tv_nsec - begin.tv_nsec);
+}
+"""
+CALLER = """
+import ctypes, sys
+block = ctypes.CDLL(sys.argv[1]).block
+block.restype = ctypes.c_double
+def at_depth(n):
+    return at_depth(n - 1) if n > 1 else min(block(2000) / 2000 for _ in range(20))
+print(at_depth(30))
+"""
+# Three functions with known shares; it prints its own CPU seconds.
+PROGRAM = """
+import time
+def squares(n):
+    return sum(i * i for i in range(n))
+def words(text):
+    return {w: len(w) for w in text.split()}
+def step():
+    squares(60000)
+    for _ in range(12): words("the quick brown fox jumps over the lazy dog " * 60)
+    return sorted(range(20000), key=lambda i: -i)
+for _ in range(250): step()
+print("cpu", time.process_time())
+"""
+
+
+def run(*command, **settings):
+    return subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True, **settings).stdout
+
+
+def stack_cost(work):
+    library = work / "block.so"
+    (work / "block.c").write_text(LIBRARY)
+    (work / "caller.py").write_text(CALLER)
+    run("cc", "-O2", "-shared", "-fPIC", "-o", library, work / "block.c", "-I", SOURCE / "src",
+        "-I", SOURCE / "deps/nvtx", "-ldl")
+    times = {}
+    for python in ("0", "1"):
+        out = work / f"path{python}"
+        out.mkdir()
+        environment = {**os.environ, "STALLSCOPE_OUT": str(out), "STALLSCOPE_NATIVE_STACKS": "0",
+                       "STALLSCOPE_PYTHON_STACKS": python, "STALLSCOPE_MAX_BYTES": str(32 << 20),
+                       "NVTX_INJECTION64_PATH": str(BUILD / "lib/libstallscope-collect.so")}
+        times[python] = float(run(sys.executable, work / "caller.py", library, env=environment))
+    print(f"a Python stack of depth 30 at a blocking call: {times['1'] - times['0']:.0f} ns "
+          f"({times['1']:.0f} with, {times['0']:.0f} without; goal 1000)")
+
+
+def cpu_seconds(output):
+    return float(re.search(r"^cpu ([0-9.]+)$", output, re.MULTILINE)[1])
+
+
+def sampled(work, program, rate):
+    out = work / "run"
+    output = run(BUILD / "stallscope", "run", "-q", "--force", "--no-report", "--annotate", "off",
+                 "--sample-rate", rate, "-o", out, "--", sys.executable, program)
+    return cpu_seconds(output), json.loads((out / "trace/run.json").read_text())
+
+
+def sampling_cost(work, program):
+    differences, shares, rates = [], [], []
+    for pair in range(PAIRS):
+        order = (0, RATE) if pair % 2 else (RATE, 0)
+        cpu = {}
+        for rate in order:
+            cpu[rate], manifest = sampled(work, program, rate)
+            if rate:
+                seconds = manifest["durationNs"] / 1e9
+                shares.append(int(manifest["environment"]["python.sampler_cpu_ms"]) / 1000 / seconds)
+                rates.append(int(manifest["environment"]["python.samples"]) / seconds)
+        differences.append(cpu[RATE] / cpu[0] - 1)
+    print(f"sampling at {RATE} Hz: {statistics.median(shares):.2%} of a core (goal 1 %), "
+          f"{statistics.median(rates):.0f} samples per second got")
+    print(f"CPU time of the program, sampled against not, {PAIRS} pairs: median {statistics.median(differences):+.2%}, "
+          f"from {min(differences):+.2%} to {max(differences):+.2%} (goal 0.5 %)")
+
+
+def hot_lines(stacks):
+    """The five lines that are innermost most often, by (file name, line)."""
+    counts = collections.Counter()
+    for line, weight in stacks:
+        counts[line] += weight
+    total = sum(counts.values())
+    return {line: weight / total for line, weight in counts.most_common(5)}
+
+
+def our_stacks(work):
+    for line in run(BUILD / "stallscope", "dump", work / "run", "--kind", "sample").splitlines():
+        event = json.loads(line)
+        frame = event["stack"][0]
+        yield (os.path.basename(frame.get("file", "")), frame.get("line", 0)), event["durationNs"]
+
+
+def their_stacks(path):
+    for line in path.read_text().splitlines():
+        stack, _, count = line.rpartition(" ")
+        place = stack.split(";")[-1].rpartition("(")[2].rstrip(")")
+        file, _, number = place.rpartition(":")
+        yield (os.path.basename(file), int(number or 0)), int(count)
+
+
+def against_py_spy(work, program):
+    spy = os.environ.get("PY_SPY") or shutil.which("py-spy")
+    if not spy:
+        print("py-spy is not installed (pip install py-spy): not compared")
+        return
+    cpu, manifest = sampled(work, program, RATE)
+    ours = int(manifest["environment"]["python.sampler_cpu_ms"]) / 1000
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    output = run(spy, "record", "-r", RATE, "-f", "raw", "-o", work / "spy.txt", "--", sys.executable, program)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    theirs = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    theirs -= cpu_seconds(output)
+    mine, spied = hot_lines(our_stacks(work)), hot_lines(their_stacks(work / "spy.txt"))
+    common = set(mine) & set(spied)
+    print(f"py-spy at {RATE} Hz: {theirs:.2f} s of CPU, ours {ours:.2f} s ({theirs / max(ours, 1e-3):.1f} times ours); "
+          f"{len(common)} of the five hottest lines are the same, shares within "
+          f"{max((abs(mine[line] - spied[line]) for line in common), default=1):.1%}")
+
+
+with tempfile.TemporaryDirectory() as folder:
+    work = pathlib.Path(folder)
+    program = work / "program.py"
+    program.write_text(PROGRAM)
+    stack_cost(work)
+    sampling_cost(work, program)
+    against_py_spy(work, program)
