@@ -194,7 +194,8 @@ std::vector<ObservationKind> all_kinds() {
              "number: calls of a marked function over trees at the line, per step or, for one-time "
              "rows, in all; -1 when none is marked there"},
             {"charged_ns",
-             "ns: of python_ns, what no line of the user's own inside it is charged with; absent "
+             "ns: of the interpreter's own work in it, what no line of the user's own inside it is "
+             "charged with; absent "
              "when unknown"},
             {"charged_fraction", "number: charged_ns over the step time; absent when unknown"},
             {"phase", "text: step or startup"}}),

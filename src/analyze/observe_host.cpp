@@ -116,9 +116,10 @@ void add_cpu_states(const RankContext& context, const HostThread& thread, Ns fro
     if (trace.kinds()[id] != EventKind::sample) continue;
     const auto state = static_cast<SampleState>(trace.details()[id]);
     if (state == SampleState::unknown) continue;
-    const char* field = state == SampleState::waiting   ? "waiting_ns"
-                        : state == SampleState::delayed ? "delayed_ns"
-                                                        : "on_cpu_ns";
+    const bool delayed = state == SampleState::delayed || state == SampleState::python_delayed;
+    const char* field = state == SampleState::waiting ? "waiting_ns"
+                        : delayed                     ? "delayed_ns"
+                                                      : "on_cpu_ns";
     const Ns inside = std::min(trace.end(id), to) - starts[id];
     row.per_step[field].add(used, static_cast<double>(std::max<Ns>(inside, 0)));
   }
@@ -173,6 +174,43 @@ struct Wait {
   Ns start = 0, end = 0;
   ObservationBuilder* row = nullptr;
 };
+
+// The line of the user's own that keeps the loader's workers busy, by the samples of those
+// processes; empty when there are none.
+std::string busiest_worker_line(const RankContext& context, SiteTable& sites) {
+  const Trace& trace = context.trace;
+  const auto in_worker = [&trace](StackId stack) {
+    return std::ranges::any_of(trace.stack(stack), [&trace](FrameId id) {
+      return trace.text(trace.frame(id).function).ends_with("_worker_loop");
+    });
+  };
+  std::map<StackId, double> stacks;
+  for (EventId id = 0; id < trace.size(); ++id)
+    if (trace.kinds()[id] == EventKind::sample &&
+        static_cast<SampleState>(trace.details()[id]) != SampleState::waiting)
+      stacks[trace.stacks()[id]] += static_cast<double>(trace.durations()[id]);
+  struct Function {
+    double ns = 0, most = 0;
+    Place place;  ///< of its dearest line
+  };
+  std::map<std::string, Function> functions;
+  for (const auto& [stack, ns] : stacks) {
+    if (stack == 0 || !in_worker(stack)) continue;
+    const Place& place = sites.site(sites.of_stack(stack)).place;
+    if (!place.known()) continue;
+    Function& function = functions[place.function];
+    function.ns += ns;
+    if (ns <= function.most) continue;
+    function.most = ns;
+    function.place = place;
+  }
+  const auto busiest = std::ranges::max_element(
+      functions, {}, [](const auto& function) { return function.second.ns; });
+  if (busiest == functions.end()) return {};
+  const Place& at = busiest->second.place;
+  return at.function + " in the workers (" + at.file.substr(at.file.rfind('/') + 1) + ":" +
+         std::to_string(at.line) + ")";
+}
 
 // The launches that a wait held up are events of its row too: they move when the wait goes.
 void add_held_launches(const RankContext& context, const std::vector<Wait>& waits) {
@@ -272,6 +310,9 @@ void observe_input_wait(const RankContext& context, SiteTable& sites, Observatio
         group.site = site;
         group.subject = trace.name(id);
         group.texts["range"] = trace.name(id);
+        if (group.subject.find("MultiProcessing") != std::string::npos)
+          if (const std::string line = busiest_worker_line(context, sites); !line.empty())
+            group.causes[line] = 1;
       }
       const auto duration = static_cast<double>(trace.durations()[id]);
       group.count.add(used, 1);

@@ -26,8 +26,14 @@ struct Hot {
   uint64_t step_samples = 0, startup_samples = 0;
   Place place;
   std::map<std::string, double> callees;  // what the line calls, by weight
+  double python = 0;                      // the interpreter's own work in it
   double charged = 0;                     // see charge_python_time
 };
+
+// The interpreter's own work, whether or not others had the CPUs just then.
+bool is_python(SampleState state) {
+  return state == SampleState::python || state == SampleState::python_delayed;
+}
 
 // Time in Python itself, in libraries, asleep, and ready but without a CPU: how a field is called.
 std::string_view state_field(SampleState state) {
@@ -39,6 +45,7 @@ std::string_view state_field(SampleState state) {
     case SampleState::waiting:
       return "waiting_ns";
     case SampleState::delayed:
+    case SampleState::python_delayed:
       return "delayed_ns";
     case SampleState::unknown:
       break;
@@ -74,7 +81,7 @@ void add_sample(const RankContext& context, SiteTable& sites, EventId id, double
   if (used == kNoIndex && !context.in_startup(context.trace.starts()[id])) return;
   const SiteId site = sites.of_stack(context.trace.stacks()[id]);
   const auto state = static_cast<SampleState>(context.trace.details()[id]);
-  if (used != kNoIndex && state == SampleState::python) python[site].add(used, weight);
+  if (used != kNoIndex && is_python(state)) python[site].add(used, weight);
   const std::vector<Place>& stack = sites.site(site).stack;
   std::set<std::pair<std::string, uint32_t>> seen;
   const std::string field(state_field(state));
@@ -93,6 +100,7 @@ void add_sample(const RankContext& context, SiteTable& sites, EventId id, double
       hot.step.per_step["inclusive_ns"].add(used, weight);
       hot.step.per_step["self_ns"].add(used, innermost ? weight : 0);
       if (!field.empty()) hot.step.per_step[field].add(used, weight);
+      if (is_python(state)) hot.python += weight;
       hot.step.consider(weight, id);
     } else {
       ++hot.startup_samples;
@@ -109,10 +117,7 @@ void add_sample(const RankContext& context, SiteTable& sites, EventId id, double
 void charge_python_time(const RankContext& context, const SiteTable& sites,
                         const std::map<SiteId, StepSums>& python, double step_total,
                         std::map<Line, Hot>& lines) {
-  const auto noticeable = [&](const Hot& hot) {
-    const auto sums = hot.step.per_step.find("python_ns");
-    return sums != hot.step.per_step.end() && sums->second.total() >= kLeastCharge * step_total;
-  };
+  const auto noticeable = [&](const Hot& hot) { return hot.python >= kLeastCharge * step_total; };
   for (const auto& [site, sums] : python) {
     for (const Place& place : sites.site(site).stack) {
       const auto line = lines.find({place.file, place.line});
@@ -122,7 +127,7 @@ void charge_python_time(const RankContext& context, const SiteTable& sites,
     }
   }
   for (auto& [line, hot] : lines)
-    if (hot.step.per_step.contains("python_ns")) {
+    if (hot.python > 0) {
       hot.step.numbers["charged_ns"] =
           hot.charged / static_cast<double>(std::max<size_t>(context.used.size(), 1));
       hot.step.numbers["charged_fraction"] = step_total > 0 ? hot.charged / step_total : 0;

@@ -60,7 +60,8 @@ SampleState SampledProcess::state_of(const Thread& thread, const CpuUse& use, Ns
   if (!use.known || period <= 0) return SampleState::unknown;
   const uint64_t asleep = static_cast<uint64_t>(period) -
                           std::min(static_cast<uint64_t>(period), use.on_cpu_ns + use.delayed_ns);
-  if (use.delayed_ns > use.on_cpu_ns && use.delayed_ns > asleep) return SampleState::delayed;
+  if (use.delayed_ns > use.on_cpu_ns && use.delayed_ns > asleep)
+    return thread.has_lock ? SampleState::python_delayed : SampleState::delayed;
   if (asleep > use.on_cpu_ns) return SampleState::waiting;
   return thread.has_lock ? SampleState::python : SampleState::native;
 }

@@ -8,14 +8,15 @@ namespace stallscope {
 
 enum class SampleState : uint8_t {
   unknown,
-  python,   ///< on a CPU, holding the interpreter's lock
-  native,   ///< on a CPU without the lock: in a library that let go of it
-  waiting,  ///< asleep: for a lock, a file, another process
-  delayed,  ///< ready to run, but other threads had the CPUs
+  python,          ///< on a CPU, holding the interpreter's lock
+  native,          ///< on a CPU without the lock: in a library that let go of it
+  waiting,         ///< asleep: for a lock, a file, another process
+  delayed,         ///< ready to run, but other threads had the CPUs
+  python_delayed,  ///< the same, holding the interpreter's lock
 };
 
 /// As written to sample files, by SampleState.
-inline constexpr std::string_view kSampleStateNames[] = {"unknown", "python", "native", "waiting",
-                                                         "delayed"};
+inline constexpr std::string_view kSampleStateNames[] = {"unknown", "python",  "native",
+                                                         "waiting", "delayed", "python-delayed"};
 
 }  // namespace stallscope

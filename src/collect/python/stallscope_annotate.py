@@ -146,7 +146,10 @@ def mark_torch(mark, module):
 
 
 def mark_loader(mark, module):
-    mark.method(module._BaseDataLoaderIter, "__next__", "dataloader.__next__")
+    # Named as torch's own profiler does.
+    for iterator in ("_SingleProcessDataLoaderIter", "_MultiProcessingDataLoaderIter"):
+        mark.method(getattr(module, iterator, None), "_next_data",
+                    "enumerate(DataLoader)#%s.__next__" % iterator)
 
 
 def mark_distributed(mark, module):
