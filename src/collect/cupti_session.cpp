@@ -138,14 +138,25 @@ void in_child() {
   __atomic_store_n(&g_gpu_state, static_cast<uint32_t>(GpuState::forked), __ATOMIC_RELEASE);
 }
 
-void finish() {
+/// False when nothing was being recorded.
+bool stop() {
   uint32_t active = static_cast<uint32_t>(GpuState::active);
   if (!__atomic_compare_exchange_n(&g_gpu_state, &active, static_cast<uint32_t>(GpuState::finished),
                                    false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-    return;
+    return false;
   stop_activity();
   g_cupti->unsubscribe(g_subscriber);
+  return true;
 }
+
+void finish() {
+  stop();
+}
+
+constexpr char kReleased[] =
+    "The program started a profiler of its own: from then on device work is not recorded, so that "
+    "its profile is whole (import that profile, or run without it to see the device here)";
+uint32_t g_released = 0;
 
 GpuLevel wanted_level() {
   const char* text = getenv(settings::kGpu);
@@ -166,6 +177,8 @@ void trace_calls(const TracedCall (&calls)[N], CUpti_CallbackDomain domain) {
 void start() {
   const GpuLevel level = wanted_level();
   if (level == GpuLevel::none || !prepare() || session() == nullptr) return;
+  // A profiler that came before the driver is there first: two would harm each other.
+  if (__atomic_load_n(&g_released, __ATOMIC_ACQUIRE) != 0) return note(kReleased);
   const char* reason = "";
   g_cupti = load_cupti(&reason);
   if (g_cupti == nullptr) return note(reason);
@@ -202,6 +215,14 @@ bool is_recorded_by_callback(bool runtime, uint32_t cbid) {
 }
 
 }  // namespace stallscope::collect
+
+/// Hands CUPTI over to a profiler that the program is about to start: what was recorded is
+/// delivered, then the buffers and the subscription are free. For good: taking them back would
+/// harm that profiler's later sessions. Does nothing where no device work is recorded.
+extern "C" __attribute__((visibility("default"))) void stallscope_release_gpu(void) {
+  __atomic_store_n(&stallscope::collect::g_released, 1, __ATOMIC_RELEASE);
+  if (stallscope::collect::stop()) stallscope::collect::note(stallscope::collect::kReleased);
+}
 
 /// Called by the CUDA driver when it initialises. 1 = stay loaded.
 extern "C" __attribute__((visibility("default"))) int InitializeInjection(void) {

@@ -21,6 +21,7 @@
 #include "base/units.h"
 #include "collect/settings.h"
 #include "record/machine.h"
+#include "record/nvml.h"
 #include "record/python_versions.h"
 
 namespace stallscope {
@@ -79,16 +80,30 @@ std::vector<fs::path> cupti_folders() {
   return folders;
 }
 
+/// "12.8" or "13.1.75" from what cuptiGetVersion says; it works without a driver.
+std::string cupti_version(void* library) {
+  int (*get)(uint32_t*) = nullptr;
+  get = reinterpret_cast<decltype(get)>(::dlsym(library, "cuptiGetVersion"));
+  uint32_t version = 0;
+  if (get == nullptr || get(&version) != 0) return "unknown";
+  if (version >= 130000)  // from 13.0: major, minor and update in two digits each
+    return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100);
+  return "12.x (interface " + std::to_string(version) + ")";
+}
+
 Capability cupti() {
-  for (const char* name : {"libcupti.so.13", "libcupti.so.12", "libcupti.so"})
-    for (const fs::path& folder : cupti_folders()) {
-      std::error_code error;
-      if (fs::exists(folder / name, error))
-        return {.name = "cupti",
-                .ability = Ability::yes,
-                .detail = "found " + (folder / name).string(),
-                .remedy = {}};
+  for (const char* name : {"libcupti.so.13", "libcupti.so.12", "libcupti.so"}) {
+    std::vector<std::string> places = {name};  // as the dynamic linker finds it
+    for (const fs::path& folder : cupti_folders()) places.push_back((folder / name).string());
+    for (const std::string& place : places) {
+      void* library = ::dlopen(place.c_str(), RTLD_LAZY | RTLD_LOCAL);
+      if (library == nullptr) continue;
+      return {.name = "cupti",
+              .ability = Ability::yes,
+              .detail = "found " + place + ", version " + cupti_version(library),
+              .remedy = {}};
     }
+  }
   return {.name = "cupti",
           .ability = Ability::no,
           .detail =
@@ -144,6 +159,67 @@ Capability reading_memory() {
       "allow it with `sysctl kernel.yama.ptrace_scope=1`, or start the container with "
       "--cap-add SYS_PTRACE";
   return reading;
+}
+
+Capability gpu_permission() {
+  Capability permission{.name = "gpu-permission",
+                        .ability = Ability::yes,
+                        .detail = "activity tracing needs no privilege",
+                        .remedy = {}};
+  std::error_code error;
+  if (!fs::exists("/proc/driver/nvidia/version", error)) {
+    permission.ability = Ability::no;
+    permission.detail = "no NVIDIA driver to ask";
+    permission.remedy = "see cuda-driver";
+  } else if (::access("/dev/nvidiactl", R_OK | W_OK) != 0) {
+    permission.ability = Ability::no;
+    permission.detail = std::string("/dev/nvidiactl cannot be opened: ") + std::strerror(errno);
+    permission.remedy =
+        "add this user to the group that owns it, or start the container with --gpus all";
+  }
+  return permission;
+}
+
+Capability nvml() {
+  const size_t gpus = Nvml().gpus();
+  if (gpus > 0)
+    return {.name = "nvml",
+            .ability = Ability::yes,
+            .detail = "clocks, power and memory of " + std::to_string(gpus) + " GPUs are sampled",
+            .remedy = {}};
+  return {.name = "nvml",
+          .ability = Ability::no,
+          .detail = "libnvidia-ml.so.1 tells of no GPU: lowered clocks cannot be named",
+          .remedy =
+              "it comes with the driver; in a container set NVIDIA_DRIVER_CAPABILITIES to "
+              "include utility"};
+}
+
+Capability nccl() {
+  const char* theirs = std::getenv(settings::kNcclProfiler);
+  if (theirs != nullptr && *theirs != '\0')
+    return {.name = "nccl",
+            .ability = Ability::limited,
+            .detail = std::string(settings::kNcclProfiler) + " already names '" + theirs +
+                      "': only NCCL's NVTX ranges are recorded",
+            .remedy = "unset it to record algorithms, protocols and channels"};
+  return library_capability("nccl", settings::kCollectLibrary,
+                            "NCCL 2.23 and later call the profiler plugin (v1 to v5); older ones "
+                            "are seen by their NVTX ranges",
+                            false);
+}
+
+Capability annotations() {
+  const Result<std::string> folder = library_path(settings::kPythonFolder);
+  if (!folder)
+    return {.name = "annotate",
+            .ability = Ability::no,
+            .detail = folder.error().message,
+            .remedy = "build or install stallscope as a whole (scripts/build.sh)"};
+  return {.name = "annotate",
+          .ability = Ability::yes,
+          .detail = "PyTorch and JAX programs are marked (run --annotate off leaves them alone)",
+          .remedy = {}};
 }
 
 Capability mpi() {
@@ -220,7 +296,8 @@ std::string_view to_string(Ability ability) {
 }
 
 std::vector<Capability> probe_capabilities() {
-  return {nvtx(), cuda_driver(), cupti(), mpi(), python(), reading_memory(), clocks(), disk()};
+  return {nvtx(), cuda_driver(), gpu_permission(), cupti(),       nvml(),   nccl(),
+          mpi(),  python(),      reading_memory(), annotations(), clocks(), disk()};
 }
 
 }  // namespace stallscope

@@ -94,6 +94,14 @@ def test_a_forked_child_stays_away_from_cupti(record):
     assert done.stdout.startswith("done")
 
 
+def test_a_profiler_of_the_program_gets_cupti(record):
+    text = script([STEP.format(a=1, b=2, c=3, k=30000, m=540000), "deliver"])
+    done, events, report = record(text, "profiler")
+    assert done.stdout.startswith("done")
+    assert len(of_kind(events, "kernel")) == 1  # the second one is the other profiler's
+    assert any("a profiler of its own" in warning for warning in report["warnings"]), report["warnings"]
+
+
 @pytest.mark.parametrize("version", [1, 2, 3, 4, 5])
 def test_nccl_profiler_versions(tool, build, tmp_path, version):
     library = build / "lib/libstallscope-collect.so"

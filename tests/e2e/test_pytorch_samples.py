@@ -1,16 +1,19 @@
-"""The PyTorch samples under the linter: the marked lines and no others. (PyTorch itself is not needed.)"""
+"""The PyTorch and JAX samples under the linter: the marked lines and no others. (Neither is needed.)"""
 import json
 import re
 
+import pytest
 
-def test_lint_finds_the_marked_lines_and_nothing_in_the_fixed_twins(tool, source):
-    folder = source / "samples/pytorch"
+
+@pytest.mark.parametrize("name, lines", [("pytorch", 3), ("jax", 2)])
+def test_lint_finds_the_marked_lines_and_nothing_in_the_fixed_twins(tool, source, name, lines):
+    folder = source / "samples" / name
     expected = set()
     for path in folder.rglob("*.py"):
         for number, line in enumerate(path.read_text().splitlines(), 1):
             for rule in re.findall(r"# expect: ([\w-]+)", line):
                 expected.add((path.relative_to(folder).as_posix(), number, rule))
-    assert len(expected) == 3
+    assert len(expected) == lines
 
     done = tool("lint", "--no-cache", "--format", "json", folder, check=1)
     findings = json.loads(done.stdout)["findings"]
@@ -18,6 +21,6 @@ def test_lint_finds_the_marked_lines_and_nothing_in_the_fixed_twins(tool, source
     for finding in findings:
         if finding["severity"] == "info":
             continue
-        file = finding["locations"][0]["file"].split("samples/pytorch/")[-1]
+        file = finding["locations"][0]["file"].split(f"samples/{name}/")[-1]
         found.add((file, finding["locations"][0]["line"], finding["ruleId"]))
     assert found == expected

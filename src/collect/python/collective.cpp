@@ -183,9 +183,9 @@ PyObject* call_collective(PyObject* self, PyObject* arguments, PyObject* keyword
 /// `operation`: enum stallscope_collective_op.
 STALLSCOPE_PYTHON_EXPORT PyObject* stallscope_python_collective(PyObject* original,
                                                                 const char* name, int operation) {
-  return new_builtin(
+  return or_none(new_builtin(
       {.original = original, .name = name, .operation = static_cast<uint8_t>(operation)},
-      call_collective);
+      call_collective));
 }
 
 }  // namespace stallscope::python

@@ -52,11 +52,17 @@ class Marker:
 
     def announcer(self, shape, name):
         """A builtin that begins or ends a range."""
-        return self._builtin(shape.encode(), None, name.encode())
+        return self._made(self._builtin(shape.encode(), None, name.encode()))
 
     def caller(self, shape, function, name):
         """A builtin that calls `function` in a range or a wait."""
-        return self._builtin(shape.encode(), id(function), name.encode())
+        return self._made(self._builtin(shape.encode(), id(function), name.encode()))
+
+    @staticmethod
+    def _made(builtin):
+        if builtin is None:
+            raise RuntimeError("the library knows no such mark")
+        return builtin
 
     def function(self, holder, attribute, name, shape="range"):
         """Marks the calls of a function that lies in a module."""
@@ -94,14 +100,15 @@ class Marker:
         original = getattr(holder, attribute, None)
         if callable(original):
             setattr(holder, attribute,
-                    self._method(self._collective(original, name.encode(), operation)))
+                    self._method(self._made(self._collective(original, name.encode(), operation))))
             self.marked.append(name)
 
     def tree(self, holder, attribute, name, structure, tree_at):
         """Marks the calls of a function over trees, and now and then their number of leaves."""
         original = getattr(holder, attribute, None)
         if callable(original):
-            setattr(holder, attribute, self._tree(original, name.encode(), structure, tree_at))
+            setattr(holder, attribute,
+                    self._made(self._tree(original, name.encode(), structure, tree_at)))
             self.marked.append(name)
 
     def save(self):
@@ -191,6 +198,12 @@ class Jitted:
         return self.__wrapped__.__reduce_ex__(protocol)
 
 
+def mark_profiler(mark, module):
+    """Kineto must not find CUPTI taken when it starts, or its profiles stay without device work."""
+    for name in ("_prepare_profiler", "_enable_profiler"):
+        mark.function(module, name, "torch.profiler hand-over", "release")
+
+
 def mark_jit(mark, module):
     import functools
 
@@ -240,6 +253,7 @@ WATCHED = {
     "torch.utils.data.dataloader": mark_loader,
     "torch.distributed.distributed_c10d": mark_distributed,
     "torch._dynamo.callback": mark_dynamo,
+    "torch.autograd.profiler": mark_profiler,
     "jax": mark_jax,
     "equinox": mark_equinox,
 }

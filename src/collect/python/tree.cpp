@@ -51,8 +51,8 @@ PyObject* call_tree(PyObject* self, PyObject* arguments, PyObject* keywords) {
 /// `structure` gives a tree's structure, with its num_leaves.
 STALLSCOPE_PYTHON_EXPORT PyObject* stallscope_python_tree(PyObject* original, const char* name,
                                                           PyObject* structure, int tree_at) {
-  return new_builtin(
-      {.original = original, .name = name, .structure = structure, .tree_at = tree_at}, call_tree);
+  return or_none(new_builtin(
+      {.original = original, .name = name, .structure = structure, .tree_at = tree_at}, call_tree));
 }
 
 }  // namespace stallscope::python

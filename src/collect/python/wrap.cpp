@@ -1,5 +1,7 @@
 #include "collect/python/wrap.h"
 
+#include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <initializer_list>
@@ -140,14 +142,33 @@ PyObject* counter(PyObject* self, PyObject* arguments, PyObject*) {
   return api.none;
 }
 
+/// Frees the GPU's tracing interface for the profiler that `original` is about to start.
+PyObject* call_after_release(PyObject* self, PyObject* arguments, PyObject* keywords) {
+  const Wrapped& wrapped = wrapped_of(self);
+  static void (*release)() = nullptr;
+  const char* path = getenv("NVTX_INJECTION64_PATH");
+  void* collector =
+      release != nullptr || path == nullptr ? nullptr : dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+  if (collector != nullptr)
+    release = reinterpret_cast<void (*)()>(dlsym(collector, "stallscope_release_gpu"));
+  if (release != nullptr) release();
+  return wrapped.api->call(wrapped.original, arguments, keywords);
+}
+
 struct Shape {
   const char* name;
   Call call;
 };
 constexpr Shape kShapes[] = {
-    {"range", call_in_range},   {"wait", call_in_wait}, {"named", call_named},
-    {"wrapped", call_wrapped},  {"begin", begin},       {"end", end},
-    {"collection", collection}, {"counter", counter},
+    {"range", call_in_range},
+    {"release", call_after_release},
+    {"wait", call_in_wait},
+    {"named", call_named},
+    {"wrapped", call_wrapped},
+    {"begin", begin},
+    {"end", end},
+    {"collection", collection},
+    {"counter", counter},
 };
 
 }  // namespace
@@ -159,6 +180,13 @@ void count_announcement() {
 Wrapped& wrapped_of(PyObject* self) {
   // The capsule is this library's own, so it holds what new_builtin() put there.
   return *static_cast<Wrapped*>(find_api()->capsule_pointer(self, kCapsule));
+}
+
+PyObject* or_none(PyObject* object) {
+  if (object != nullptr) return object;
+  PyObject* none = find_api()->none;  // ready() was asked before
+  find_api()->keep(none);
+  return none;
 }
 
 PyObject* new_builtin(const Wrapped& what, Call call) {
@@ -182,21 +210,20 @@ PyObject* new_builtin(const Wrapped& what, Call call) {
   return builtin;
 }
 
-/// A builtin of a shape: range, wait and named call `original`, wrapped calls what its first
-/// argument stands for; begin, end, collection and counter announce only. nullptr for an unknown
+/// A builtin of a shape: range, wait, release and named call `original`, wrapped calls what its
+/// first argument stands for; begin, end, collection and counter announce only. None for an unknown
 /// shape.
 STALLSCOPE_PYTHON_EXPORT PyObject* stallscope_python_builtin(const char* shape, PyObject* original,
                                                              const char* name) {
   for (const Shape& each : kShapes)
     if (strcmp(each.name, shape) == 0)
-      return new_builtin({.original = original, .name = name}, each.call);
-  return nullptr;
+      return or_none(new_builtin({.original = original, .name = name}, each.call));
+  return or_none(nullptr);
 }
 
 /// The callable as a method: found in a class, it is called with the object first.
 STALLSCOPE_PYTHON_EXPORT PyObject* stallscope_python_method(PyObject* callable) {
-  const Api* api = find_api();
-  return api == nullptr ? nullptr : api->new_method(callable);
+  return or_none(find_api()->new_method(callable));
 }
 
 /// 1 when wrappers can be made in this interpreter and a tool listens to them.

@@ -26,6 +26,9 @@ struct Wrapped {
 /// kept) as its self. nullptr when memory is short or the interpreter lacks something.
 PyObject* new_builtin(const Wrapped& what, Call call);
 
+/// None in place of nullptr, which ctypes would follow.
+PyObject* or_none(PyObject* object);
+
 /// What a builtin was made with.
 Wrapped& wrapped_of(PyObject* self);
 

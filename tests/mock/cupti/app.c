@@ -1,9 +1,11 @@
 /* A program as the CUDA driver sees it: loads the injected library named by
  * CUDA_INJECTION64_PATH, then does the "device work" of a script.
  *
- *   mock_cupti_app SCRIPT [fork]
+ *   mock_cupti_app SCRIPT [fork | profiler]
  *
- * With `fork`, a child plays the script once more after the parent has begun. */
+ * With `fork`, a child plays the script once more after the parent has begun.
+ * With `profiler`, it asks for CUPTI, as a profiler of its own would get it, and
+ * plays the script once more. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,6 +44,14 @@ int main(int argc, char** argv) {
     int status = 0;
     waitpid(child, &status, 0);
     if (status != 0) return 5;
+  }
+  if (argc > 2 && strcmp(argv[2], "profiler") == 0) {
+    void (*release)(void) = NULL;
+    *(void**)&release = dlsym(dlopen(path, RTLD_NOW), "stallscope_release_gpu");
+    if (release == NULL) return 6;
+    release();
+    if (mock_cupti_subscribers() != 0) return 7;
+    mock_cupti_play(script);
   }
   puts("done");
   return 0;

@@ -296,6 +296,11 @@ bool play_line(const std::string& text, uint64_t origin) {
 
 extern "C" {
 
+int mock_cupti_subscribers(void) {
+  std::lock_guard lock(mutex);
+  return callback != nullptr ? 1 : 0;
+}
+
 int mock_cupti_play(const char* script) {
   std::istringstream lines(script);
   const uint64_t origin = now_ns();

@@ -29,6 +29,9 @@ extern "C" {
 /// size of every record; MOCK_CUPTI_SUBSCRIBE_RESULT a failing subscription.
 int mock_cupti_play(const char* script);
 
+/// How many clients hold the subscription now: 0 or 1.
+int mock_cupti_subscribers(void);
+
 #ifdef __cplusplus
 }
 #endif
