@@ -1,6 +1,10 @@
 """`stallscope bench`: the reference trainer's own recording and result."""
 import json
+import os
+import pathlib
+import signal
 import subprocess
+import time
 
 import pytest
 
@@ -112,3 +116,30 @@ def test_a_loss_that_is_no_number_names_step_and_tensor(build, ranks):
     done = trainer(build, "--steps", 5, "--rate", "1e30", "--tp", ranks, check=1)
     assert "step 2: the loss is" in done.stderr
     assert "first not finite in layer.0: layer.0." in done.stderr
+
+
+def test_a_killed_rank_ends_the_others_and_is_named(build):
+    running = subprocess.Popen([build / "stallscope-trainer", *map(str, TINY), "--tp", "2",
+                                "--steps", "1000000"], stderr=subprocess.PIPE, text=True,
+                               stdout=subprocess.DEVNULL)
+    try:
+        children = pathlib.Path(f"/proc/{running.pid}/task/{running.pid}/children")
+        deadline = time.monotonic() + 30
+        ranks = []
+        while len(ranks) < 2 and time.monotonic() < deadline:
+            ranks = [int(word) for word in children.read_text().split()]
+            time.sleep(0.05)
+        # Both have joined once the group's shared memory has lost its name.
+        while time.monotonic() < deadline and list(
+                pathlib.Path("/dev/shm").glob(f"*run-{running.pid}*")):
+            time.sleep(0.05)
+        time.sleep(0.5)
+        victim = next(pid for pid in ranks if "RANK=1" in pathlib.Path(
+            f"/proc/{pid}/environ").read_text().split("\0"))
+        os.kill(victim, signal.SIGKILL)
+        _, errors = running.communicate(timeout=60)
+    finally:
+        running.kill()
+    assert running.returncode != 0
+    assert "rank 1" in errors and "rank 0" in errors
+    assert not list(pathlib.Path("/dev/shm").glob(f"*run-{running.pid}*"))

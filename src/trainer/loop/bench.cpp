@@ -237,7 +237,7 @@ int train(Rank& rank, const BenchOptions& o) {
   if (!o.record.empty()) {
     must(train_and_record(o, session, inputs));
   } else {
-    for (int step = 0; step < o.steps; ++step) {
+    for (int step = 0; step < o.steps && !device.failed(); ++step) {
       const annotate::Scope range("step");
       inputs.upload();
       session.forward();
