@@ -11,6 +11,20 @@ const Place& primary(const Finding& finding) {
   return finding.locations.empty() ? kNowhere : finding.locations.front();
 }
 
+// A slow rank is a symptom. Where a rule with a remedy says which line makes the
+// others wait for that rank, the line comes first.
+void put_causes_before_slow_ranks(std::vector<Finding>& findings) {
+  for (auto slow = findings.begin(); slow != findings.end(); ++slow) {
+    if (!slow->locations.empty() || !slow->subject.starts_with("rank ")) continue;
+    const std::string waited_for = slow->subject + ",";
+    const auto cause = std::find_if(std::next(slow), findings.end(), [&](const Finding& f) {
+      return !f.locations.empty() && f.cause.starts_with(waited_for) &&
+             f.fix.applicability != Applicability::display;
+    });
+    if (cause != findings.end()) slow = std::rotate(slow, cause, std::next(cause));
+  }
+}
+
 }  // namespace
 
 void rank_findings(std::vector<Finding>& findings) {
@@ -18,7 +32,8 @@ void rank_findings(std::vector<Finding>& findings) {
     const auto key = [](const Finding& f) {
       const Gain::Range range = f.gain && f.gain->step_time ? *f.gain->step_time : Gain::Range();
       const Ns once = f.gain ? f.gain->one_time.value_or(0) : 0;
-      return std::tuple(-range.mid, -once, f.advice, -static_cast<int>(f.severity), -range.high);
+      return std::tuple(-range.mid, -once, f.advice, -static_cast<int>(f.severity), -range.low,
+                        -range.high);
     };
     const auto tie = [](const Finding& f) {
       return std::tie(f.rule_id, primary(f), f.subject, f.fingerprint);
@@ -26,6 +41,7 @@ void rank_findings(std::vector<Finding>& findings) {
     const auto ka = key(a), kb = key(b);
     return ka != kb ? ka < kb : tie(a) < tie(b);
   });
+  put_causes_before_slow_ranks(findings);
 }
 
 const RankSummary* slowest_rank(const RunSummary& summary) {
