@@ -34,7 +34,7 @@ for millions in "${sizes[@]}"; do
   echo "$millions M events: $per_event bytes each (goal 36), run folder to report.html and report.json in $seconds s with $((kilobytes / 1024)) MB (10 M: goals 3 s, 1024 MB)"
 done
 
-train=("$build/stallscope-trainer" --model gpt --layers 2 --hidden 128 --batch 4 --seq 64 --vocabulary 512 --steps 30)
+train=("$build/stallscope-trainer" --model gpt --layers 2 --hidden 128 --batch 4 --seq 64 --vocabulary 512 --steps 300)
 for stacks in 0 1; do
   STALLSCOPE_NATIVE_STACKS=$stacks "$build/stallscope" run -q --force --measure-overhead 6 -o "$work/gpt" -- "${train[@]}" >/dev/null 2>&1
   python3 - "$work/gpt/report.json" "$stacks" <<'PYTHON'
