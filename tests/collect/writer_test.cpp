@@ -233,20 +233,22 @@ TEST_CASE("in steady state a range takes no lock and maps nothing") {
         rec::end_range(0, nullptr);
       }
     };
+    const auto locks = [] { return __atomic_load_n(&rec::g_locks_taken, __ATOMIC_RELAXED); };
+    const auto maps = [] { return __atomic_load_n(&rec::g_maps_made, __ATOMIC_RELAXED); };
     ranges(500);
     bool clean = false;
     for (int attempt = 0; attempt < 40 && !clean; ++attempt) {
-      const uint64_t before = rec::g_locks_taken + rec::g_maps_made;
+      const uint64_t before = locks() + maps();
       ranges(500);
-      clean = rec::g_locks_taken + rec::g_maps_made == before;
+      clean = locks() + maps() == before;
     }
     if (!clean) _exit(1);
     // Over many chunks: a handful of locks for each, by the thread and its helper.
     constexpr int kMany = 100'000;
-    const uint64_t before = rec::g_locks_taken;
+    const uint64_t before = locks();
     ranges(kMany);
     const uint64_t chunks = kMany * 2 * segment::kUnit / segment::kChunkBytes;
-    if (rec::g_locks_taken - before > 16 * (chunks + 1)) _exit(1);
+    if (locks() - before > 16 * (chunks + 1)) _exit(1);
   });
 }
 
