@@ -47,9 +47,10 @@ struct GraphNode {
 struct StepGraph {
   std::vector<GraphNode> nodes;
   std::vector<GraphEdge> edges;
-  std::unordered_map<EventId, uint32_t> node_of;       ///< call or device node of an event
-  std::unordered_map<EventId, uint32_t> return_of;     ///< return node of a blocking call
-  std::unordered_map<uint32_t, uint32_t> launcher_of;  ///< device node -> call node
+  std::unordered_map<EventId, uint32_t> node_of;                ///< call or device node of an event
+  std::unordered_map<EventId, uint32_t> return_of;              ///< return node of a blocking call
+  std::unordered_map<uint32_t, uint32_t> launcher_of;           ///< device node -> call node
+  std::unordered_map<uint32_t, std::vector<uint32_t>> work_of;  ///< call node -> device nodes
   std::vector<uint32_t> markers;  ///< first node of each step, plus one past the last
   uint32_t steps = 0;             ///< markers.size() - 1
 };

@@ -50,8 +50,7 @@ class GraphBuilder {
   struct Launched {
     uint32_t work, call;  // nodes
   };
-  std::unordered_map<uint32_t, std::vector<uint32_t>> work_of_;  // call node -> device nodes
-  std::map<uint32_t, std::vector<Launched>> work_on_;            // lane -> its work by start
+  std::map<uint32_t, std::vector<Launched>> work_on_;  // lane -> its work by start
   std::vector<std::vector<GraphEdge>> incoming_;
   StepGraph graph_;
 };

@@ -87,8 +87,8 @@ void GraphBuilder::link_event_waits() {
             pending[*stream].push_back(work->second);
         break;
       default:
-        const auto works = work_of_.find(index);
-        if (works == work_of_.end()) break;
+        const auto works = graph_.work_of.find(index);
+        if (works == graph_.work_of.end()) break;
         for (uint32_t work : works->second) {
           const int64_t on = trace_.tracks[graph_.nodes[work].lane].id;
           for (uint32_t awaited : pending[on]) link(awaited, work, EdgeKind::event_wait);
@@ -133,7 +133,7 @@ void GraphBuilder::index_device_work() {
     if (node.kind != NodeKind::device) continue;
     const auto launcher = graph_.launcher_of.find(index);
     if (launcher == graph_.launcher_of.end()) continue;
-    work_of_[launcher->second].push_back(index);
+    graph_.work_of[launcher->second].push_back(index);
     work_on_[node.lane].push_back({index, launcher->second});
   }
 }
@@ -145,8 +145,8 @@ std::optional<uint32_t> GraphBuilder::awaited_by(uint32_t call) const {
   const Ns call_end = trace_.end(event);
   const auto kind = static_cast<ApiCall>(trace_.details()[event]);
   if (kind == ApiCall::copy || kind == ApiCall::copy_blocking) {
-    const auto own = work_of_.find(call);
-    if (own == work_of_.end()) return std::nullopt;
+    const auto own = graph_.work_of.find(call);
+    if (own == graph_.work_of.end()) return std::nullopt;
     const auto after = std::ranges::upper_bound(own->second, call_end, std::less<>{},
                                                 [&](uint32_t i) { return graph_.nodes[i].start; });
     if (after == own->second.begin()) return std::nullopt;

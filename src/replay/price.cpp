@@ -125,27 +125,29 @@ void price_by_replay(const Trace& trace, RankSummary& rank) {
   rank.replay_error = static_cast<double>(off) / static_cast<double>(as_measured);
 
   const CallsOfLanes calls = calls_of_lanes(graph);
-  const Functions functions = functions_of(rank.observations);
+  const auto saves = [&](ReplayModel what_if, std::span<const EventId> nodes) {
+    return static_cast<double>(std::max<Ns>(0, unchanged - replay(graph, what_if, nodes)));
+  };
+  std::map<Function, double> together;
+  for (const auto& [function, rows] : functions_of(rank.observations)) {
+    if (rows.size() < 2) continue;
+    std::vector<EventId> all;
+    for (const size_t row : rows)
+      all.insert(all.end(), rank.observations[row].events.begin(),
+                 rank.observations[row].events.end());
+    together[function] = saves(ReplayModel::remove_sync, all);
+  }
   parallel_for(rank.observations.size(), [&](size_t i) {
     Observation& observation = rank.observations[i];
     const ReplayModel model = model_of(observation.kind);
     if (model == ReplayModel::none) return;
     const PricedEvents events = priced_events(trace, graph, calls, observation.events);
     if (events.nodes.empty() && events.cuts.empty()) return;
-    const auto saves = [&](ReplayModel what_if, std::span<const EventId> nodes) {
-      return static_cast<double>(std::max<Ns>(0, unchanged - replay(graph, what_if, nodes)));
-    };
     if (model == ReplayModel::remove_sync) {
       if (observation.count.per_step() > 1)
         observation.numbers["replay_batched_ns"] = saves(ReplayModel::batch_calls, events.nodes);
-      const auto function = functions.find(function_of(observation));
-      if (function != functions.end() && function->second.size() > 1) {
-        std::vector<EventId> all;
-        for (const size_t row : function->second)
-          all.insert(all.end(), rank.observations[row].events.begin(),
-                     rank.observations[row].events.end());
-        observation.numbers["replay_together_ns"] = saves(model, all);
-      }
+      const auto function = together.find(function_of(observation));
+      if (function != together.end()) observation.numbers["replay_together_ns"] = function->second;
     }
     // Where the ranges themselves are known, they say how much of a gap goes.
     const Ns without = events.cuts.empty() ? replay(graph, model, events.nodes)

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <unordered_map>
 #include <vector>
 
 namespace stallscope {
@@ -54,9 +53,7 @@ Ns usual_gap(const StepGraph& graph, const std::vector<bool>& shrunk) {
 }
 
 // Takes out what lies between two calls of one thread, and the device work launched there.
-void remove_between(const StepGraph& graph, uint32_t from, uint32_t to,
-                    const std::unordered_map<uint32_t, std::vector<uint32_t>>& work_of,
-                    Change& change) {
+void remove_between(const StepGraph& graph, uint32_t from, uint32_t to, Change& change) {
   std::vector<uint32_t> between;
   for (uint32_t index = from + 1; index < to; ++index) {
     if (graph.nodes[index].kind != NodeKind::call ||
@@ -69,14 +66,12 @@ void remove_between(const StepGraph& graph, uint32_t from, uint32_t to,
   for (const uint32_t call : between) {
     change.own[call] = 0;
     change.gap_shrunk[call] = true;
-    if (const auto works = work_of.find(call); works != work_of.end())
+    if (const auto works = graph.work_of.find(call); works != graph.work_of.end())
       for (const uint32_t work : works->second) change.own[work] = 0;
   }
 }
 
 void batch(const StepGraph& graph, std::span<const EventId> events, Change& change) {
-  std::unordered_map<uint32_t, std::vector<uint32_t>> work_of;
-  for (const auto& [work, call] : graph.launcher_of) work_of[call].push_back(work);
   std::vector<uint32_t> calls;
   for (const EventId event : events)
     if (const auto node = graph.node_of.find(event); node != graph.node_of.end())
@@ -85,7 +80,7 @@ void batch(const StepGraph& graph, std::span<const EventId> events, Change& chan
   for (size_t i = 1; i < calls.size(); ++i) {
     const GraphNode& node = graph.nodes[calls[i]];
     if (graph.nodes[calls[i - 1]].step != node.step) continue;  // the one that remains
-    remove_between(graph, calls[i - 1], calls[i], work_of, change);
+    remove_between(graph, calls[i - 1], calls[i], change);
     const auto returned = graph.return_of.find(node.event);
     if (returned != graph.return_of.end()) change.waits_for_none[returned->second] = true;
   }
