@@ -1,4 +1,6 @@
 // Trains a GPT and copies each batch to the device with the blocking call.
+#include <utility>
+
 #include "trainer/loop/gpt_run.h"
 
 using namespace stallscope;
@@ -15,8 +17,8 @@ int main() {
     for (int step = 0; step < 60; ++step) {
       const annotate::Scope range("step");
       const size_t bytes = batch.tokens.size() * sizeof(int32_t);
-      stream.copy_to_device(tokens, batch.tokens.data(), bytes);
-      stream.copy_to_device(labels, batch.labels.data(), bytes);  // expect: blocking-host-to-device
+      for (const auto& [to, from] : {std::pair(tokens, &batch.tokens), std::pair(labels, &batch.labels)})
+        stream.copy_to_device(to, from->data(), bytes);  // expect: blocking-host-to-device
       batch = run.loader.next();
       run.session.forward();
       run.session.backward();
