@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/install_tree.h"
+#include "base/temporary_folder.h"
 #include "cli/bench_result.h"
 #include "cli/command.h"
 #include "cli/run_program.h"
@@ -62,9 +63,9 @@ int bench(const BenchFlags& flags) {
   const std::string tool = executable_path();
   const fs::path trainer = fs::path(tool).parent_path() / "stallscope-trainer";
   if (!fs::exists(trainer)) return cannot("the trainer is missing: " + trainer.string());
-  std::string scratch = (fs::temp_directory_path() / "stallscope-bench-XXXXXX").string();
-  if (mkdtemp(scratch.data()) == nullptr) return cannot("no temporary folder can be made");
-  const std::string facts = scratch + "/facts.json";
+  const TemporaryFolder scratch("bench");
+  if (scratch.path().empty()) return cannot("no temporary folder can be made");
+  const std::string facts = scratch.path() + "/facts.json";
 
   std::vector<std::string> words{tool, "run", "-q", "-o", flags.output};
   if (flags.force) words.emplace_back("--force");
@@ -88,8 +89,6 @@ int bench(const BenchFlags& flags) {
       }
     }
   }
-  std::error_code ignored;
-  fs::remove_all(scratch, ignored);
   return code;
 }
 

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "base/shell.h"
 #include "cli/command.h"
 
 namespace stallscope {
@@ -27,13 +28,6 @@ std::vector<CommandWords> command_words() {
     words.push_back(std::move(entry));
   }
   return words;
-}
-
-/// Inside single quotes of a shell.
-std::string quoted(const std::string& text) {
-  std::string out;
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out;
 }
 
 std::string bash_script() {
@@ -70,7 +64,7 @@ std::string bash_script() {
 std::string zsh_script() {
   std::string names, cases;
   for (const CommandWords& command : command_words()) {
-    names += "    '" + command.name + ":" + quoted(command.summary) + "'\n";
+    names += "    '" + command.name + ":" + shell_escaped(command.summary) + "'\n";
     cases += "    " + command.name + ") options=(";
     for (const auto& [option, description] : command.options) cases += option + " ";
     cases += ") ;;\n";
@@ -94,10 +88,10 @@ std::string fish_script() {
   std::string out = "complete -c stallscope -f -n __fish_use_subcommand -l version\n";
   for (const CommandWords& command : command_words()) {
     out += "complete -c stallscope -f -n __fish_use_subcommand -a " + command.name + " -d '" +
-           quoted(command.summary) + "'\n";
+           shell_escaped(command.summary) + "'\n";
     for (const auto& [option, description] : command.options)
       out += "complete -c stallscope -n '__fish_seen_subcommand_from " + command.name + "' -l " +
-             option.substr(2) + " -d '" + quoted(description) + "'\n";
+             option.substr(2) + " -d '" + shell_escaped(description) + "'\n";
   }
   return out;
 }

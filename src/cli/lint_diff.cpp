@@ -7,19 +7,13 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "base/shell.h"
 #include "source/file_facts.h"
 
 namespace stallscope {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// One argument of a shell command, quoted.
-std::string quoted(const std::string& text) {
-  std::string out = "'";
-  for (char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
 
 Result<std::string> command_output(const std::string& command) {
   FILE* pipe = popen(command.c_str(), "r");
@@ -49,9 +43,9 @@ std::string source_names(std::string_view all) {
 
 Result<ChangedLines> changed_lines(const std::string& root, const std::string& revision) {
   ChangedLines out;
-  auto text =
-      command_output("git -C " + quoted(root) + " diff -U0 --no-color --no-ext-diff --relative " +
-                     quoted(revision) + " --");
+  auto text = command_output("git -C " + shell_quoted(root) +
+                             " diff -U0 --no-color --no-ext-diff --relative " +
+                             shell_quoted(revision) + " --");
   if (!text) return text.error();
   std::string file;
   for (size_t at = 0; at < text->size();) {
@@ -82,12 +76,12 @@ bool is_changed(const ChangedLines& changed, const Place& place) {
 Result<OldTree> OldTree::checkout(const std::string& root, const std::string& revision) {
   OldTree out;
   std::error_code ec;
-  std::string folder = (fs::temp_directory_path(ec) / "stallscope-diff-XXXXXX").string();
-  if (ec || !mkdtemp(folder.data()))
-    return Error{.message = "cannot make a folder for the old revision", .file = folder};
-  out.folder_ = folder;
-  const std::string git = "GIT_INDEX_FILE=" + quoted(folder + "/index") + " git -C " + quoted(root);
-  auto names = command_output(git + " ls-tree -r -z --name-only " + quoted(revision));
+  const std::string& folder = out.folder_.path();
+  if (folder.empty())
+    return Error{.message = "cannot make a temporary folder for the old revision"};
+  const std::string git =
+      "GIT_INDEX_FILE=" + shell_quoted(folder + "/index") + " git -C " + shell_quoted(root);
+  auto names = command_output(git + " ls-tree -r -z --name-only " + shell_quoted(revision));
   if (!names) return names.error();
   auto prefix = command_output(git + " rev-parse --show-prefix");
   if (!prefix) return prefix.error();
@@ -95,23 +89,14 @@ Result<OldTree> OldTree::checkout(const std::string& root, const std::string& re
   if (auto written = write_file(folder + "/names", source_names(*names)); !written)
     return written.error();
   out.root_ = folder + "/tree" + (prefix->empty() ? "" : "/" + *prefix);
-  auto done = command_output(git + " read-tree " + quoted(revision) + " && " + git +
-                             " checkout-index -z --stdin --prefix=" + quoted(folder + "/tree/") +
-                             " < " + quoted(folder + "/names"));
+  auto done =
+      command_output(git + " read-tree " + shell_quoted(revision) + " && " + git +
+                     " checkout-index -z --stdin --prefix=" + shell_quoted(folder + "/tree/") +
+                     " < " + shell_quoted(folder + "/names"));
   if (!done) return done.error();
   fs::create_directories(out.root_ + "/.git", ec);  // marks the project's root
   if (ec) return Error{.message = "cannot write: " + ec.message(), .file = out.root_};
   return out;
-}
-
-OldTree::OldTree(OldTree&& other) noexcept
-    : folder_(std::move(other.folder_)), root_(std::move(other.root_)) {
-  other.folder_.clear();
-}
-
-OldTree::~OldTree() {
-  std::error_code ec;
-  if (!folder_.empty()) fs::remove_all(folder_, ec);
 }
 
 }  // namespace stallscope

@@ -9,6 +9,7 @@
 
 #include "analyze/summary.h"
 #include "base/result.h"
+#include "base/temporary_folder.h"
 
 namespace stallscope {
 
@@ -23,16 +24,14 @@ class OldTree {
  public:
   /// Errors when `root` is in no git repository or has no such revision.
   static Result<OldTree> checkout(const std::string& root, const std::string& revision);
-  ~OldTree();
-  OldTree(OldTree&& other) noexcept;
-  OldTree& operator=(OldTree&&) = delete;
 
   /// What stands for `root` of then.
   const std::string& root() const { return root_; }
 
  private:
   OldTree() = default;
-  std::string folder_, root_;
+  TemporaryFolder folder_{"diff"};
+  std::string root_;
 };
 
 }  // namespace stallscope

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/temporary_folder.h"
 #include "base/terminal.h"
 #include "cli/command.h"
 #include "cli/serve.h"
@@ -27,25 +28,6 @@ int fail(const Error& error) {
   print_error(error);
   return kExitCannot;
 }
-
-/// A folder that goes away with the command.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (fs::temp_directory_path() / "stallscope-open-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) != nullptr) path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 /// Writes the folder's traces as one Perfetto file; empty when it has none.
 Result<std::string> perfetto_file(const std::string& folder, const fs::path& into) {
@@ -75,7 +57,7 @@ int run_open(const OpenOptions& options) {
       {"/", (folder / "report.html").string(), "text/html; charset=utf-8"},
       {"/report.html", (folder / "report.html").string(), "text/html; charset=utf-8"},
       {"/report.json", (folder / "report.json").string(), "application/json"}};
-  const TemporaryFolder temporary;
+  const TemporaryFolder temporary("open");
   bool has_trace = false;
   if (options.trace && fs::exists(folder / "trace")) {
     const Result<std::string> trace = perfetto_file(options.folder, temporary.path());

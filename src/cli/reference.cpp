@@ -2,17 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <map>
 
 #include "base/install_tree.h"
+#include "base/temporary_folder.h"
 #include "base/terminal.h"
 #include "cli/run_program.h"
 
 namespace stallscope {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct Size {
   std::string_view key;   ///< in --shape
@@ -132,8 +130,9 @@ Status add_reference(Report& report, const ReferenceOptions& options) {
                  .remedy = "name it with --shape model=bert,layers=4,hidden=768,batch=8,seq=128"};
   const Result<std::vector<std::string>> bench = bench_options_of(shape);
   if (!bench) return bench.error();
-  std::string folder = (fs::temp_directory_path() / "stallscope-reference-XXXXXX").string();
-  if (mkdtemp(folder.data()) == nullptr) return Error{.message = "no temporary folder can be made"};
+  const TemporaryFolder scratch("reference");
+  const std::string& folder = scratch.path();
+  if (folder.empty()) return Error{.message = "no temporary folder can be made"};
   std::vector<std::string> words{executable_path(), "bench", "-o", folder + "/run"};
   words.insert(words.end(), bench->begin(), bench->end());
   print_message("training the reference: " + shape);
@@ -141,8 +140,6 @@ Status add_reference(Report& report, const ReferenceOptions& options) {
   Status status = code == 0 ? compare(folder + "/run/reference.json")
                             : Error{.message = "the reference could not be trained at " + shape};
   if (status && report.reference) report.reference->source = "stallscope bench, " + shape;
-  std::error_code ignored;
-  fs::remove_all(folder, ignored);
   return status;
 }
 

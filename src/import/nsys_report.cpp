@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/shell.h"
+#include "base/temporary_folder.h"
 #include "import/importer.h"
 #include "import/nsys_builder.h"
 
@@ -57,31 +59,6 @@ int run(const std::vector<std::string>& command) {
   return WEXITSTATUS(status);
 }
 
-// A folder of our own, removed with what is in it.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string pattern = (fs::temp_directory_path() / "stallscope-nsys-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) != nullptr) path_ = pattern;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
-std::string shell_quoted(const std::string& path) {
-  std::string text = "'";
-  for (const char c : path) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
 Result<Trace> read(const ImportSource& source, const ImportOptions& options) {
   const std::string& path = source.path;
   if (is_stream(path)) {
@@ -98,7 +75,7 @@ Result<Trace> read(const ImportSource& source, const ImportOptions& options) {
     return Error{.message = "is an Nsight Systems report, and nsys is not on the PATH to export it",
                  .file = path,
                  .remedy = remedy};
-  const ScratchFolder scratch;
+  const TemporaryFolder scratch("nsys");
   if (scratch.path().empty())
     return Error{
         .message = "no temporary folder to export it into", .file = path, .remedy = remedy};
