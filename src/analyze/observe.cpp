@@ -35,11 +35,15 @@ void put_in_order(Observations& observations) {
 }  // namespace
 
 void observe_all(const RankContext& context, RankSummary& summary) {
-  // Two shares of about equal cost, each with sites and rows of its own and
-  // with members of the summary that the other does not touch.
+  // Shares of work, the longest first, each with sites and rows of its own and
+  // with members of the summary that the others do not touch.
   Observations waits;
   Observations& rows = summary.observations;
-  parallel_for(2, [&](size_t share) {
+  parallel_for(3, [&](size_t share) {
+    if (share == 2) {
+      if (context.work != nullptr) summary.queue = queue_depth(context.trace, *context.work);
+      return;
+    }
     SiteTable sites(context.index, context.options);
     if (share == 0) {
       if (context.work != nullptr) {
@@ -49,7 +53,6 @@ void observe_all(const RankContext& context, RankSummary& summary) {
         WaitTable table(context, sites);
         observe_host_gaps(context, sites, table, waits);
         if (!context.used.empty()) summary.waits = table.finish();
-        summary.queue = queue_depth(context.trace, *context.work);
       } else {
         observe_host_work(context, sites, waits);
       }

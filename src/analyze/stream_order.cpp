@@ -16,29 +16,35 @@ constexpr EventId kLookBack = 32;
 
 StreamOrder::StreamOrder(const ProcessIndex& index, const DeviceWork& work) : index_(index) {
   const Trace& trace = *index.trace;
+  std::vector<std::vector<Item>*> items_of(trace.tracks.size(), nullptr);  // by track
   for (size_t i = 0; i < work.activities.size(); ++i) {
     const EventId id = work.activities[i], call = work.launches[i];
-    auto& items = streams_[trace.tracks[trace.tracks_of_events()[id]].id];
+    const uint32_t track = trace.tracks_of_events()[id];
+    if (items_of[track] == nullptr) items_of[track] = &streams_[trace.tracks[track].id];
+    std::vector<Item>& items = *items_of[track];
     const Ns issued = call == kNoEvent ? trace.starts()[id] : trace.starts()[call];
     items.push_back({items.empty() ? issued : std::max(items.back().issued, issued), id});
-    if (call != kNoEvent && trace.kinds()[id] == EventKind::memcpy) launched_.emplace(call, id);
+    if (call != kNoEvent && trace.kinds()[id] == EventKind::memcpy) launched_.add(call, id);
   }
+  launched_.sort();
   for (EventId id = 0; id < trace.size(); ++id) {
     const EventKind kind = trace.kinds()[id];
     if (kind != EventKind::sync && kind != EventKind::api) continue;
     if (trace.tracks[trace.tracks_of_events()[id]].process != index.process) continue;
     if (kind == EventKind::sync) {
-      if (trace.correlations()[id] != 0) syncs_.emplace(trace.correlations()[id], id);
+      if (trace.correlations()[id] != 0) syncs_.add(trace.correlations()[id], id);
       continue;
     }
     const auto call = static_cast<ApiCall>(trace.details()[id]);
     if (call == ApiCall::event_record) {
-      if (trace.correlations()[id] != 0) record_calls_.emplace(trace.correlations()[id], id);
+      if (trace.correlations()[id] != 0) record_calls_.add(trace.correlations()[id], id);
       if (const auto handle = trace.integer(id, kKeyEvent)) records_[*handle].push_back(id);
     } else if (call == ApiCall::stream_wait) {
       if (const auto stream = stream_of(id)) waits_[*stream].push_back({trace.starts()[id], id});
     }
   }
+  syncs_.sort();
+  record_calls_.sort();
   for (auto& [stream, waits] : waits_) std::ranges::sort(waits, {}, &Wait::issued);
   for (auto& [handle, calls] : records_)
     std::ranges::sort(calls, {}, [&trace](EventId id) { return trace.starts()[id]; });
@@ -49,11 +55,10 @@ std::optional<int64_t> StreamOrder::stream_of(EventId call) const {
   if (const auto stream = trace.integer(call, kKeyStream); stream && *stream >= 0) return stream;
   if (const EventId activity = launched_by(call); activity != kNoEvent)
     return trace.tracks[trace.tracks_of_events()[activity]].id;
-  const auto record = syncs_.find(trace.correlations()[call]);
-  if (trace.correlations()[call] == 0 || record == syncs_.end()) return std::nullopt;
-  if (const auto stream = trace.integer(record->second, kKeyStream); stream && *stream >= 0)
-    return stream;
-  const Track& track = trace.tracks[trace.tracks_of_events()[record->second]];
+  const EventId record = syncs_.find(trace.correlations()[call]);  // none has correlation 0
+  if (record == kNoEvent) return std::nullopt;
+  if (const auto stream = trace.integer(record, kKeyStream); stream && *stream >= 0) return stream;
+  const Track& track = trace.tracks[trace.tracks_of_events()[record]];
   if (track.kind == TrackKind::stream && track.id >= 0) return track.id;
   return std::nullopt;
 }
@@ -66,14 +71,12 @@ EventId StreamOrder::later(EventId a, EventId b) const {
 // The record that an event wait or synchronisation refers to.
 EventId StreamOrder::record_of(EventId call) const {
   const Trace& trace = *index_.trace;
-  const auto sync = syncs_.find(trace.correlations()[call]);
-  for (const EventId id :
-       {call, trace.correlations()[call] != 0 && sync != syncs_.end() ? sync->second : kNoEvent}) {
+  for (const EventId id : {call, syncs_.find(trace.correlations()[call])}) {
     if (id == kNoEvent) continue;
     if (const auto correlation = trace.integer(id, kKeyEventRecord);
         correlation && *correlation > 0) {
-      const auto record = record_calls_.find(static_cast<uint32_t>(*correlation));
-      if (record != record_calls_.end()) return record->second;
+      const EventId record = record_calls_.find(static_cast<uint32_t>(*correlation));
+      if (record != kNoEvent) return record;
     }
     const auto handle = trace.integer(id, kKeyEvent);
     const auto records = handle ? records_.find(*handle) : records_.end();

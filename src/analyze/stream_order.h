@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analyze/first_by_key.h"
 #include "analyze/process_index.h"
 
 namespace stallscope {
@@ -20,10 +21,7 @@ class StreamOrder {
   EventId waited_for(EventId call) const;
 
   /// The first activity that a call launched, or kNoEvent.
-  EventId launched_by(EventId call) const {
-    const auto it = launched_.find(call);
-    return it == launched_.end() ? kNoEvent : it->second;
-  }
+  EventId launched_by(EventId call) const { return launched_.find(call); }
   /// The stream that a call addresses, as far as the trace tells; nullopt when unknown.
   std::optional<int64_t> stream_of(EventId call) const;
 
@@ -43,10 +41,10 @@ class StreamOrder {
 
   const ProcessIndex& index_;
   std::map<int64_t, std::vector<Item>> streams_;
-  std::map<int64_t, std::vector<Wait>> waits_;          // stream waits by the stream that waits
-  std::unordered_map<EventId, EventId> launched_;       // copy call -> its activity
-  std::unordered_map<uint32_t, EventId> syncs_;         // correlation -> the runtime's record
-  std::unordered_map<uint32_t, EventId> record_calls_;  // correlation -> event record call
+  std::map<int64_t, std::vector<Wait>> waits_;  // stream waits by the stream that waits
+  FirstByKey<EventId> launched_;                // copy call -> its activity
+  FirstByKey<uint32_t> syncs_;                  // correlation -> the runtime's record
+  FirstByKey<uint32_t> record_calls_;           // correlation -> event record call
   std::unordered_map<int64_t, std::vector<EventId>> records_;  // event handle -> records, by start
 };
 

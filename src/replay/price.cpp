@@ -17,6 +17,10 @@ namespace {
 // Enough steps for what one step leaves queued for the next to show; few
 // enough that thousands of observations are priced in a moment.
 constexpr size_t kReplayedSteps = 8;
+// Of steps with very many events fewer do, but never fewer than these: one to
+// settle, one to time, one that the timed one may run into.
+constexpr size_t kLeastSteps = 3;
+constexpr size_t kReplayedEvents = 150'000;
 
 constexpr std::pair<std::string_view, ReplayModel> kModels[] = {
     {"host-sync", ReplayModel::remove_sync},
@@ -56,13 +60,15 @@ Functions functions_of(const std::vector<Observation>& observations) {
 }
 
 // The first run of used steps that is long enough; the longest there is otherwise.
-std::pair<size_t, size_t> used_run(const RankSummary& rank) {
+std::pair<size_t, size_t> used_run(const Trace& trace, const RankSummary& rank) {
+  const size_t events_a_step = trace.size() / std::max<size_t>(1, rank.steps.size()) + 1;
+  const size_t wanted = std::clamp(kReplayedEvents / events_a_step, kLeastSteps, kReplayedSteps);
   std::pair<size_t, size_t> best{0, 0};
   for (size_t first = 0; first < rank.steps.size();) {
     size_t last = first;
     while (last < rank.steps.size() && rank.steps[last].use == StepUse::used) ++last;
-    if (last - first > best.second) best = {first, std::min(last - first, kReplayedSteps)};
-    if (best.second == kReplayedSteps) break;
+    if (last - first > best.second) best = {first, std::min(last - first, wanted)};
+    if (best.second == wanted) break;
     first = last + 1;
   }
   return best;
@@ -112,7 +118,7 @@ ReplayModel model_of(std::string_view observation_kind) {
 }
 
 void price_by_replay(const Trace& trace, RankSummary& rank) {
-  const auto [first, count] = used_run(rank);
+  const auto [first, count] = used_run(trace, rank);
   const StepGraph graph = build_graph(trace, rank, first, count);
   if (graph.steps == 0) return;
   const Ns as_measured = measured(graph);
