@@ -21,5 +21,5 @@ run_preset() {  # PRESET TARGETS [CTEST_ARGS...]
 run_preset release all -j2
 [ "${1:-}" = quick ] && exit 0
 # End-to-end tests run once, on the release build; unit tests also under the sanitizers.
-run_preset asan unit_tests -j2 -LE e2e -E '^(structure|fuzz|bench|comm\.mpi|collect\.(mpi_|python_)?symbols)'
+run_preset asan "unit_tests fuzzers" -j2 -LE e2e -E '^(structure|bench|comm\.mpi|collect\.(mpi_|python_)?symbols)'
 run_preset tsan "test_collect_writer test_comm test_trainer" -j2 -L tsan

@@ -1,6 +1,6 @@
-"""Runs one fuzzer for some seconds over seeds made here and, when they are there, cut from real traces.
+"""Runs one fuzzer for some seconds over seeds made here and, for a long run, over files of yours.
 
-usage: smoke.py FUZZER SOURCE_DIR [SECONDS]
+usage: smoke.py FUZZER SOURCE_DIR [SECONDS [FILE...]]    the first 4,000 bytes of each FILE, inflated
 """
 import gzip
 import json
@@ -11,8 +11,7 @@ import sys
 import tempfile
 
 fuzzer, source = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-seconds = sys.argv[3] if len(sys.argv) > 3 else "20"
-SHARED = source.parent / "shared/data/traces"
+seconds = sys.argv[3] if len(sys.argv) > 3 else "4"
 
 
 def kineto_seeds(folder):
@@ -32,9 +31,6 @@ def kineto_seeds(folder):
     for number, fault in enumerate(("NaN", "99999999999999999999999", '"a"b"', '"\\ud800"', '"\\x"')):
         (folder / f"fault{number}").write_text(plain.replace('"aten::item"', fault))
     (folder / "tail").write_text(plain[:-40])
-    for path in sorted(SHARED.glob("*.json.gz")):
-        with gzip.open(path, "rb") as trace:
-            (folder / path.stem).write_bytes(trace.read(4000))
 
 
 def source_seeds(folder):
@@ -82,11 +78,15 @@ def manifest_seeds(folder):
 with tempfile.TemporaryDirectory() as temporary:
     corpus = pathlib.Path(temporary) / "corpus"
     corpus.mkdir()
-    seeds = {"fuzz_kineto": kineto_seeds, "fuzz_nsys": nsys_seeds, "fuzz_source": source_seeds}
+    seeds = {"fuzz_kineto": kineto_seeds, "fuzz_nsys": nsys_seeds, "fuzz_source": source_seeds,
+             "fuzz_manifest": manifest_seeds}
     if fuzzer.name in seeds:  # others build their own structure around any bytes
         seeds[fuzzer.name](corpus)
     else:
         (corpus / "bytes").write_bytes(bytes(range(256)) * 8)
-    done = subprocess.run([str(fuzzer), f"-max_total_time={seconds}", "-rss_limit_mb=2048", "-timeout=20",
-                           "-max_len=20000", f"-artifact_prefix={pathlib.Path.cwd()}/", str(corpus)])
+    for number, path in enumerate(map(pathlib.Path, sys.argv[4:])):
+        with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
+            (corpus / f"given{number}").write_bytes(file.read(4000))
+    done = subprocess.run([str(fuzzer), f"-max_total_time={seconds}", "-rss_limit_mb=2048", "-timeout=60",
+                           "-keep_seed=1", "-max_len=20000", f"-artifact_prefix={pathlib.Path.cwd()}/", str(corpus)])
     sys.exit(done.returncode)
