@@ -212,7 +212,7 @@ void observe_kernels(const RankContext& context, SiteTable& sites, RankSummary& 
   }
   std::vector<const Group*> ordered;
   for (const auto& [key, group] : groups) ordered.push_back(&group);
-  std::ranges::sort(ordered, [&trace](const Group* a, const Group* b) {
+  std::ranges::sort(ordered, [](const Group* a, const Group* b) {
     return a->total != b->total ? a->total > b->total
                                 : std::pair(a->name, a->site) < std::pair(b->name, b->site);
   });
