@@ -46,21 +46,28 @@ size_t digit_run(std::string_view text) {
   return count;
 }
 
+// Up to 15 digits at `at`, which moves past them; more are left to the careful way.
+int64_t digits_at(const char*& at, const char* end) {
+  int64_t value = 0;
+  const char* const last = end - at > 15 ? at + 15 : end;
+  for (; at != last && *at >= '0' && *at <= '9'; ++at) value = value * 10 + (*at - '0');
+  return value;
+}
+
 // The two forms profilers write, "123" and "123.456", without 128-bit steps.
 std::optional<ExactTime> plain(std::string_view text) {
-  int64_t whole = 0;
-  const char* const end = text.data() + text.size();
-  const auto [point, code] = std::from_chars(text.data(), end, whole);
-  if (code != std::errc{} || whole < 0 || whole >= kMostNs / 1000) return std::nullopt;
-  if (point == end) return ExactTime{whole * 1000, 0};
-  if (*point != '.' || text.front() == '-') return std::nullopt;
-  const std::string_view fraction(point + 1, static_cast<size_t>(end - point - 1));
-  if (fraction.empty() || fraction.size() > 3 || digit_run(fraction) != fraction.size())
-    return std::nullopt;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  const int64_t whole = digits_at(at, end);
+  if (at == text.data()) return std::nullopt;
+  if (at == end)
+    return whole < kMostNs / 1000 ? std::optional(ExactTime{whole * 1000, 0}) : std::nullopt;
+  const auto places = static_cast<size_t>(end - at) - 1;
+  if (*at != '.' || places < 1 || places > 3 || whole >= kMostNs / 1000) return std::nullopt;
+  const int64_t fraction = digits_at(++at, end);
+  if (at != end) return std::nullopt;
   static constexpr std::array<int64_t, 4> kScale = {0, 100, 10, 1};
-  int64_t ns = 0;
-  for (char digit : fraction) ns = ns * 10 + (digit - '0');
-  return ExactTime{whole * 1000 + ns * kScale[fraction.size()], 0};
+  return ExactTime{whole * 1000 + fraction * kScale[places], 0};
 }
 
 }  // namespace
@@ -107,6 +114,9 @@ std::optional<ExactTime> add(const ExactTime& start, const ExactTime& duration) 
 }
 
 std::optional<int64_t> parse_integer(std::string_view text) {
+  const char* at = text.data();
+  const int64_t plain_value = digits_at(at, text.data() + text.size());
+  if (!text.empty() && at == text.data() + text.size()) return plain_value;
   text = trimmed(text);
   if (text.starts_with('+')) text.remove_prefix(1);
   int64_t value = 0;

@@ -1,153 +1,114 @@
 #include "import/event_parser.h"
 
-#include <simdjson.h>
-
-#include <cstring>
-#include <vector>
-
 namespace stallscope {
 namespace {
 
-namespace ondemand = simdjson::ondemand;
-
-// The text of a key without its quotes; keys with escapes are none of ours.
-std::string_view key_text(ondemand::raw_json_string key) {
-  const char* const first = key.raw();
-  const void* const quote = std::memchr(first, '"', 64);
-  return quote == nullptr
-             ? std::string_view{}
-             : std::string_view(first,
-                                static_cast<size_t>(static_cast<const char*>(quote) - first));
-}
-
-// Moves past a string, so that what follows it is checked: skipping over an
-// unread string forgives a missing comma and swallows the next key.
-bool consume_string(ondemand::value& value) {
-  return value.get_raw_json_string().error() == simdjson::SUCCESS;
-}
-
-// A scalar as text. Strings are decoded; numbers stay as written; anything else
-// is empty. False when the value is malformed.
-bool scalar_text(ondemand::value& value, std::string_view& text, bool* is_text = nullptr) {
-  const std::string_view token = value.raw_json_token();
-  if (token.empty()) return false;
-  const char first = token.front();
-  if (is_text != nullptr) *is_text = first == '"';
-  if (first == '"') {
-    // Without a backslash the bytes are the text: the parser has checked them.
-    const size_t last = token.rfind('"');
-    if (last == 0 || last == std::string_view::npos) return false;
-    if (std::memchr(token.data(), '\\', last) != nullptr)
-      return value.get_string().get(text) == simdjson::SUCCESS;
-    text = token.substr(1, last - 1);
-    return consume_string(value);
-  }
-  if (first == 'n') {  // null; "nan" is malformed
-    text = {};
-    return token.size() >= 4 && token[1] == 'u';
-  }
+// What can be a number, true, false or null; NaN and Infinity are none.
+bool is_sound_word(std::string_view word) {
+  const char first = word.front();
+  if (first == ',' || first == ':' || first == '}' || first == ']') return false;
+  if (first == 'n') return word.size() >= 4 && word[1] == 'u';  // "nan" is malformed
   if (first == 'N' || first == 'I' || first == 'i') return false;
-  if (first == '-' && token.size() > 1 && (token[1] < '0' || token[1] > '9')) return false;
-  text = token;
-  while (!text.empty() && static_cast<unsigned char>(text.back()) <= ' ') text.remove_suffix(1);
+  return first != '-' || word.size() < 2 || (word[1] >= '0' && word[1] <= '9');
+}
+
+// A scalar as text. Strings are decoded; numbers stay as written; null is empty. False when the
+// value is malformed.
+bool scalar_text(JsonTokens& tokens, std::string_view& text, bool* is_text = nullptr) {
+  const char first = tokens.peek();
+  if (first == '{' || first == '[') return tokens.structure(text);
+  if (!tokens.scalar(text)) return false;
+  if (is_text != nullptr) *is_text = first == '"';
+  if (first == '"') return true;
+  if (!is_sound_word(text)) return false;
+  if (first == 'n') text = {};
   return true;
 }
 
 // Looks at a value that nobody reads, so that NaN is still refused (and mended)
 // and an integer beyond 64 bits still counted.
-bool unread_is_sound(ondemand::value& value, uint64_t& big_integers) {
-  const std::string_view token = value.raw_json_token();
-  if (token.empty()) return false;
-  const char first = token.front();
-  if (first == '"') return consume_string(value);
-  if (first == '{' || first == '[') return true;
-  if (first == 'N' || first == 'I' || first == 'i') return false;
-  if (first == 'n') return token.size() >= 4 && token[1] == 'u';
-  if (first == '-' && token.size() > 1 && (token[1] < '0' || token[1] > '9')) return false;
-  if (token.size() > 19) {
+bool unread_is_sound(JsonTokens& tokens, uint64_t& big_integers) {
+  const char first = tokens.peek();
+  if (first == '"' || first == '{' || first == '[') return tokens.skip();
+  std::string_view word;
+  if (!tokens.scalar(word) || !is_sound_word(word)) return false;
+  if (word.size() > 19) {
     size_t digits = first == '-' ? 1 : 0;
-    while (digits < token.size() && token[digits] >= '0' && token[digits] <= '9') ++digits;
-    const bool integer = digits == token.size() || token[digits] == ' ' || token[digits] == '\n';
-    if (integer && digits > 20) ++big_integers;
+    while (digits < word.size() && word[digits] >= '0' && word[digits] <= '9') ++digits;
+    if (digits == word.size() && digits > 20) ++big_integers;
   }
   return true;
 }
 
-bool structure_text(ondemand::value& value, std::string_view& text) {
-  ondemand::array array;
-  if (value.get_array().get(array) != simdjson::SUCCESS) return false;
-  return array.raw_json().get(text) == simdjson::SUCCESS;
+// Goes through the members of the object at hand. `member` passes the value. False when the object
+// or a value is malformed.
+template <typename Member>
+bool each_member(JsonTokens& tokens, const Member& member) {
+  tokens.next();  // the opening brace
+  if (tokens.peek() == '}') {
+    tokens.next();
+    return true;
+  }
+  for (;;) {
+    std::string_view key;
+    if (!tokens.key(key) || !member(key)) return false;
+    const char after = tokens.peek();
+    tokens.next();
+    if (after == '}') return true;
+    if (after != ',') return false;
+  }
 }
 
-bool read_args(ondemand::value& value, RawEvent& event, uint64_t& big_integers) {
-  if (value.raw_json_token().front() != '{') return true;  // "args": null
-  ondemand::object args;
-  if (value.get_object().get(args) != simdjson::SUCCESS) return false;
-  for (auto field_or : args) {
-    ondemand::field field;
-    if (std::move(field_or).get(field) != simdjson::SUCCESS) return false;
-    const std::string_view key = key_text(field.key());
-    ondemand::value member = field.value();
-    const std::string_view token = member.raw_json_token();
-    if (token.empty()) return false;
+bool read_args(JsonTokens& tokens, RawEvent& event, uint64_t& big_integers) {
+  if (tokens.peek() != '{') return tokens.skip();  // "args": null
+  return each_member(tokens, [&](std::string_view key) {
+    const char first = tokens.peek();
     std::optional<Arg> arg = find_arg(key);
     if (!arg && event.phase == 'C' && !event.has(Arg::value)) arg = Arg::value;
-    if (!arg) {
-      if (!unread_is_sound(member, big_integers)) return false;
-      continue;
-    }
+    if (!arg) return unread_is_sound(tokens, big_integers);
+    if (first == '{') return tokens.skip();
     std::string_view text;
-    if (token.front() == '[') {
-      if (!structure_text(member, text)) return false;
-    } else if (token.front() == '{') {
-      continue;
-    } else if (!scalar_text(member, text)) {
-      return false;
-    }
+    if (!scalar_text(tokens, text)) return false;
     event.set(*arg, text);
-  }
-  return true;
+    return true;
+  });
 }
 
-bool read_event(ondemand::object& object, RawEvent& event, uint64_t& big_integers) {
-  for (auto field_or : object) {
-    ondemand::field field;
-    if (std::move(field_or).get(field) != simdjson::SUCCESS) return false;
-    const std::string_view key = key_text(field.key());
-    ondemand::value value = field.value();
-    std::string_view text;
-    bool good = true;
-    if (key == "args") {
-      good = read_args(value, event, big_integers);
-    } else if (key == "ph") {
-      good = scalar_text(value, text);
-      event.phase = text.empty() ? '\0' : text.front();
-    } else if (key == "name") {
-      good = scalar_text(value, event.name);
-    } else if (key == "cat") {
-      good = scalar_text(value, event.category);
-    } else if (key == "ts") {
-      good = scalar_text(value, event.timestamp);
-    } else if (key == "dur") {
-      good = scalar_text(value, event.duration);
-    } else if (key == "pid") {
-      good = scalar_text(value, event.process, &event.process_is_text);
-    } else if (key == "tid") {
-      good = scalar_text(value, event.thread, &event.thread_is_text);
-    } else if (key == "id") {
-      good = value.raw_json_token().front() == '{' || scalar_text(value, event.id);
-    } else {
-      good = unread_is_sound(value, big_integers);
+bool read_event(JsonTokens& tokens, RawEvent& event, uint64_t& big_integers) {
+  return each_member(tokens, [&](std::string_view key) {
+    switch (key.size()) {
+      case 2:
+        if (key == "ph") {
+          std::string_view phase;
+          if (!scalar_text(tokens, phase)) return false;
+          event.phase = phase.empty() ? '\0' : phase.front();
+          return true;
+        }
+        if (key == "ts") return scalar_text(tokens, event.timestamp);
+        if (key == "id")
+          return tokens.peek() == '{' ? tokens.skip() : scalar_text(tokens, event.id);
+        break;
+      case 3:
+        if (key == "cat") return scalar_text(tokens, event.category);
+        if (key == "dur") return scalar_text(tokens, event.duration);
+        if (key == "pid") return scalar_text(tokens, event.process, &event.process_is_text);
+        if (key == "tid") return scalar_text(tokens, event.thread, &event.thread_is_text);
+        break;
+      case 4:
+        if (key == "name") return scalar_text(tokens, event.name);
+        if (key == "args") return read_args(tokens, event, big_integers);
+        break;
+      default:
+        break;
     }
-    if (!good) return false;
-  }
-  return true;
+    return unread_is_sound(tokens, big_integers);
+  });
 }
 
 }  // namespace
 
 struct EventParser::State {
-  ondemand::parser parser;
+  JsonTokens tokens;
   RawEvent event;
   std::string text;
 };
@@ -156,36 +117,26 @@ EventParser::EventParser() : state_(std::make_unique<State>()) {}
 EventParser::~EventParser() = default;
 
 size_t EventParser::parse(std::string_view array, const Sink& sink, Repairs& repairs) {
-  ondemand::document document;
-  ondemand::array events;
-  if (state_->parser.iterate(array.data(), array.size(), array.size() + kParsePadding)
-              .get(document) != simdjson::SUCCESS ||
-      document.get_array().get(events) != simdjson::SUCCESS)
-    return 0;
+  JsonTokens& tokens = state_->tokens;
+  if (!tokens.index(array) || tokens.peek() != '[') return 0;
+  tokens.next();
   size_t done = 1;  // after the opening bracket
-  const auto mark = [&] {
-    const char* location = nullptr;
-    if (document.current_location().get(location) != simdjson::SUCCESS) return false;
-    done = static_cast<size_t>(location - array.data());
-    return true;
-  };
   RawEvent& event = state_->event;
-  for (auto value_or : events) {
-    ondemand::value value;
-    ondemand::object object;
-    if (std::move(value_or).get(value) != simdjson::SUCCESS) return done;
-    if (!value.raw_json_token().starts_with('{')) return done;
-    if (value.get_object().get(object) != simdjson::SUCCESS) return done;
+  while (tokens.peek() == '{') {
     event.reset();
     uint64_t big_integers = 0;
-    if (!read_event(object, event, big_integers)) return done;
+    if (!read_event(tokens, event, big_integers)) return done;
     if (big_integers > 0) repairs[kRepairBigInteger] += big_integers;
     sink(event);
-    if (!mark()) return done;
+    tokens.forget();
+    done = tokens.position();
+    if (tokens.peek() != ',') break;
+    tokens.next();
   }
-  if (!mark()) return array.size();
-  // The array was closed before the end of the text: leave its bracket to the caller.
-  return array.rfind(']', done - 1);
+  if (tokens.peek() != ']' || tokens.position() != done) return done;
+  // An array that is closed before the end of the text leaves its bracket to the caller.
+  tokens.next();
+  return tokens.peek() == '\0' ? array.size() : done;
 }
 
 bool EventParser::parse_strict(std::string_view object, const Sink& sink, Repairs& repairs) {
@@ -208,33 +159,16 @@ bool EventParser::parse_one(std::string_view object, const Sink& sink, Repairs& 
 bool for_each_member(
     std::string_view object,
     const std::function<void(std::string_view key, std::string_view value)>& each) {
-  const simdjson::padded_string text(object);
-  ondemand::parser parser;
-  ondemand::document document;
-  ondemand::object members;
-  if (parser.iterate(text).get(document) != simdjson::SUCCESS ||
-      document.get_object().get(members) != simdjson::SUCCESS)
-    return false;
-  for (auto field_or : members) {
-    ondemand::field field;
-    if (std::move(field_or).get(field) != simdjson::SUCCESS) return false;
-    const std::string_view key = key_text(field.key());
-    ondemand::value value = field.value();
-    const std::string_view token = value.raw_json_token();
-    std::string_view content;
-    if (token.starts_with('{')) {
-      ondemand::object inner;
-      if (value.get_object().get(inner) != simdjson::SUCCESS ||
-          inner.raw_json().get(content) != simdjson::SUCCESS)
-        return false;
-    } else if (token.starts_with('[')) {
-      if (!structure_text(value, content)) return false;
-    } else if (!scalar_text(value, content)) {
-      continue;
-    }
-    each(key, content);
-  }
-  return true;
+  std::string text(object);
+  text.append(kParsePadding, ' ');
+  JsonTokens tokens;
+  if (!tokens.index({text.data(), object.size()}) || tokens.peek() != '{') return false;
+  return each_member(tokens, [&](std::string_view key) {
+    std::string_view value;
+    if (!scalar_text(tokens, value)) return false;
+    each(key, value);
+    return true;
+  });
 }
 
 }  // namespace stallscope

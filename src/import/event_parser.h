@@ -7,12 +7,10 @@
 #include <string_view>
 
 #include "import/json_repair.h"
+#include "import/json_tokens.h"
 #include "import/kineto_event.h"
 
 namespace stallscope {
-
-/// Bytes that must be readable after the last byte of what is parsed.
-inline constexpr size_t kParsePadding = 64;
 
 class EventParser {
  public:

@@ -20,6 +20,17 @@ void reorder(std::vector<T>& column, const std::vector<EventId>& rows) {
   column = std::move(ordered);
 }
 
+// Order within a track: by start, then longest first.
+struct SortRow {
+  Ns start, duration;
+  EventId id;
+  bool operator<(const SortRow& other) const {
+    if (start != other.start) return start < other.start;
+    if (duration != other.duration) return duration > other.duration;
+    return id < other.id;
+  }
+};
+
 }  // namespace
 
 Field Field::of_integer(StringId key, int64_t value) {
@@ -152,10 +163,16 @@ void Trace::finish() {
     if (duration_[a] != duration_[b]) return duration_[a] > duration_[b];
     return a < b;
   };
+  std::vector<SortRow> keys;  // beside each other: looking every key up would be most of the time
   for (size_t track = 0; track < tracks.size(); ++track) {
     const auto first = rows.begin() + track_begin_[track],
                last = rows.begin() + track_begin_[track + 1];
-    if (!std::is_sorted(first, last, before)) std::sort(first, last, before);
+    if (std::is_sorted(first, last, before)) continue;
+    keys.clear();
+    for (auto row = first; row != last; ++row)
+      keys.push_back({start_[*row], duration_[*row], *row});
+    std::sort(keys.begin(), keys.end());
+    std::ranges::transform(keys, first, &SortRow::id);
   }
   if (!std::is_sorted(rows.begin(), rows.end())) {
     reorder(kind_, rows);
