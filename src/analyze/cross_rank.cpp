@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "analyze/late_ranks.h"
 #include "analyze/observe_parts.h"
 #include "analyze/statistics.h"
 
@@ -62,9 +63,11 @@ void borrow_place(const RunSummary& run, int32_t late, const std::string& name,
   }
 }
 
-void observe_waits(const RunSummary& run, std::vector<Observation>& observations) {
+void observe_waits(const RunSummary& run, const RankGroups& rank_groups,
+                   std::vector<Observation>& observations) {
+  const std::map<WaitKey, LateRanks> together = late_ranks(run, rank_groups);
   const std::set<uint32_t> used = used_anywhere(run);
-  std::map<std::pair<std::string, std::string>, Waits> groups;
+  std::map<WaitKey, Waits> groups;
   for (const auto& [key, share] : run.collectives) {
     if (share.ranks < 2 || (!used.empty() && !used.contains(share.step))) continue;
     Waits& waits = groups[{share.name, key.group}];
@@ -85,7 +88,11 @@ void observe_waits(const RunSummary& run, std::vector<Observation>& observations
     observation.kind = "collective-wait";
     observation.subject = name;
     observation.rank = late->first;
-    observation.cause = "rank " + std::to_string(late->first) + ", which arrives last";
+    const auto found = together.find(key);
+    const LateRanks several = found == together.end() ? LateRanks{} : found->second;
+    const bool is_link = several.ranks.size() > 1;
+    observation.cause = is_link ? several.text + ", which arrive last together"
+                                : "rank " + std::to_string(late->first) + ", which arrives last";
     std::vector<double> per_step;
     for (const auto& [step, wait] : waits.by_step) per_step.push_back(wait);
     Distribution& blocked = observation.blocked_ns;
@@ -103,8 +110,14 @@ void observe_waits(const RunSummary& run, std::vector<Observation>& observations
     observation.count.steps_affected = blocked.steps_affected;
     observation.count.total = static_cast<double>(waits.collectives);
     observation.numbers["late_rank"] = late->first;
+    uint64_t last = is_link ? 0 : waits.last.at(late->first);
+    for (const int32_t rank : several.ranks)
+      if (const auto often = waits.last.find(rank); is_link && often != waits.last.end())
+        last += often->second;
     observation.numbers["late_share"] =
-        static_cast<double>(waits.last.at(late->first)) / static_cast<double>(waits.collectives);
+        static_cast<double>(last) / static_cast<double>(waits.collectives);
+    observation.numbers["late_count"] = is_link ? static_cast<double>(several.ranks.size()) : 1;
+    if (is_link) observation.texts["late_ranks"] = rank_list(several.ranks);
     observation.numbers["wait_ns"] = blocked.per_step();
     observation.numbers["max_wait_ns"] = static_cast<double>(waits.longest.at(late->first));
     observation.texts["group"] = group;
@@ -211,14 +224,16 @@ void observe_stragglers(const RunSummary& run, std::vector<Observation>& observa
 }
 
 /// A rank's mean wait per used step in collectives, and the rank that it waited for longest.
-std::pair<Ns, int32_t> collective_wait(const RankSummary& rank, const RunSummary& run) {
+std::pair<Ns, int32_t> collective_wait(const RunSummary& run, const RankGroups& groups,
+                                       size_t index) {
+  const RankSummary& rank = run.ranks[index];
   std::set<uint32_t> used;
   for (const Step& step : rank.steps)
     if (step.use == StepUse::used) used.insert(step.index);
   Ns total = 0;
   std::map<int32_t, Ns> by_rank;
   for (const auto& [key, share] : rank.collectives) {
-    const auto joined = run.collectives.find(key);
+    const auto joined = run.collectives.find(groups.joined(index, key, share));
     if (!used.contains(share.step) || joined == run.collectives.end()) continue;
     const Ns wait = share.total - joined->second.shortest;
     total += wait;
@@ -232,8 +247,9 @@ std::pair<Ns, int32_t> collective_wait(const RankSummary& rank, const RunSummary
 
 }  // namespace
 
-void split_communication_waits(RunSummary& run) {
-  for (RankSummary& rank : run.ranks) {
+void split_communication_waits(RunSummary& run, const RankGroups& groups) {
+  for (size_t index = 0; index < run.ranks.size(); ++index) {
+    RankSummary& rank = run.ranks[index];
     const auto row = [&rank](std::string_view cause) {
       return std::ranges::find(rank.waits, cause, &WaitShare::cause);
     };
@@ -244,7 +260,7 @@ void split_communication_waits(RunSummary& run) {
       rank.waits.erase(before);
     }
     const auto whole = row("communication");
-    const auto [wait, late] = collective_wait(rank, run);
+    const auto [wait, late] = collective_wait(run, groups, index);
     const Ns exposed = std::min(wait, whole->per_step);
     if (exposed <= 0) continue;
     whole->per_step -= exposed;
@@ -253,10 +269,11 @@ void split_communication_waits(RunSummary& run) {
   }
 }
 
-std::vector<Observation> observe_across_ranks(const RunSummary& run) {
+std::vector<Observation> observe_across_ranks(const RunSummary& run, const RankGroups& groups) {
   std::vector<Observation> observations;
   if (run.ranks.size() < 2) return observations;
-  observe_waits(run, observations);
+  observe_waits(run, groups, observations);
+  observe_slow_links(run, groups, observations);
   observe_stragglers(run, observations);
   return observations;
 }

@@ -3,16 +3,17 @@
 
 #include <vector>
 
+#include "analyze/rank_groups.h"
 #include "analyze/summary.h"
 
 namespace stallscope {
 
-/// "collective-wait" and "straggler" observations of a merged run. A pure function of the merged
-/// ranks and collectives.
-std::vector<Observation> observe_across_ranks(const RunSummary& run);
+/// "collective-wait", "slow-link" and "straggler" observations of a merged run. A pure function of
+/// the merged ranks and collectives.
+std::vector<Observation> observe_across_ranks(const RunSummary& run, const RankGroups& groups);
 
 /// Tells, in each rank's wait table, the exposed communication that was waiting for a late rank
 /// from the rest. What an earlier merge told apart is joined again first.
-void split_communication_waits(RunSummary& run);
+void split_communication_waits(RunSummary& run, const RankGroups& groups);
 
 }  // namespace stallscope

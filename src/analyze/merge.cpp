@@ -6,6 +6,7 @@
 #include "analyze/align_clocks.h"
 #include "analyze/analyze.h"
 #include "analyze/cross_rank.h"
+#include "analyze/rank_groups.h"
 
 namespace stallscope {
 namespace {
@@ -27,11 +28,22 @@ void join(CollectiveShare& into, const CollectiveShare& other) {
   into.ranks += other.ranks;
 }
 
-void add_shares(RunSummary& run, const std::map<CollectiveKey, CollectiveShare>& shares) {
-  for (const auto& [key, share] : shares) {
-    const auto [it, added] = run.collectives.emplace(key, share);
-    if (!added) join(it->second, share);
+// What only all ranks together show.
+void summarise(RunSummary& run) {
+  std::ranges::sort(run.ranks, [](const RankSummary& x, const RankSummary& y) {
+    return identity(x) < identity(y);
+  });
+  const RankGroups groups(run.ranks);
+  run.collectives.clear();
+  for (size_t i = 0; i < run.ranks.size(); ++i) {
+    for (const auto& [key, share] : run.ranks[i].collectives) {
+      const auto [it, added] = run.collectives.emplace(groups.joined(i, key, share), share);
+      if (!added) join(it->second, share);
+    }
   }
+  align_clocks(run, groups);
+  split_communication_waits(run, groups);
+  run.cross_rank = observe_across_ranks(run, groups);
 }
 
 }  // namespace
@@ -39,26 +51,14 @@ void add_shares(RunSummary& run, const std::map<CollectiveKey, CollectiveShare>&
 RunSummary merge(RunSummary a, RunSummary b) {
   RunSummary run = std::move(a);
   std::ranges::move(b.ranks, std::back_inserter(run.ranks));
-  std::ranges::sort(run.ranks, [](const RankSummary& x, const RankSummary& y) {
-    return identity(x) < identity(y);
-  });
-  add_shares(run, b.collectives);
-  align_clocks(run);
-  split_communication_waits(run);
-  run.cross_rank = observe_across_ranks(run);
+  summarise(run);
   return run;
 }
 
 RunSummary merge_ranks(std::vector<RankSummary> ranks) {
   RunSummary run;
   run.ranks = std::move(ranks);
-  std::ranges::sort(run.ranks, [](const RankSummary& x, const RankSummary& y) {
-    return identity(x) < identity(y);
-  });
-  for (const RankSummary& rank : run.ranks) add_shares(run, rank.collectives);
-  align_clocks(run);
-  split_communication_waits(run);
-  run.cross_rank = observe_across_ranks(run);
+  summarise(run);
   return run;
 }
 

@@ -1,6 +1,7 @@
 #include "import/kineto_builder.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace stallscope {
 namespace {
@@ -85,7 +86,28 @@ int64_t KinetoBuilder::number_of(std::string_view text, bool is_text) {
 }
 
 KinetoBuilder::Lane KinetoBuilder::lane_of(const RawEvent& raw) {
-  return {number_of(raw.process, raw.process_is_text), number_of(raw.thread, raw.thread_is_text)};
+  // Events of a thread stand together.
+  LastLane& last = last_lane_;
+  if (last.process != raw.process || last.thread != raw.thread ||
+      last.process_is_text != raw.process_is_text || last.thread_is_text != raw.thread_is_text)
+    last = {
+        std::string(raw.process),
+        std::string(raw.thread),
+        raw.process_is_text,
+        raw.thread_is_text,
+        {number_of(raw.process, raw.process_is_text), number_of(raw.thread, raw.thread_is_text)}};
+  return last.lane;
+}
+
+StringId KinetoBuilder::name_of(std::string_view name) {
+  if (name.size() < 8) return trace_.strings.intern(name);
+  uint64_t head = 0, tail = 0;
+  std::memcpy(&head, name.data(), 8);
+  std::memcpy(&tail, name.data() + name.size() - 8, 8);
+  const uint64_t hash = (head * 31 + tail * 7 + name.size()) * 0x9e3779b97f4a7c15ULL;
+  StringId& known = names_[hash >> 52];
+  if (known == 0 || trace_.strings.text(known) != name) known = trace_.strings.intern(name);
+  return known;
 }
 
 std::optional<ExactTime> KinetoBuilder::timestamp(const RawEvent& raw) {
@@ -163,7 +185,7 @@ bool KinetoBuilder::complete(const RawEvent& raw) {
     ++repairs_[kNegative];
     event.duration = 0;
   }
-  event.name = trace_.strings.intern(raw.name);
+  event.name = name_of(raw.name);
   add(event, lane_of(raw), role, raw);
   return true;
 }

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "import/correlation_ids.h"
@@ -70,6 +72,7 @@ class KinetoBuilder {
   void end(const RawEvent& raw);
   std::optional<ExactTime> timestamp(const RawEvent& raw);
   Lane lane_of(const RawEvent& raw);
+  StringId name_of(std::string_view name);
   int64_t number_of(std::string_view text, bool is_text);
   uint32_t correlation_of(const RawEvent& raw);
   uint32_t host_process(int64_t pid);
@@ -85,6 +88,11 @@ class KinetoBuilder {
   void integer_field(const RawEvent& raw, Arg arg, Key key);
   StackId call_stack(std::string_view text);
   const CopyName& copy_name(StringId name);
+
+  // kineto_groups.cpp: who takes part in collectives.
+  void describe_groups(std::string_view config);
+  void group_field(const RawEvent& raw);
+  void name_groups_by_members();
 
   // kineto_finish.cpp: what shows only at the end.
   void close_open_ranges();
@@ -127,6 +135,16 @@ class KinetoBuilder {
     bool device = false, used = false;
   };
   std::array<TrackSlot, 256> track_slots_;
+  struct LastLane {
+    std::string process, thread;
+    bool process_is_text = false, thread_is_text = false;
+    Lane lane;
+  };
+  LastLane last_lane_;
+  std::array<StringId, 4096> names_{};  // by the ends of the name; 0 = empty
+
+  std::map<std::string, std::vector<int64_t>> group_members_;  // by the group's own name
+  std::unordered_set<PayloadId> group_payloads_;               // that may name a group
 
   std::unordered_map<Lane, std::vector<OpenRange>, LaneHash> open_;
   std::vector<Flow> flows_;

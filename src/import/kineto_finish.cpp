@@ -83,6 +83,7 @@ void KinetoBuilder::member(std::string_view key, std::string_view json) {
       const bool small = number && *number >= 0 && *number < INT32_MAX;
       if (name == "rank" && small) process.rank = static_cast<int32_t>(*number);
       if (name == "world_size" && small) process.world_size = static_cast<int32_t>(*number);
+      if (name == "pg_config") describe_groups(value);
       if (name == "backend") environment["distributed.backend"] = value;
       if (name == "nccl_version") environment["nccl.version"] = value;
     });
@@ -308,6 +309,7 @@ void KinetoBuilder::finish(const std::string& path) {
   if (trace_.processes[0].rank < 0) trace_.processes[0].rank = rank_in_name(path);
   assign_devices_to_processes();
   name_tracks();
+  name_groups_by_members();
   trace_.finish();
   // A profiler set to record the host only leaves the same file as a program without a GPU.
   trace_.health.device_visible = std::ranges::any_of(

@@ -39,7 +39,7 @@ void KinetoBuilder::collective_fields(const RawEvent& raw) {
   if (elements && element_bytes(type) > 0 &&
       !__builtin_mul_overflow(*elements, element_bytes(type), &bytes))
     fields_.push_back(Field::of_integer(kKeyBytes, bytes));
-  text_field(kKeyGroup, raw.text(Arg::group_name));
+  group_field(raw);
   integer_field(raw, Arg::group_size, kKeyWorldSize);
   integer_field(raw, Arg::sequence, kKeySequence);
   integer_field(raw, raw.has(Arg::peer_target) ? Arg::peer_target : Arg::peer_source, kKeyPeer);
@@ -138,7 +138,9 @@ PayloadId KinetoBuilder::payload_of(const RawEvent& raw, Role role, Event& event
     default:
       break;
   }
-  return trace_.add_payload(fields_);
+  const PayloadId payload = trace_.add_payload(fields_);
+  if (raw.has(Arg::collective)) group_payloads_.insert(payload);
+  return payload;
 }
 
 }  // namespace stallscope

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "rule/wording.h"
 
@@ -37,6 +38,9 @@ std::optional<double> threshold_of(const TraceCondition* condition, const std::s
 // What a finding is about, for the title of one that has no line to be known by.
 std::string about(const Observation& o) {
   constexpr size_t kLongest = 60;
+  const auto several = o.texts.find("late_ranks");
+  if (several != o.texts.end())
+    return "ranks " + several->second.substr(0, kLongest) + " in " + o.subject.substr(0, kLongest);
   if (o.kind == "collective-wait")
     return "rank " + std::to_string(o.rank) + " in " + o.subject.substr(0, kLongest);
   for (const char* field : {"host_function", "operator", "name"})
@@ -226,17 +230,28 @@ class Builder {
     }
   }
 
+  static void add_named(const Observation& o, std::set<int32_t>& ranks) {
+    const auto several = o.texts.find("late_ranks");
+    if (several == o.texts.end()) {
+      ranks.insert(o.rank);
+      return;
+    }
+    std::istringstream numbers(several->second);
+    for (std::string number; std::getline(numbers, number, ',');)
+      ranks.insert(static_cast<int32_t>(std::strtol(number.c_str(), nullptr, 10)));
+  }
+
   void add_ranks(Finding& f, const std::vector<RankPart>& parts) const {
     std::set<int32_t> ranks;
     for (const RankPart& part : parts) {
       for (const Claim* claim : part.claims) {
         // What only several ranks show is about the one that it names.
         const std::string kind = claim->condition == nullptr ? "" : claim->condition->kind;
-        const bool of_all = kind == "straggler" || kind == "collective-wait";
+        const bool of_all = kind == "straggler" || kind == "collective-wait" || kind == "slow-link";
         if (!of_all && part.rank != nullptr && part.rank->rank >= 0) ranks.insert(part.rank->rank);
         if (!of_all) continue;
         for (const uint32_t i : claim->block)
-          if (seen_[i].observation->kind == kind) ranks.insert(seen_[i].observation->rank);
+          if (seen_[i].observation->kind == kind) add_named(*seen_[i].observation, ranks);
       }
     }
     f.ranks.assign(ranks.begin(), ranks.end());

@@ -39,7 +39,8 @@ std::optional<Verdict> unreachable(const RunReach& reach, std::string_view kind)
   };
   if (kind.starts_with("collective") && !reach.collectives)
     return does_not_apply("the run has no collectives");
-  if ((kind == "collective-wait" || kind == "straggler") && !reach.several_ranks)
+  if ((kind == "collective-wait" || kind == "slow-link" || kind == "straggler") &&
+      !reach.several_ranks)
     return does_not_apply("the run has one rank only");
   if (kind == "host-work" && reach.device)
     return does_not_apply("it is about processes without device work");
@@ -47,7 +48,8 @@ std::optional<Verdict> unreachable(const RunReach& reach, std::string_view kind)
     return Verdict{RuleOutcome::could_not_run, "no Python stack samples were recorded"};
   const bool about_device = kind != "host-work" && kind != "input-wait" &&
                             kind != "python-hot-function" && kind != "garbage-collection" &&
-                            kind != "straggler" && !kind.starts_with("collective") &&
+                            kind != "straggler" && kind != "slow-link" &&
+                            !kind.starts_with("collective") &&
                             kind != "overhead";
   if (about_device && !reach.device) return does_not_apply("the run has no device work");
   return std::nullopt;

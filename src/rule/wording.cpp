@@ -38,6 +38,7 @@ const std::map<std::string, std::string, std::less<>>& openings() {
       {"collective", "The ranks communicate in"},
       {"collective-burst", "Small collectives follow one another:"},
       {"collective-wait", "Ranks wait for a late one in"},
+      {"slow-link", "Messages take longer than between other ranks in"},
       {"straggler", "This rank is slower than the others:"},
       {"host-gap", "The device idles while the host runs"},
       {"input-wait", "The step waits for its batch in"},

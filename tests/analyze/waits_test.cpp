@@ -2,11 +2,14 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
 
 #include "analyze/align_clocks.h"
 #include "analyze/analyze.h"
+#include "analyze/late_ranks.h"
+#include "analyze/rank_groups.h"
 #include "trace/event_lines.h"
 
 using namespace stallscope;
@@ -159,4 +162,140 @@ TEST_CASE("ranks that run different collectives are told with the place") {
   };
   CHECK(faults({counted(0, 9, StepUse::used), counted(1, 2, StepUse::hole)}).empty());
   CHECK(faults({counted(0, 9, StepUse::used), counted(1, 2, StepUse::used)}).size() == 1);
+}
+
+namespace {
+
+// A rank's collectives in groups: `ends(i)` is when the i-th ends, of `took(i)`.
+RankSummary in_group(int32_t rank, int32_t world, const std::string& name, int64_t size, Ns clock,
+                     const std::function<Ns(int)>& ends, const std::function<Ns(int)>& took) {
+  RankSummary summary;
+  summary.rank = rank;
+  summary.pid = rank;
+  summary.world_size = world;
+  Observation row;
+  row.kind = "collective";
+  row.subject = "all-reduce";
+  row.texts["group"] = name;
+  row.numbers["world_size"] = static_cast<double>(size);
+  summary.observations.push_back(row);
+  for (int i = 0; i < 12; ++i) {
+    const Ns duration = took(i);
+    summary.collectives[{name, i}] = {
+        duration, rank, duration, 1, static_cast<uint32_t>(i), "all-reduce", ends(i) + clock};
+  }
+  return summary;
+}
+
+Ns jitter(int i, int group) {
+  return 10'000'000 * i + (i * 7919 + group * 104'729) % 400'000 * group;
+}
+
+std::vector<std::string> labels(const RunSummary& run) {
+  std::vector<std::string> found;
+  const RankGroups groups(run.ranks);
+  for (const RankGroups::Group& group : groups.all()) {
+    std::vector<int32_t> ranks;
+    for (const RankGroups::Member& member : group.members)
+      ranks.push_back(groups.rank(member).rank);
+    found.push_back(group.label + " = " + ranks_text(ranks));
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("one name for two groups: those whose collectives end together belong together") {
+  std::vector<RankSummary> ranks;
+  for (int rank = 0; rank < 8; ++rank)
+    ranks.push_back(in_group(
+        rank, 8, "tp", 4, 1'000'000 * rank, [&](int i) { return jitter(i, 1 + rank % 2) + rank; },
+        [](int) { return Ns{500}; }));
+  const RunSummary run = merge_ranks(ranks);
+  CHECK(labels(run) == std::vector<std::string>{"tp: ranks 0, 2, 4 and 6 = ranks 0, 2, 4 and 6",
+                                                "tp: ranks 1, 3, 5 and 7 = ranks 1, 3, 5 and 7"});
+  CHECK(run.collectives.size() == 24);
+  CHECK(run.collectives.at({"tp: ranks 1, 3, 5 and 7", 3}).ranks == 4);
+  CHECK(collective_order_faults(run).empty());
+}
+
+TEST_CASE("one group under two names is one group") {
+  std::vector<RankSummary> ranks;
+  for (int rank = 0; rank < 4; ++rank)
+    ranks.push_back(in_group(
+        rank, 4, "comm-" + std::to_string(rank), 2, 0,
+        [&](int i) { return jitter(i, 1 + rank / 2); }, [](int) { return Ns{500}; }));
+  const RunSummary run = merge_ranks(ranks);
+  CHECK(labels(run) ==
+        std::vector<std::string>{"comm-0 = ranks 0 and 1", "comm-2 = ranks 2 and 3"});
+  CHECK(run.collectives.at({"comm-2", 5}).ranks == 2);
+}
+
+TEST_CASE("clocks are aligned from rank to rank where no group holds all") {
+  const auto took = [](int) { return Ns{500}; };
+  RankSummary middle = in_group(1, 3, "a", 2, 2'000, [](int i) { return jitter(i, 1); }, took);
+  const RankSummary second =
+      in_group(1, 3, "b", 2, 2'000, [](int i) { return jitter(i, 2); }, took);
+  middle.collectives.insert(second.collectives.begin(), second.collectives.end());
+  middle.observations.push_back(second.observations[0]);
+  const RunSummary run = merge_ranks(
+      {in_group(
+           0, 3, "a", 2, 0, [](int i) { return jitter(i, 1); }, took),
+       middle, in_group(2, 3, "b", 2, -5'000, [](int i) { return jitter(i, 2); }, took)});
+  CHECK(run.clocks.ranks == 3);
+  CHECK(run.ranks[1].clock_offset == 2'000);
+  CHECK(run.ranks[2].clock_offset == -5'000);
+}
+
+TEST_CASE("ranks that come late together are named as a link") {
+  const auto run_with_late = [](const std::vector<int>& late, int ranks) {
+    std::vector<RankSummary> all;
+    for (int rank = 0; rank < ranks; ++rank) {
+      const bool is_late = std::ranges::find(late, rank) != late.end();
+      all.push_back(in_group(
+          rank, ranks, "world", ranks, 0, [](int i) { return jitter(i, 1); },
+          [&](int i) { return Ns{is_late ? 100'000 : 400'000} + (i * 31 + rank * 17) % 5'000; }));
+    }
+    return merge_ranks(all);
+  };
+  const RunSummary run = run_with_late({3, 4}, 8);
+  const auto wait = std::ranges::find(run.cross_rank, "collective-wait", &Observation::kind);
+  REQUIRE(wait != run.cross_rank.end());
+  CHECK(wait->texts.at("late_ranks") == "3, 4");
+  CHECK(wait->numbers.at("late_count") == 2);
+  CHECK(wait->numbers.at("late_share") == 1);
+  CHECK(wait->cause == "ranks 3 and 4, which arrive last together");
+  // One late rank is no link; and where half of the ranks are late, nobody can say who is.
+  for (const auto& late : {std::vector<int>{5}, {0, 1, 2, 3}}) {
+    const RunSummary other = run_with_late(late, 8);
+    const auto row = std::ranges::find(other.cross_rank, "collective-wait", &Observation::kind);
+    REQUIRE(row != other.cross_rank.end());
+    CHECK(row->numbers.at("late_count") == 1);
+    CHECK_FALSE(row->texts.contains("late_ranks"));
+  }
+}
+
+TEST_CASE("a group whose messages take longer than its sisters' is a slow link") {
+  const auto run_with_slow_pair = [](int slow, Ns extra) {
+    std::vector<RankSummary> all;
+    for (int rank = 0; rank < 8; ++rank)
+      all.push_back(in_group(
+          rank, 8, "pair " + std::to_string(rank / 2), 2, 0,
+          [&](int i) { return jitter(i, 1 + rank / 2); },
+          [&](int i) {
+            return 100'000 + (rank / 2 == slow ? extra : 0) + i * 100 + rank % 2 * 9'000;
+          }));
+    return merge_ranks(all);
+  };
+  const auto links = [](const RunSummary& run) {
+    return std::ranges::count(run.cross_rank, "slow-link", &Observation::kind);
+  };
+  const RunSummary run = run_with_slow_pair(2, 80'000);
+  REQUIRE(links(run) == 1);
+  const Observation& link = *std::ranges::find(run.cross_rank, "slow-link", &Observation::kind);
+  CHECK(link.cause == "the link between ranks 4 and 5");
+  CHECK(link.texts.at("late_ranks") == "4, 5");
+  CHECK(link.numbers.at("message_ns") - link.numbers.at("usual_ns") == doctest::Approx(80'000));
+  CHECK(links(run_with_slow_pair(2, 5'000)) == 0);
+  CHECK(links(run_with_slow_pair(9, 0)) == 0);
 }

@@ -32,6 +32,42 @@ def test_the_slow_and_the_late_rank_are_named_and_clocks_aligned(tool, tmp_path)
     assert report["errors"] == []
 
 
+def test_the_late_link_is_named_by_its_ranks(tool, tmp_path):
+    traces = tmp_path / "ranks"
+    traces.mkdir()
+    for rank in range(RANKS):
+        write_trace(traces / f"rank{rank}.json.gz", steps=10, noise=0, rank=rank, world=RANKS,
+                    arrives=0.9 if rank in (1, 2) else 0.6, clock_us=50.0 * rank)
+    tool("report", traces, "-o", tmp_path / "out")
+    report = tool.report(tmp_path / "out")
+    [link] = [finding for finding in report["findings"] if finding["ruleId"] == "late-link"]
+    assert link["ranks"] == [1, 2] and "ranks 1, 2" in link["title"]
+    assert not [finding for finding in report["findings"] if finding["ruleId"] == "late-rank"]
+
+
+def test_groups_are_matched_by_their_members_not_by_their_names(tool, tmp_path):
+    # Every rank calls its own pair "1", though there are two pairs, of which one has a slower link.
+    traces = tmp_path / "ranks"
+    traces.mkdir()
+    import gzip
+    for rank in range(8):
+        path = traces / f"rank{rank}.json.gz"
+        slow = rank // 2 == 1
+        write_trace(path, steps=10, noise=0, rank=rank, world=8, arrives=0.5 if slow else 0.6)
+        document = json.loads(gzip.decompress(path.read_bytes()))
+        for event in document["traceEvents"]:
+            if event["name"].startswith("nccl"):
+                pair = [rank // 2 * 2, rank // 2 * 2 + 1]
+                event["args"].update({"Process Group Name": "1", "Process Group Ranks": str(pair), "Group size": 2})
+        path.write_bytes(gzip.compress(json.dumps(document).encode()))
+    tool("report", traces, "-o", tmp_path / "out")
+    report = tool.report(tmp_path / "out")
+    assert {row["group"] for row in report["collectives"]} == {f"ranks {i},{i + 1}" for i in range(0, 8, 2)}
+    assert report["errors"] == []
+    [link] = [finding for finding in report["findings"] if finding["ruleId"] == "late-link"]
+    assert link["ranks"] == [2, 3]
+
+
 def test_summaries_of_nodes_give_the_report_of_all_traces(tool, tmp_path):
     traces = write_ranks(tmp_path / "ranks")
     tool("report", traces, "-o", tmp_path / "whole")

@@ -224,6 +224,42 @@ TEST_CASE("collectives say their message, from the kernel or from the operator t
   }
 }
 
+TEST_CASE("groups are known by their members, whatever a process calls them") {
+  const auto group_of = [](const std::string& config, const std::string& args) {
+    const Trace trace = must_import(R"J({"distributedInfo":{"rank":1,"world_size":16)J" + config +
+                                    R"J(},"traceEvents":[
+      {"ph":"X","cat":"kernel","name":"nccl","pid":0,"tid":20,"ts":9,"dur":4,"args":{"device":0,
+       "stream":20,"Collective name":"allreduce")J" +
+                                    args + "}}]}");
+    return std::string(trace.text_field(only(trace, "nccl"), kKeyGroup));
+  };
+  struct Case {
+    const char *config, *args, *group;
+  };
+  for (const Case& c : {
+           Case{"", R"(,"Process Group Name":"7")", "7"},
+           {"", R"(,"Process Group Name":"7","Process Group Ranks":[0, 1, 2])", "ranks 0-2"},
+           {"", R"(,"Process Group Name":"7","Process Group Ranks":"[1, 9]")", "ranks 1,9"},
+           {"", R"(,"Process Group ID":2,"Process Group Ranks":"[1]")", "rank 1"},
+           {"",
+            R"(,"Process Group Name":"7","Process Group Ranks":"[0, 2, ..., 14]","Group size":8,)"
+            R"("Global rank start":0,"Global rank stride":2)",
+            "ranks 0-14 by 2"},
+           {"", R"(,"Process Group Name":"7","Process Group Ranks":"[0, 2, ..., 14]")", "7"},
+           {"",
+            R"(,"Process Group Name":"7","Group size":99999999,"Global rank start":0,)"
+            R"("Global rank stride":1)",
+            "7"},
+           {R"(,"pg_config":[{"pg_name":"0","ranks":[0,1]}])", "", "ranks 0,1"},
+           {R"(,"pg_config":[{"pg_name":"0","ranks":[0,1,2]},{"pg_name":"10","ranks":[1,2]},)"
+            R"({"pg_name":"4","ranks":[0,1,2]}])",
+            R"(,"Process Group Name":"4")", "ranks 0-2 #2"},
+       }) {
+    CAPTURE(c.args);
+    CHECK(group_of(c.config, c.args) == c.group);
+  }
+}
+
 TEST_CASE("AMD names") {
   const Trace trace = must_import(R"J({"traceEvents":[
     {"ph":"X","cat":"cuda_runtime","name":"hipExtModuleLaunchKernel","pid":9,"tid":9,"ts":1,"dur":1,"args":{"correlation":4}},

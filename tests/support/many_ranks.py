@@ -1,11 +1,12 @@
 """Makes a run of many ranks from one Kineto trace: jitter, one slow rank, one late link.
 
-usage: many_ranks.py FOLDER [--ranks N] [--slow-rank R] [--late-rank R] [--input TRACE.json.gz]
+usage: many_ranks.py FOLDER [--ranks N] [--slow-rank R] [--late-link A,B] [--input TRACE.json.gz]
 
 Every rank's file is gzipped. The slow rank's kernels take half as long again;
-before each collective the late rank's launch comes 2 ms later, so all others
-wait in it. Each rank's clock is off by its own few milliseconds. What is equal
-on all ranks is compressed once: a .gz may hold several members.
+what the ranks of the late link send and receive comes 2 ms later, so all others
+wait for these two in every collective. Each rank's clock is off by its own few
+milliseconds. What is equal on all ranks is compressed once: a .gz may hold
+several members.
 """
 import argparse
 import gzip
@@ -50,7 +51,7 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("--ranks", type=int, default=1000)
     parser.add_argument("--slow-rank", type=int, default=7)
-    parser.add_argument("--late-rank", type=int, default=3)
+    parser.add_argument("--late-link", default="3,4")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--input", default=str(DEFAULT))
     options = parser.parse_args()
@@ -63,6 +64,7 @@ def main():
     device = [event for event in events if is_device_work(event)]
     host = ",".join(json.dumps(event) for event in events if not is_device_work(event))
     shared = gzip.compress(f'{members}{", " if members else ""}"traceEvents": [{host}'.encode(), 1)
+    late_link = {int(rank) for rank in options.late_link.split(",") if rank}
     folder = pathlib.Path(options.folder)
     folder.mkdir(parents=True, exist_ok=True)
     for rank in range(options.ranks):
@@ -70,7 +72,7 @@ def main():
         own = {"baseTimeNanoseconds": base_ns + 10_000_000 + clock_ns,
                "distributedInfo": {**info, "rank": rank, "world_size": options.ranks}}
         work = device_work(device, rank, options.ranks, rank == options.slow_rank,
-                           rank == options.late_rank, options.seed)
+                           rank in late_link, options.seed)
         with open(folder / f"rank{rank:04}.json.gz", "wb") as out:
             out.write(gzip.compress((json.dumps(own)[:-1] + ", ").encode(), 1))
             out.write(shared)
