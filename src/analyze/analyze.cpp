@@ -182,6 +182,7 @@ void drop_helpers(std::vector<RankSummary>& summaries) {
   const bool any_rank =
       std::ranges::any_of(summaries, [](const RankSummary& summary) { return summary.rank >= 0; });
   std::vector<bool> helper;
+  helper.reserve(summaries.size());
   for (const RankSummary& summary : summaries)
     helper.push_back(summary.view == RankView::host && summary.steps.empty() &&
                      (steps_of(summary.rank) || (any_rank && summary.rank < 0)));

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "analyze/constants.h"
 #include "analyze/observation_builder.h"
 #include "analyze/observe_parts.h"
 #include "analyze/statistics.h"
@@ -18,55 +19,6 @@ constexpr double kNoticeable = 0.01;
 constexpr double kOften = 8;
 /// Durations kept per name for the median of the kernel table.
 constexpr size_t kDurationsKept = 4096;
-
-// What a kernel or operator builds from nothing, by its name in lower case.
-constexpr std::pair<std::string_view, std::string_view> kConstants[] = {
-    {"arange", "arange"},
-    {"triu", "triu"},
-    {"tril", "tril"},
-    {"linspace", "linspace"},
-    {"logspace", "logspace"},
-    {"aten::eye", "eye"},
-    {"aten::full", "fill"},
-    {"aten::ones", "fill"},
-    {"one_hot", "one-hot"},
-    {"hann_window", "window"},
-    {"hamming_window", "window"},
-    {"bartlett_window", "window"},
-    {"meshgrid", "grid"},
-    {"iota", "arange"},
-    {"causal_mask", "mask"},
-    {"causalmask", "mask"},
-    {"build_mask", "mask"},
-    {"make_mask", "mask"},
-    {"attention_mask", "mask"},
-    {"rotary_table", "table"},
-    {"fillfunctor", "fill"},
-    {"fill_kernel", "fill"},
-    {"fill_constant", "fill"},
-    {"range_cuda", "arange"},
-    {"elementwise_kernel_with_index", "arange"}};
-// Filling is how gradients and buffers are cleared too: these are no constants.
-constexpr std::string_view kNoConstants[] = {"zero_grad", "aten::zero_", "aten::zeros",
-                                             "masked_fill", "dropout"};
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
-
-std::string_view constant_in(std::string_view name) {
-  const std::string text = lower(name);
-  for (std::string_view no : kNoConstants)
-    if (text.find(no) != std::string::npos) return {};
-  for (const auto& [part, what] : kConstants)
-    if (text.find(part) != std::string::npos) return what;
-  // A kernel that is called "mask" or "fill" alone builds one.
-  if (text == "mask" || text == "fill" || text == "eye") return text == "mask" ? "mask" : "fill";
-  return {};
-}
 
 struct Group {
   StringId name = 0;
@@ -101,35 +53,6 @@ std::vector<KernelShare> shares(const std::vector<const Group*>& groups, const K
 uint64_t pack(StringId name, SiteId site) {
   return uint64_t{name} << 32 | site;
 }
-
-// What kernels build, each name and each site looked at once.
-class Constants {
- public:
-  Constants(const Trace& trace, const SiteTable& sites) : trace_(trace), sites_(sites) {}
-
-  // Operators say more than kernel names: fill kernels come from zero_ as well as from ones.
-  std::string_view of(const Group& group) {
-    const std::string& operators = sites_.site(group.site).operators;
-    const std::string_view by_name = look_up(by_name_, group.name, trace_.text(group.name));
-    if (operators.empty()) return by_name;
-    const std::string_view by_operator = look_up(by_site_, group.site, operators);
-    return by_operator.empty() && by_name == "fill" ? std::string_view{}
-           : by_operator.empty()                    ? by_name
-                                                    : by_operator;
-  }
-
- private:
-  static std::string_view look_up(std::unordered_map<uint32_t, std::string_view>& known,
-                                  uint32_t id, std::string_view text) {
-    const auto [it, added] = known.try_emplace(id);
-    if (added) it->second = constant_in(text);
-    return it->second;
-  }
-
-  const Trace& trace_;
-  const SiteTable& sites_;
-  std::unordered_map<uint32_t, std::string_view> by_name_, by_site_;
-};
 
 void fill_table(const RankContext& context, const SiteTable& sites,
                 const std::vector<const Group*>& groups, RankSummary& summary) {
@@ -191,6 +114,48 @@ void add_member(const RankContext& context, const Group& group, ObservationBuild
   }
 }
 
+// All kernels that one line builds a constant with are one row; without lines, those of one site
+// that build the same.
+void observe_constants(const RankContext& context, const SiteTable& sites,
+                       const std::vector<const Group*>& groups, Observations& observations) {
+  struct Constant {
+    const Group* builder = nullptr;  // the kernel that says most about what is built
+    std::string_view built;
+    std::vector<const Group*> members;
+  };
+  std::map<std::tuple<std::string_view, uint32_t, SiteId, std::string_view>, Constant> constants;
+  ConstantNames names;
+  for (const Group* group : groups) {
+    if (group->used.empty() || context.collective_name[group->name]) continue;
+    const Site& site = sites.site(group->site);
+    const ConstantPart part =
+        names.of(context.trace.text(group->name), group->name, site, group->site);
+    const bool has_line = site.place.line != 0;
+    if (part.built.empty() && !(has_line && part.derived)) continue;
+    Constant& constant = has_line ? constants[{site.place.file, site.place.line, 0, {}}]
+                                  : constants[{std::string_view{}, 0, group->site, part.built}];
+    constant.members.push_back(group);
+    if (part.built.empty()) continue;
+    if (constant.builder != nullptr && constant_rank(constant.built) <= constant_rank(part.built))
+      continue;
+    constant.builder = group;
+    constant.built = part.built;
+  }
+  for (const auto& [key, constant] : constants) {
+    if (constant.builder == nullptr) continue;  // mathematics of what is no constant
+    ObservationBuilder row;
+    row.site = constant.builder->site;
+    row.subject = context.trace.text(constant.builder->name);
+    row.texts["constant"] = constant.built;
+    row.numbers["distinct"] = static_cast<double>(constant.members.size());
+    for (const Group* group : constant.members) add_member(context, *group, row);
+    Observation observation = row.finish(context, sites, "repeated-kernels");
+    // The same in most steps is what makes it a constant.
+    if (observation.count.steps_affected * 2 > observation.count.steps)
+      observations.push_back(std::move(observation));
+  }
+}
+
 }  // namespace
 
 void observe_kernels(const RankContext& context, SiteTable& sites, RankSummary& summary) {
@@ -219,16 +184,11 @@ void observe_kernels(const RankContext& context, SiteTable& sites, RankSummary& 
   fill_table(context, sites, ordered, summary);
   if (context.used.empty()) return;
 
-  // Constants: all kernels that one place builds them with are one row.
-  std::map<std::pair<SiteId, std::string_view>, std::vector<const Group*>> constants;
   const auto steps = static_cast<double>(context.used.size());
-  Constants names(trace, sites);
   size_t made = 0;
   for (const Group* group : ordered) {
     if (group->used.empty()) continue;
-    const std::string_view constant = names.of(*group);
     const bool collective = context.collective_name[group->name];
-    if (!constant.empty() && !collective) constants[{group->site, constant}].push_back(group);
     double used_ns = 0;
     for (const auto& [used, at] : group->used)
       used_ns += static_cast<double>(trace.durations()[work.activities[at]]);
@@ -246,18 +206,7 @@ void observe_kernels(const RankContext& context, SiteTable& sites, RankSummary& 
     row.per_step.erase("launch_ns");
     summary.observations.push_back(row.finish(context, sites, "kernel"));
   }
-  for (const auto& [key, members] : constants) {
-    ObservationBuilder row;
-    row.site = key.first;
-    row.subject = trace.text(members.front()->name);
-    row.texts["constant"] = key.second;
-    row.numbers["distinct"] = static_cast<double>(members.size());
-    for (const Group* group : members) add_member(context, *group, row);
-    Observation observation = row.finish(context, sites, "repeated-kernels");
-    // The same in most steps is what makes it a constant.
-    if (observation.count.steps_affected * 2 > observation.count.steps)
-      summary.observations.push_back(std::move(observation));
-  }
+  observe_constants(context, sites, ordered, summary.observations);
 }
 
 void observe_launch_bound(const RankContext& context, SiteTable& sites,

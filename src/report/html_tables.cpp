@@ -181,9 +181,9 @@ std::string timeline_html(const Report& report) {
 std::string ranks_html(const Report& report) {
   const std::vector<const RankSummary*> ranks = slowest_first(report.summary);
   if (ranks.empty()) return empty_html("No ranks: no process left any events.");
-  std::string out =
-      "<p>Share of each rank\xE2\x80\x99s step by class, slowest rank first. A darker cell is a "
-      "larger share.</p>";
+  std::string out = fmt::format(
+      "<p>Share of each rank\xE2\x80\x99s step by class{}. A darker cell is a larger share.</p>",
+      ranks.size() > 1 ? ", slowest rank first" : "");
   std::string table =
       "<table class=\"heatmap\"><thead><tr><th scope=\"col\">Rank</th><th "
       "scope=\"col\">Host</th><th scope=\"col\" class=\"n\">"
@@ -191,7 +191,8 @@ std::string ranks_html(const Report& report) {
   for (const StepClass c : step_classes())
     table += fmt::format("<th scope=\"col\" class=\"n\">{}</th>", class_label(c));
   table += "<th scope=\"col\" class=\"n\">Peak memory</th></tr></thead><tbody>";
-  const RankSummary* slowest = slowest_rank(report.summary);
+  // One rank alone is not the slowest of any.
+  const RankSummary* slowest = ranks.size() > 1 ? slowest_rank(report.summary) : nullptr;
   for (size_t i = 0; i < ranks.size() && i < kMaxRankRows; ++i)
     table += heat_row(*ranks[i], slowest);
   out += scroll("Ranks by class", table + "</tbody></table>");

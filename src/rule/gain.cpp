@@ -84,6 +84,8 @@ Ns budget_of(const RankSummary& rank, Budget budget) {
       return c[StepClass::exposed_copy] + c[StepClass::host_sync];
     case Budget::compute:
       return c[StepClass::compute];
+    case Budget::batched:
+      return c.total() - c[StepClass::exposed_communication];
     case Budget::idle:
       break;
   }
@@ -109,6 +111,7 @@ std::optional<Price> price_of(GainModel model, double share, const Seen& seen) {
     const double mid = std::max(0.0, saved->second) * share;
     const double margin = std::max(0.1 * mid, error * step);
     price.replay_error = error;
+    if (batched) price.budget = Budget::batched;
     price.range = {.low = to_ns(mid - margin), .mid = to_ns(mid), .high = to_ns(mid + margin)};
     if (model == GainModel::overlap_collective) {
       // The trace does not say which work needs the result, so what could run
@@ -122,7 +125,7 @@ std::optional<Price> price_of(GainModel model, double share, const Seen& seen) {
     price.range.high = to_ns((charge.mid + charge.beyond) * share);
   }
   if (seen.rank != nullptr) {
-    const Ns most = budget_of(*seen.rank, charge.budget);
+    const Ns most = budget_of(*seen.rank, price.budget);
     price.range.low = std::min(price.range.low, most);
     price.range.mid = std::min(price.range.mid, most);
     price.range.high = std::min(price.range.high, std::max(most, price.range.mid));
@@ -170,6 +173,7 @@ std::string gain_method(GainModel model, const Price& price) {
       return "exposed copying and device idle time charged to it";
     case Budget::compute:
       return "device time of the kernels that it removes";
+    case Budget::batched:  // only replay removes what lies between calls
     case Budget::idle:
       break;
   }

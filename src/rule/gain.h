@@ -13,7 +13,13 @@
 namespace stallscope {
 
 /// Which part of the step a saving comes out of: no part can give more than it has.
-enum class Budget : uint8_t { idle, communication, copy, compute };
+enum class Budget : uint8_t {
+  idle,
+  communication,
+  copy,
+  compute,
+  batched  ///< calls that become one, with the copies and kernels between them
+};
 
 /// A saving per step, in nanoseconds, and where it comes from.
 struct Price {

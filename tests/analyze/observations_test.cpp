@@ -107,6 +107,23 @@ TEST_CASE("constants built anew in every step, but not gradients cleared") {
   CHECK(constant.numbers.at("duration_ns") == 10'000);
 }
 
+TEST_CASE("a constant is priced with the mathematics of its line, not with another line's") {
+  const RankSummary summary = ten_steps(R"lines(
+{"kind":"api","name":"cudaLaunchKernel","startUs":425,"durationUs":5,"correlation":2,"stack":["rope.py:7 table"]}
+{"kind":"kernel","name":"elementwise_kernel_with_index<arange>","startUs":440,"durationUs":10,"correlation":2}
+{"kind":"api","name":"cudaLaunchKernel","startUs":435,"durationUs":5,"correlation":3,"stack":["rope.py:7 table"]}
+{"kind":"kernel","name":"vectorized_elementwise_kernel<sin_kernel_cuda>","startUs":450,"durationUs":30,"correlation":3}
+{"kind":"api","name":"cudaLaunchKernel","startUs":445,"durationUs":5,"correlation":4,"stack":["rope.py:7 table"]}
+{"kind":"kernel","name":"sgemm_128x64","startUs":480,"durationUs":50,"correlation":4}
+{"kind":"api","name":"cudaLaunchKernel","startUs":455,"durationUs":5,"correlation":5,"stack":["model.py:9 forward"]}
+{"kind":"kernel","name":"vectorized_elementwise_kernel<sin_kernel_cuda>","startUs":530,"durationUs":70,"correlation":5})lines");
+  const Observation& constant = only(summary, "repeated-kernels");
+  CHECK(constant.place.file == "rope.py");
+  CHECK(constant.texts.at("constant") == "arange");
+  CHECK(constant.numbers.at("distinct") == 2);
+  CHECK(constant.numbers.at("duration_ns") == 40'000);
+}
+
 TEST_CASE("collectives: exposed and hidden time, bandwidth, bursts with their estimate") {
   std::string lines = R"lines(
 {"kind":"api","name":"cudaLaunchKernel","startUs":40,"durationUs":5,"correlation":2,"stack":["ddp.py:3 sync"]}
