@@ -82,7 +82,7 @@ FileFacts analyze_file(const std::string& path, std::string_view bytes, const Ru
   const Outline outline = outline_of(ast, names, facts);
   Inference inference(ast, names, outline, facts);
   inference.run();
-  const Guards guards(ast, names, outline, inference, facts);
+  const Guards guards(ast, outline, inference);
   collect_calls(ast, names, outline, inference, guards, facts);
   const FileView view{ast, names, outline, inference, guards, facts};
   collect_candidates(view, rules, python ? 1u : facts.language == "cpp" ? 2u : 4u, facts);

@@ -7,9 +7,8 @@ namespace stallscope {
 
 class Guards {
  public:
-  Guards(const Ast& ast, const Names& names, const Outline& outline, const Inference& inference,
-         const FileFacts& facts)
-      : ast_(ast), names_(names), outline_(outline), inference_(inference), facts_(facts) {}
+  Guards(const Ast& ast, const Outline& outline, const Inference& inference)
+      : ast_(ast), outline_(outline), inference_(inference) {}
 
   /// Guard bits of everything around `node` inside its function.
   uint32_t around(NodeId node) const;
@@ -28,10 +27,8 @@ class Guards {
   bool only_leaves(NodeId block) const;
 
   const Ast& ast_;
-  const Names& names_;
   const Outline& outline_;
   const Inference& inference_;
-  const FileFacts& facts_;
   static constexpr uint32_t kNotAsked = 0xffffffffu;
   mutable std::vector<uint32_t> early_;   ///< per statement: guards of those before it
   mutable std::vector<uint32_t> around_;  ///< per node
