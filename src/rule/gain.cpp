@@ -45,7 +45,7 @@ Charge charge_of(GainModel model, const Seen& seen) {
   if (o.kind == "collective-burst")
     return {number(o, "saving_ns"), number(o, "coalesced_ns"), Budget::communication};
   if (o.kind == "collective") return {number(o, "exposed_ns"), 0, Budget::communication};
-  if (o.kind == "collective-wait") return {number(o, "wait_ns"), 0, Budget::communication};
+  if (o.kind == "collective-wait") return {number(o, "wait_ns"), 0, Budget::lateness};
   if (o.kind == "slow-link") return {number(o, "excess_ns"), 0, Budget::communication};
   if (o.kind == "straggler") {
     const auto dominant = o.texts.find("dominant_class");
@@ -84,6 +84,8 @@ Ns budget_of(const RankSummary& rank, Budget budget) {
       return c[StepClass::exposed_copy] + c[StepClass::host_sync];
     case Budget::compute:
       return c[StepClass::compute];
+    case Budget::lateness:
+      return c.total();
     case Budget::batched:
       return c.total() - c[StepClass::exposed_communication];
     case Budget::idle:
@@ -173,6 +175,8 @@ std::string gain_method(GainModel model, const Price& price) {
       return "exposed copying and device idle time charged to it";
     case Budget::compute:
       return "device time of the kernels that it removes";
+    case Budget::lateness:
+      return "time that other ranks wait for the late one";
     case Budget::batched:  // only replay removes what lies between calls
     case Budget::idle:
       break;

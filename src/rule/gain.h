@@ -18,7 +18,8 @@ enum class Budget : uint8_t {
   communication,
   copy,
   compute,
-  batched  ///< calls that become one, with the copies and kernels between them
+  lateness,  ///< other ranks' waiting for this one, which its own step does not show
+  batched    ///< calls that become one, with the copies and kernels between them
 };
 
 /// A saving per step, in nanoseconds, and where it comes from.
