@@ -35,18 +35,26 @@ std::optional<double> threshold_of(const TraceCondition* condition, const std::s
   return std::nullopt;
 }
 
+// As much of a name as a title holds, cut between characters and marked as cut.
+std::string shortened(std::string_view name) {
+  constexpr size_t kLongest = 60;
+  if (name.size() <= kLongest) return std::string(name);
+  size_t end = kLongest - 1;
+  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) --end;
+  return std::string(name.substr(0, end)) + "\xE2\x80\xA6";
+}
+
 // What a finding is about, for the title of one that has no line to be known by.
 std::string about(const Observation& o) {
-  constexpr size_t kLongest = 60;
   const auto several = o.texts.find("late_ranks");
   if (several != o.texts.end())
-    return "ranks " + several->second.substr(0, kLongest) + " in " + o.subject.substr(0, kLongest);
+    return "ranks " + shortened(several->second) + " in " + shortened(o.subject);
   if (o.kind == "collective-wait")
-    return "rank " + std::to_string(o.rank) + " in " + o.subject.substr(0, kLongest);
+    return "rank " + std::to_string(o.rank) + " in " + shortened(o.subject);
   for (const char* field : {"host_function", "operator", "name"})
     if (const auto it = o.texts.find(field); it != o.texts.end() && !it->second.empty())
-      return it->second.substr(0, kLongest);
-  return o.subject.substr(0, kLongest);
+      return shortened(it->second);
+  return shortened(o.subject);
 }
 
 /// The claims of one rank: what they cost together and which block is the worst.
