@@ -24,6 +24,9 @@ struct BenchFlags {
   std::string format = "text", output;
   uint64_t steps = 8;
   bool force = false, own_kernels = false;
+  // Of the transcoder.
+  std::string activation = "batch-topk", decoder = "sparse";
+  double sparsity = 0;
 };
 
 int cannot(const std::string& message) {
@@ -50,6 +53,9 @@ std::vector<std::string> trainer_command(const fs::path& trainer, const BenchFla
   add("--k", shape.k);
   add("--tp", shape.ranks);
   add("--steps", flags.steps);
+  if (shape.model == "clt")
+    words.insert(words.end(), {"--activation", flags.activation, "--decoder", flags.decoder,
+                               "--sparsity", std::to_string(flags.sparsity)});
   if (flags.own_kernels) words.emplace_back("--own-kernels");
   return words;
 }
@@ -116,6 +122,14 @@ const RegisterCommand registration({
       app.add_option("--features", flags->shape.features, "Features per layer (clt)")
           ->check(positive);
       app.add_option("--k", flags->shape.k, "Features kept per token (clt)")->check(positive);
+      app.add_option("--activation", flags->activation,
+                     "Which features stay active (clt): batch-topk, token-topk or jumprelu")
+          ->check(CLI::IsMember({"batch-topk", "token-topk", "jumprelu"}));
+      app.add_option("--decoder", flags->decoder, "sparse or dense (clt)")
+          ->check(CLI::IsMember({"sparse", "dense"}));
+      app.add_option("--sparsity", flags->sparsity,
+                     "Factor of the sparsity penalty (clt; none with batch-topk)")
+          ->check(CLI::NonNegativeNumber);
       app.add_option("--head", flags->shape.head,
                      "Tokens projected on the vocabulary (bert): all or masked")
           ->check(CLI::IsMember({"all", "masked"}));

@@ -24,7 +24,8 @@ const Json* find_kernel(const Json& facts, const std::string& name) {
   return nullptr;
 }
 
-/// Time by kernel per step (its median launch times its launches), with its work where the trainer knows it.
+/// Time by kernel per step (its median launch times its launches), with its work where the trainer
+/// knows it.
 Json roofline(const Json& report, const Json& facts, double steps) {
   Json rows = Json::array();
   if (report["ranks"].empty() || !report["ranks"][0]["kernels"].is_array() || steps <= 0)
@@ -136,6 +137,7 @@ Json bench_result(const BenchShape& shape, const Json& report, const Json& facts
           {"breakdown", report["breakdown"]},
           {"groups", groups_of(kernels)},
           {"kernels", kernels},
+          {"transcoder", facts.value("transcoder", Json())},
           {"plan", facts.value("plan", Json::array())}};
 }
 
@@ -165,6 +167,14 @@ std::string bench_text(const Json& result) {
                        format_bytes(result["minimumMemoryBytesPerRank"]),
                        result["products"].get<std::string>(), result["threadsPerRank"].dump(),
                        result["denormals"].get<std::string>());
+  if (const Json& it = result["transcoder"]; it.is_object())
+    out += fmt::format(
+        "features: {} of {} active in the last step, {} never, {} dead (idle for over {} steps)\n"
+        "loss: reconstruction {:.6g}, auxiliary {:.3g}, sparsity {:.3g}, pre-activation {:.3g}\n",
+        it["activeInLastStep"].dump(), it["features"].dump(), it["neverActive"].dump(),
+        it["dead"].dump(), it["deadAfterSteps"].dump(), it["loss"]["reconstruction"].get<double>(),
+        it["loss"]["auxiliary"].get<double>(), it["loss"]["sparsity"].get<double>(),
+        it["loss"]["preactivation"].get<double>());
   out += "\nwhere the step goes\n";
   for (const Json& row : result["breakdown"])
     out += fmt::format("  {:<24} {:>8}\n", row["class"].get<std::string>(),

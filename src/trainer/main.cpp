@@ -20,6 +20,19 @@ int main(int argc, char** argv) {
   app.add_option("--vocabulary", options.vocabulary, "Vocabulary")->check(size);
   app.add_option("--features", options.features, "Features per layer (clt)")->check(size);
   app.add_option("--k", options.k, "Features kept per token (clt)")->check(size);
+  const std::map<std::string, stallscope::trainer::CltActivation> activations{
+      {"batch-topk", stallscope::trainer::CltActivation::batch_top_k},
+      {"token-topk", stallscope::trainer::CltActivation::token_top_k},
+      {"jumprelu", stallscope::trainer::CltActivation::jump_relu}};
+  app.add_option("--activation", options.activation, "batch-topk, token-topk or jumprelu (clt)")
+      ->transform(CLI::CheckedTransformer(activations));
+  std::string decoder = "sparse";
+  app.add_option("--decoder", decoder, "sparse or dense (clt)")
+      ->check(CLI::IsMember({"sparse", "dense"}));
+  app.add_option("--sparsity", options.sparsity, "Factor of the sparsity penalty (clt)")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--dead-after", options.dead_after,
+                 "Steps without activity after which a feature is dead (clt)");
   app.add_option("--tp", options.ranks, "Tensor-parallel ranks")->check(CLI::Range(1, 1024));
   app.add_option("--steps", options.steps, "Steps")->check(CLI::Range(1, 1'000'000));
   const std::map<std::string, stallscope::trainer::Precision> precisions{
@@ -43,6 +56,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
+  options.dense_decoder = decoder == "dense";
   options.masked_head = head == "masked" && options.model == "bert";
   return stallscope::trainer::run_bench(options);
 }

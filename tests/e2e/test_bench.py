@@ -21,9 +21,10 @@ def has_onednn(build):
     return (build / "lib/libdnnl.so.3").exists()
 
 
-@pytest.mark.parametrize("model", ["bert", "gpt", "clt"])
-def test_its_own_report_is_free_of_findings(tool, tmp_path, model):
-    args = ["--model", model, *SMALL]
+@pytest.mark.parametrize("model,ranks", [("bert", 1), ("gpt", 1), ("clt", 1), ("gpt", 2),
+                                         ("clt", 2)])
+def test_its_own_report_is_free_of_findings(tool, tmp_path, model, ranks):
+    args = ["--model", model, *SMALL, "--tp", ranks]
     if model == "clt":
         args += ["--features", 256, "--k", 8]
     result = bench(tool, tmp_path / "out", *args)
@@ -61,6 +62,16 @@ def test_the_roofline_counts_the_work_of_the_shape(tool, build, tmp_path, precis
     assert plan["layer.*.mlp.up.weight"] == "column, dimension 1"
     assert plan["layer.*.mlp.down.weight"] == "row, dimension 0"
     assert plan["layer.*.norm*.gain"] == "replicated"
+
+
+@pytest.mark.parametrize("activation", ["batch-topk", "token-topk", "jumprelu"])
+def test_a_transcoder_tells_what_its_features_do(tool, tmp_path, activation):
+    result = bench(tool, tmp_path / "out", "--model", "clt", *SMALL, "--features", 64, "--k", 4,
+                   "--activation", activation, "--sparsity", 0.01)
+    it = result["transcoder"]
+    assert it["features"] == 128 and 0 < it["activeInLastStep"] <= 128 and it["dead"] == 0
+    assert it["loss"]["reconstruction"] > 0
+    assert (it["loss"]["sparsity"] > 0) == (activation != "batch-topk")
 
 
 def test_text_says_what_it_divides_by(tool, tmp_path):

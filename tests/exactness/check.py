@@ -57,7 +57,9 @@ def run_trainer(trainer, shape, precision, steps, folder):
             "--rate", str(RATE), "--record-run", str(path)]
     for name, flag in [("layers", "--layers"), ("hidden", "--hidden"), ("heads", "--heads"),
                        ("batch", "--batch"), ("sequence", "--seq"), ("vocabulary", "--vocabulary"),
-                       ("features", "--features"), ("k", "--k"), ("head", "--head")]:
+                       ("features", "--features"), ("k", "--k"), ("head", "--head"),
+                       ("activation", "--activation"), ("decoder", "--decoder"),
+                       ("sparsity", "--sparsity"), ("dead_after", "--dead-after")]:
         if name in shape:
             args += [flag, str(shape[name])]
     subprocess.run(args, check=True, stdout=subprocess.DEVNULL, timeout=600)
@@ -108,7 +110,9 @@ def random_shape(rng):
     shape = {"model": model, "layers": rng.randint(1, 3), "batch": rng.choice([1, 1, 2, 3, 5]),
              "sequence": rng.randint(2, 70)}
     if model == "clt":
-        shape.update(hidden=rng.randint(3, 40), features=rng.randint(8, 200), k=rng.randint(1, 7))
+        shape.update(hidden=rng.randint(3, 40), features=rng.randint(8, 200), k=rng.randint(1, 7),
+                     activation=rng.choice(["batch-topk", "token-topk", "jumprelu"]),
+                     sparsity=0.01)
         return shape
     heads = rng.choice([1, 2, 3, 5, 7])
     shape.update(heads=heads, hidden=heads * rng.choice([4, 7, 8, 13, 16, 33, 64]),
@@ -127,8 +131,11 @@ def main():
     torch.set_num_threads(1)
     fixed = [({"model": m, "layers": 4, "hidden": 256, "heads": 4, "batch": 4, "sequence": 64,
                "vocabulary": 1000}, p) for m in ("bert", "gpt") for p in ("fp32", "bf16")]
-    fixed.append(({"model": "clt", "layers": 3, "hidden": 64, "features": 512, "k": 16, "batch": 4,
-                   "sequence": 32}, "fp32"))
+    transcoder = {"model": "clt", "layers": 3, "hidden": 64, "features": 512, "k": 16, "batch": 4,
+                  "sequence": 32}
+    fixed.append(({**transcoder, "decoder": "dense"}, "fp32"))
+    fixed += [({**transcoder, "activation": it, "sparsity": 0.01, "dead_after": 3}, "fp32")
+              for it in ("batch-topk", "token-topk", "jumprelu")]
     rng, broken = random.Random(options.seed), 0
     print(f"PyTorch {torch.__version__}; error over its bound, above 1 is broken; 20 AdamW steps")
     print(f"{'':44} {'loss':>7} {'gradient':>9} {'track':>7} {'final':>7}")
@@ -136,7 +143,8 @@ def main():
     for shape, precision in fixed:
         worst, names = compare(options.trainer, shape, precision, 20)
         zero.update(names)
-        text = f"{shape['model']} {shape['layers']}L-{shape['hidden']}H {precision}"
+        form = shape.get("decoder", shape.get("activation", ""))
+        text = f"{shape['model']} {shape['layers']}L-{shape['hidden']}H {precision} {form}"
         print(f"{text:44} " + " ".join(f"{worst[k]:8.3f}" for k in worst))
         broken += any(it > 1 for it in worst.values())
     most = {"loss": 0.0, "gradient": 0.0}

@@ -53,21 +53,79 @@ def gpt_loss(p, inputs, shape):
                            ignore_index=-1)
 
 
+class Jump(torch.autograd.Function):
+    """x above the threshold, else 0; the threshold's gradient is -x / bandwidth around it."""
+    @staticmethod
+    def forward(ctx, x, threshold, bandwidth):
+        ctx.save_for_backward(x, threshold)
+        ctx.bandwidth = bandwidth
+        return x * (x > threshold)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        x, threshold = ctx.saved_tensors
+        band = ((x - threshold).abs() < ctx.bandwidth / 2).to(x.dtype)
+        return (gradient * (x > threshold),
+                (-x / ctx.bandwidth * band * gradient).sum(0, keepdim=True), None)
+
+
+def _clt_active(pre, p, shape):
+    layers, batch, features = pre.shape
+    if shape.get("activation") == "jumprelu":
+        return torch.stack([Jump.apply(pre[l], p["threshold"][l:l + 1], 1.0)
+                            for l in range(layers)])
+    with torch.no_grad():
+        score = (pre - pre.mean(1, keepdim=True)) / (pre.std(1, keepdim=True) + 1e-6)
+        if shape.get("activation") == "token-topk":
+            rows = score.transpose(0, 1).reshape(batch, -1)
+            best = rows.topk(min(shape["k"], rows.shape[1])).indices
+            mask = torch.zeros_like(rows).scatter_(1, best, 1.0)
+            mask = mask.view(batch, layers, features).transpose(0, 1)
+        else:
+            count = min(shape["k"] * batch, score.numel())
+            mask = torch.zeros(score.numel()).scatter_(0, score.flatten().topk(count).indices, 1.0)
+            mask = mask.view_as(pre)
+    return pre * mask
+
+
+def _clt_decode(p, active):
+    layers = len(active)
+    return [sum(active[s] @ p[f"decoder.{s}"][:, t - s] for s in range(t + 1))
+            for t in range(layers)]
+
+
 def clt_loss(p, inputs, shape):
     layers = shape["layers"]
     x = inputs["inputs"].view(layers, -1, inputs["inputs"].shape[-1])
     targets = inputs["targets"].view_as(x)
     pre = torch.stack([x[l] @ p[f"encoder.{l}.weight"] + p[f"encoder.{l}.bias"] for l in range(layers)])
-    with torch.no_grad():
-        score = (pre - pre.mean(1, keepdim=True)) / (pre.std(1, keepdim=True) + 1e-6)
-        count = min(shape["k"] * pre.shape[1], score.numel())
-        mask = torch.zeros(score.numel()).scatter_(0, score.flatten().topk(count).indices, 1.0)
-    active = pre * mask.view_as(pre)
-    loss = 0
-    for t in range(layers):
-        y = sum(active[s] @ p[f"decoder.{s}.{t}"] for s in range(t + 1)) + p[f"decoder.bias.{t}"]
-        loss = loss + F.mse_loss(y, targets[t])
-    return loss
+    active = _clt_active(pre, p, shape)
+    outputs = [y + p[f"decoder.bias.{t}"] for t, y in enumerate(_clt_decode(p, active))]
+    loss = sum(F.mse_loss(y, targets[t]) for t, y in enumerate(outputs))
+    if shape.get("decoder") == "dense":
+        return loss
+    batch = pre.shape[1]
+    if shape.get("activation", "batch-topk") != "batch-topk":
+        for s in range(layers):
+            norms = p[f"decoder.{s}"].flatten(1).norm(dim=1)
+            loss = loss + inputs["sparsity"] * torch.tanh(norms * active[s]).sum() / batch
+    loss = loss + 3e-6 * F.relu(-pre).mean()
+    # Features idle for more than `dead_after` steps decode what is left.
+    idle = shape.setdefault("idle", torch.zeros(layers, pre.shape[2]))
+    is_active = (active != 0).any(1)
+    idle = torch.where(is_active, 0, idle + 1)
+    shape["idle"] = idle
+    dead = (idle > shape.get("dead_after", 1000)).unsqueeze(1)
+    count = int(dead.sum())
+    if count == 0:
+        return loss
+    rows = torch.where(dead, pre, -math.inf).transpose(0, 1).reshape(batch, -1)
+    best = rows.topk(min(512, count)).indices
+    mask = torch.zeros_like(rows).scatter_(1, best, 1.0).view(batch, layers, -1).transpose(0, 1)
+    decoded = _clt_decode(p, pre * mask)
+    factor = min(count / 512, 1) / 32
+    return loss + factor * sum(F.mse_loss(y, (targets[t] - outputs[t]).detach())
+                               for t, y in enumerate(decoded))
 
 
 LOSSES = {"bert": bert_loss, "gpt": gpt_loss, "clt": clt_loss}

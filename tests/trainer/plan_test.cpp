@@ -80,7 +80,7 @@ TEST_CASE("the models' parameters are split as their plan says") {
   CHECK(dimensions.at("layer.0.norm1.gain") == -1);
   CHECK(dimensions.at("embedding.token") == 0);
   CHECK(dimensions.at("encoder.0.weight") == 1);
-  CHECK(dimensions.at("decoder.0.1") == 0);
+  CHECK(dimensions.at("decoder.0") == 0);
   CHECK(dimensions.at("decoder.bias.1") == -1);
   std::vector<std::string> paths;
   for (const auto& [name, dimension] : dimensions) paths.push_back(name);

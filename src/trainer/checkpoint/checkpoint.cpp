@@ -10,15 +10,17 @@ namespace {
 constexpr const char* kFirst = "first_moment.";
 constexpr const char* kSecond = "second_moment.";
 
-// Calls use(name, tensor, data) for everything a checkpoint holds.
+// Calls use(name, tensor, data, type) for everything a checkpoint holds.
 template <typename Use>
 void for_each_tensor(Session<float>& session, const Use& use) {
   for (const TensorId id : session.program().parameters()) {
     const TensorInfo& it = session.program().tensor(id);
-    use(it.name, it, session.data(id));
-    use(kFirst + it.name, it, session.first_moment(id));
-    use(kSecond + it.name, it, session.second_moment(id));
+    use(it.name, it, session.data(id), "F32");
+    use(kFirst + it.name, it, session.first_moment(id), "F32");
+    use(kSecond + it.name, it, session.second_moment(id), "F32");
   }
+  for (const TensorInfo& it : session.program().tensors)
+    if (it.saved) use(it.name, it, session.index_data(it.name), "I32");
 }
 
 }  // namespace
@@ -32,8 +34,8 @@ Status save_checkpoint(const std::string& path, Session<float>& session) {
   session.device().synchronize();
   StoredTensors content;
   content.metadata["step"] = std::to_string(session.steps());
-  for_each_tensor(session, [&](const std::string& name, const TensorInfo& it, const float* data) {
-    content.tensors.push_back({name, "F32", it.shape, data});
+  for_each_tensor(session, [&](const std::string& name, const TensorInfo& it, const void* data, const char* type) {
+    content.tensors.push_back({name, type, it.shape, data});
   });
   return write_safetensors(path, content);
 }
@@ -45,15 +47,15 @@ Status load_checkpoint(const std::string& path, Session<float>& session) {
   if (step == content->metadata.end())
     return Error{.message = "does not say at which step it was taken", .file = path};
   std::string wrong;
-  for_each_tensor(session, [&](const std::string& name, const TensorInfo& it, float*) {
+  for_each_tensor(session, [&](const std::string& name, const TensorInfo& it, const void*, const char* type) {
     const StoredTensor* stored = content->find(name);
-    if (wrong.empty() && (stored == nullptr || stored->type != "F32" || stored->shape != it.shape))
+    if (wrong.empty() && (stored == nullptr || stored->type != type || stored->shape != it.shape))
       wrong = name;
   });
   if (!wrong.empty())
     return Error{.message = "has no '" + wrong + "' of this model's shape", .file = path};
   session.device().synchronize();
-  for_each_tensor(session, [&](const std::string& name, const TensorInfo&, float* data) {
+  for_each_tensor(session, [&](const std::string& name, const TensorInfo&, void* data, const char*) {
     const StoredTensor* stored = content->find(name);
     std::memcpy(data, stored->data, stored->bytes());
   });

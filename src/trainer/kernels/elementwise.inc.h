@@ -119,3 +119,13 @@ double sum_of_squares(const T* x, size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i) sum += static_cast<double>(x[i]) * static_cast<double>(x[i]);
   return sum;
 }
+
+template <typename T>
+T negative_part(T* x, T factor, size_t begin, size_t end) {
+  T sum = 0;
+  for (size_t i = begin; i < end; ++i) {
+    sum += x[i] > 0 ? T(0) : -x[i];  // a NaN stays one
+    x[i] = x[i] < 0 ? -factor : T(0);
+  }
+  return sum;
+}

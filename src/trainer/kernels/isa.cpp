@@ -6,6 +6,10 @@
 #include <cstring>
 #include <limits>
 
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
 #include "trainer/kernels/table.h"
 
 namespace stallscope::trainer::STALLSCOPE_ISA {
@@ -47,6 +51,8 @@ inline double exp_of(double x) {
 // clang-format on
 #include "trainer/kernels/loss.inc.h"
 #include "trainer/kernels/norm.inc.h"
+#include "trainer/kernels/select.inc.h"
+#include "trainer/kernels/sparse.inc.h"
 
 #define STALLSCOPE_TEXT_(x) #x
 #define STALLSCOPE_TEXT(x) STALLSCOPE_TEXT_(x)
@@ -74,6 +80,11 @@ constexpr KernelTable<T> table_of() {
           .softmax_cross_entropy = softmax_cross_entropy<T>,
           .adamw = adamw<T>,
           .sum_of_squares = sum_of_squares<T>,
+          .feature_statistics = feature_statistics<T>,
+          .find_above = find_above<T>,
+          .negative_part = negative_part<T>,
+          .sparse_row = sparse_row<T>,
+          .sparse_row_backward = sparse_row_backward<T>,
           .convert_half = convert_half<T>,
           .transpose_half = transpose_half<T>,
           .transpose_halves = transpose_half<uint16_t>};

@@ -102,6 +102,22 @@ struct KernelTable {
   /// Sum of squares of [begin, end).
   double (*sum_of_squares)(const T* x, size_t begin, size_t end);
 
+  /// Mean and 1 / (standard deviation + 1e-6) over the batch of features [begin, end); pre is
+  /// [batch, features]. Each feature's result is independent of the range.
+  void (*feature_statistics)(T* mean, T* scale, const T* pre, size_t batch, size_t features,
+                             size_t begin, size_t end);
+  /// Which elements of some rows of `count` have (x[i] - mean[i]) * scale[i] >= threshold: one bit
+  /// each, every row from a word of its own.
+  void (*find_above)(uint64_t* bits, const T* x, size_t rows, size_t count, const T* mean,
+                     const T* scale, T threshold);
+  /// Sum of max(-x, 0) over [begin, end); x becomes -factor where it is negative, else 0.
+  T (*negative_part)(T* x, T factor, size_t begin, size_t end);
+  /// y += sum over entries of value[e] * w[feature[e] * stride ...], `width` elements each.
+  void (*sparse_row)(T* y, const T* value, const int32_t* feature, size_t entries, const T* w,
+                     size_t stride, size_t width);
+  /// dw += value * dy; returns the product of dy and w.
+  T (*sparse_row_backward)(T* dw, const T* dy, const T* w, T value, size_t width);
+
   void (*convert_half)(uint16_t* to, const T* from, size_t begin, size_t end);
   /// to[c][r] = from[r][c] in bf16, for columns [begin, end) of from.
   void (*transpose_half)(uint16_t* to, const T* from, size_t rows, size_t columns, size_t begin,

@@ -65,7 +65,10 @@ Result<Program> build(const BenchOptions& o, Shard shard) {
                       .width = o.hidden,
                       .features = o.features,
                       .batch = o.batch * o.sequence,
-                      .k = o.k},
+                      .k = o.k,
+                      .sparse = !o.dense_decoder,
+                      .activation = o.activation,
+                      .dead_after = o.dead_after},
                      shard);
   return Error{.message = "unknown model '" + o.model + "'", .remedy = "use gpt, bert or clt"};
 }
@@ -110,7 +113,7 @@ double least_bytes(const BenchOptions& o) {
   if (o.model == "clt") {
     const double pairs = layers + layers * (layers + 1) / 2;
     parameters = pairs * real(o.hidden) * real(o.features);
-    activations = 2 * layers * rows * real(o.features);
+    activations = layers * rows * real(o.features);
   } else {
     const double vocabulary = real(vocabulary_of(o));
     parameters = 12 * layers * real(o.hidden) * real(o.hidden) + vocabulary * real(o.hidden);
@@ -136,7 +139,7 @@ class Inputs {
         tokens_(session.device(), o.batch * o.sequence),
         labels_(session.device(), o.masked_head ? masked_of(o) : o.batch * o.sequence) {
     if (o.model == "clt") {
-      fill_activations();
+      fill_activations(o.sparsity);
       return;
     }
     // The host runs ahead of the device until the stream's queue is full.
@@ -170,10 +173,12 @@ class Inputs {
   }
 
  private:
-  void fill_activations() {
+  void fill_activations(double sparsity) {
     for (const char* name : {"inputs", "targets"})
       for (size_t i = 0; i < session_.size(name); ++i)
         session_.data(name)[i] = static_cast<float>(2 * random_uniform(2, i) - 1);
+    if (session_.program().find("sparsity") != kNoTensor)
+      *session_.data("sparsity") = static_cast<float>(sparsity);
   }
   Session<float>& session_;
   std::vector<int32_t> host_tokens_, host_labels_;
@@ -251,7 +256,7 @@ int train(Rank& rank, const BenchOptions& o) {
   if (!o.save.empty())
     must(save_checkpoint(checkpoint_path(o.save, rank.rank, rank.size), session));
   if (rank.rank == 0 && !o.facts.empty())
-    must(write_facts(o.facts, session, it->memory, ends, library_of(o)));
+    must(write_facts(o.facts, session, it->memory, ends, library_of(o), o.dead_after));
   return 0;
 }
 

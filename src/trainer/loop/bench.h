@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "trainer/models/clt.h"
 #include "trainer/program/lower.h"
 
 namespace stallscope::trainer {
@@ -15,6 +16,10 @@ struct BenchOptions {
   size_t layers = 4, hidden = 768, heads = 0;  ///< heads 0: hidden / 64, at least one per rank
   size_t batch = 8, sequence = 128, vocabulary = 0;  ///< 0: the model's own
   size_t features = 4096, k = 32;                    ///< of the transcoder
+  CltActivation activation = CltActivation::batch_top_k;
+  bool dense_decoder = false;
+  double sparsity = 0;       ///< factor of the transcoder's sparsity penalty
+  size_t dead_after = 1000;  ///< steps after which a feature counts as dead
   int ranks = 1;
   int steps = 5;
   Precision precision = Precision::fp32;

@@ -1,5 +1,6 @@
 #include "trainer/loop/facts.h"
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -81,10 +82,33 @@ double attention_flops(const Program& program) {
   return flops;
 }
 
+// What a transcoder's features did: those idle for longer than `dead_after` steps would be sampled
+// anew.
+Json transcoder_json(const Session<float>& session, size_t dead_after) {
+  if (session.program().find("features.idle") == kNoTensor) return {};
+  const int32_t* const idle = session.index_data("features.idle");
+  const size_t count = session.size("features.idle");
+  auto idle_for = [&](int64_t steps) {
+    return std::count_if(idle, idle + count, [&](int32_t it) { return it >= steps; });
+  };
+  const float* const parts = session.data("loss.parts");
+  return {{"features", count},
+          {"activeInLastStep", static_cast<int64_t>(count) - idle_for(1)},
+          {"neverActive", idle_for(session.steps())},
+          {"dead", idle_for(static_cast<int64_t>(dead_after) + 1)},
+          {"deadAfterSteps", dead_after},
+          {"loss",
+           {{"reconstruction", parts[0]},
+            {"auxiliary", parts[1]},
+            {"sparsity", parts[2]},
+            {"preactivation", parts[3]}}}};
+}
+
 }  // namespace
 
 Status write_facts(const std::string& path, Session<float>& session, const MemoryFacts& memory,
-                   const StepEnds& ends, const ProductLibrary* library) {
+                   const StepEnds& ends, const ProductLibrary* library, size_t dead_after) {
+  const Json transcoder = transcoder_json(session, dead_after);  // products overwrite it
   const Program& program = session.program();
   double parameters = 0;
   for (const TensorId id : program.parameters())
@@ -106,6 +130,7 @@ Status write_facts(const std::string& path, Session<float>& session, const Memor
                    {"memoryBytes", memory.planned_bytes},
                    {"minimumMemoryBytes", memory.minimum_bytes},
                    {"attentionFlops", attention_flops(program)},
+                   {"transcoder", transcoder},
                    {"plan", plan_json(program)},
                    {"kernels", kernels_json(program)},
                    {"productRates", products}};

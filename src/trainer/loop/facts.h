@@ -20,6 +20,6 @@ struct MemoryFacts {
 
 /// Measures the program's products and writes everything as JSON to `path`.
 Status write_facts(const std::string& path, Session<float>& session, const MemoryFacts& memory,
-                   const StepEnds& ends, const ProductLibrary* library);
+                   const StepEnds& ends, const ProductLibrary* library, size_t dead_after);
 
 }  // namespace stallscope::trainer

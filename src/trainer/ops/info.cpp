@@ -18,6 +18,13 @@ double elements(const Op& op) {
   return static_cast<double>(op.n[0]) * static_cast<double>(op.n[1] > 0 ? op.n[1] : 1);
 }
 
+// Elements of decoder rows that the entries of a source layer meet, as expected.
+double decoded_elements(const Op& op) {
+  const auto layers = static_cast<double>(op.n[0]);
+  return static_cast<double>(op.n[6]) / layers * (layers - static_cast<double>(op.n[4])) *
+         static_cast<double>(op.n[3]);
+}
+
 constexpr std::array<Row, kOpKinds> kRows{{
     {OpKind::gemm, "gemm",
      [](const Op& o) {
@@ -71,6 +78,33 @@ constexpr std::array<Row, kOpKinds> kRows{{
      [](const Op& o) { return 4 * elements(o) * static_cast<double>(o.n[2]); }},
     {OpKind::top_k_mask, "top_k_mask_kernel",
      [](const Op& o) { return 4 * elements(o) * static_cast<double>(o.n[2]); }},
+    {OpKind::top_k_sample, "top_k_sample_kernel", [](const Op&) { return 0.0; }},
+    {OpKind::top_k_survivors, "top_k_survivors_kernel",
+     [](const Op& o) { return 3 * elements(o) * static_cast<double>(o.n[2]); }},
+    {OpKind::top_k_list, "top_k_list_kernel", [](const Op&) { return 0.0; }},
+    {OpKind::token_top_k, "token_top_k_kernel",
+     [](const Op& o) { return 4 * elements(o) * static_cast<double>(o.n[2]); }},
+    {OpKind::token_top_k_list, "token_top_k_list_kernel", [](const Op&) { return 0.0; }},
+    {OpKind::jump_list, "jump_relu_list_kernel",
+     [](const Op& o) { return elements(o) * static_cast<double>(o.n[2]); }},
+    {OpKind::reverse_index, "reverse_index_kernel", [](const Op&) { return 0.0; }},
+    {OpKind::feature_activity, "feature_activity_kernel", [](const Op&) { return 0.0; }},
+    {OpKind::sparse_decode, "sparse_decode_kernel",
+     [](const Op& o) { return 2 * decoded_elements(o); }},
+    {OpKind::sparse_decode_backward, "sparse_decode_backward_kernel",
+     [](const Op& o) { return 4 * decoded_elements(o); }},
+    {OpKind::sparse_penalty, "sparsity_penalty_kernel",
+     [](const Op& o) { return 2 * decoded_elements(o); }},
+    {OpKind::preactivation_penalty, "preactivation_penalty_kernel",
+     [](const Op& o) { return 2 * static_cast<double>(o.n[0]); }},
+    {OpKind::scaled_squared_error, "scaled_squared_error_kernel",
+     [](const Op& o) { return 5 * elements(o); }},
+    {OpKind::combine_losses, "combine_losses_kernel",
+     [](const Op& o) { return static_cast<double>(o.n[0]); }},
+    {OpKind::sparse_scatter, "sparse_scatter_kernel", [](const Op&) { return 0.0; }},
+    {OpKind::threshold_gradient, "threshold_gradient_kernel", [](const Op&) { return 0.0; }},
+    {OpKind::add_targets, "add_targets_kernel", [](const Op& o) { return elements(o); }},
+    {OpKind::take_targets, "take_targets_kernel", [](const Op&) { return 0.0; }},
     {OpKind::convert, "convert_bf16_kernel", [](const Op&) { return 0.0; }},
     {OpKind::pack, "pack_weights_kernel", [](const Op&) { return 0.0; }},
     {OpKind::all_reduce, "all_reduce", [](const Op&) { return 0.0; }},
@@ -109,6 +143,16 @@ Work work_of(const Program& program, const Op& op, size_t element_bytes) {
       const auto count = static_cast<double>(program.tensor(id).size());
       work.flops += 15 * count;  // two moments, two corrections, root, division, decay
       work.bytes += 7 * count * static_cast<double>(element_bytes);  // reads p, g, m, v; writes 3
+    }
+    return work;
+  }
+  if (op.kind == OpKind::sparse_decode || op.kind == OpKind::sparse_decode_backward ||
+      op.kind == OpKind::sparse_penalty) {
+    // Rows of the decoder where features are active, and the whole of its gradient.
+    work.bytes = decoded_elements(op) * static_cast<double>(element_bytes);
+    if (op.kind == OpKind::sparse_decode_backward) {
+      work.bytes *= 2;
+      touch(op.out[1]);
     }
     return work;
   }

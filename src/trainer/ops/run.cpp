@@ -1,7 +1,7 @@
 // Each op as calls of the numeric kernels, split over the thread team.
 #include "trainer/ops/ops.h"
 #include "trainer/ops/team.h"
-#include "trainer/ops/top_k.h"
+#include "trainer/ops/transcoder.h"
 
 namespace stallscope::trainer {
 namespace {
@@ -221,21 +221,6 @@ class Runner {
   const KernelTable<T>& table_ = kernels<T>();
 };
 
-// Ops of the top-k selection: in = {pre, mean, scale, state, histogram or ties}, out = {mask};
-// n = {layers, batch, features}.
-template <typename T>
-TopK<T> top_k_of(const Op& op, const Bindings<T>& bindings) {
-  return {.layers = static_cast<size_t>(op.n[0]),
-          .batch = static_cast<size_t>(op.n[1]),
-          .features = static_cast<size_t>(op.n[2]),
-          .pre = bindings.at(op.in[0]),
-          .mean = bindings.at(op.in[1]),
-          .scale = bindings.at(op.in[2]),
-          .state = bindings.index_at(op.in[3]),
-          .counts = bindings.index_at(op.in[4]),
-          .mask = bindings.at(op.out[0])};
-}
-
 }  // namespace
 
 template <typename T>
@@ -284,23 +269,14 @@ void run_op(const Op& op, const Bindings<T>& bindings) {
       return run.mean_squared_error();
     case OpKind::multiply:
       return run.multiply();
-    case OpKind::top_k_statistics:
-      return top_k_statistics(top_k_of(op, bindings));
-    case OpKind::top_k_histogram:
-      return top_k_histogram(top_k_of(op, bindings), static_cast<int>(op.n[4]));
-    case OpKind::top_k_pick:
-      return top_k_pick(bindings.index_at(op.out[0]), bindings.index_at(op.in[0]),
-                        static_cast<int>(op.n[4]), static_cast<int32_t>(op.n[3]));
-    case OpKind::top_k_ties:
-      return top_k_ties(top_k_of(op, bindings), static_cast<size_t>(op.n[4]));
-    case OpKind::top_k_mask:
-      return top_k_mask(top_k_of(op, bindings), static_cast<size_t>(op.n[4]));
     case OpKind::convert:
       return run.convert();
     case OpKind::pack:  // the product library's
     case OpKind::all_reduce:
     case OpKind::adamw:
       return;
+    default:
+      return run_transcoder_op(op, bindings);
   }
 }
 
@@ -308,7 +284,7 @@ template <typename T>
 size_t scratch_of(const Op& op) {
   const bool attention =
       op.kind == OpKind::attention_forward || op.kind == OpKind::attention_backward;
-  return attention ? kernels<T>().attention_scratch(attention_shape(op)) : 0;
+  return attention ? kernels<T>().attention_scratch(attention_shape(op)) : transcoder_scratch(op);
 }
 
 template size_t scratch_of<float>(const Op&);

@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <vector>
+
+#include "trainer/kernels/table.h"
+#include "trainer/ops/team.h"
 
 namespace stallscope::trainer {
 namespace {
 
 constexpr int kShift[kTopKRounds] = {21, 10, 0};
 constexpr int kBits[kTopKRounds] = {11, 11, 10};
-constexpr double kEpsilon = 1e-6;
 
 template <typename T>
 uint32_t key_at(const TopK<T>& it, size_t layer, size_t row, size_t feature) {
@@ -19,13 +22,85 @@ uint32_t key_at(const TopK<T>& it, size_t layer, size_t row, size_t feature) {
   return order_key(static_cast<float>((value - it.mean[statistic]) * it.scale[statistic]));
 }
 
-// body(layer, row, feature, key) for every element, in memory order.
+template <typename T>
+size_t first_row(const TopK<T>& it, size_t piece) {
+  return it.layers * it.batch * piece / kSurvivorPieces;
+}
+
+template <typename T>
+int32_t* survivor_keys(const TopK<T>& it, size_t piece) {
+  return it.survivors + kSurvivorPieces + piece * 2 * it.room;
+}
+
+// body(place, key) for the rows [begin, end) of all layers, in memory order.
+template <typename T, typename Body>
+void for_each_key_of(const TopK<T>& it, size_t begin, size_t end, const Body& body) {
+  for (size_t r = begin; r < end; ++r)
+    for (size_t feature = 0; feature < it.features; ++feature)
+      body(r * it.features + feature, key_at(it, r / it.batch, r % it.batch, feature));
+}
+
+// The same for every survivor.
+template <typename T, typename Body>
+void for_each_survivor(const TopK<T>& it, const Body& body) {
+  const auto lowest = std::bit_cast<uint32_t>(it.state[2]);
+  for (size_t piece = 0; piece < kSurvivorPieces; ++piece) {
+    if (it.survivors[piece] < 0) {
+      for_each_key_of(it, first_row(it, piece), first_row(it, piece + 1),
+                      [&](size_t place, uint32_t key) {
+                        if (key >= lowest) body(place, key);
+                      });
+      continue;
+    }
+    const int32_t* const keys = survivor_keys(it, piece);
+    const int32_t* const places = keys + it.room;
+    for (int32_t i = 0; i < it.survivors[piece]; ++i)
+      body(static_cast<size_t>(places[i]), std::bit_cast<uint32_t>(keys[i]));
+  }
+}
+
+// The same for every element that may be among the k largest.
 template <typename T, typename Body>
 void for_each_key(const TopK<T>& it, const Body& body) {
-  for (size_t layer = 0; layer < it.layers; ++layer)
-    for (size_t row = 0; row < it.batch; ++row)
-      for (size_t feature = 0; feature < it.features; ++feature)
-        body(layer, row, feature, key_at(it, layer, row, feature));
+  if (it.survivors != nullptr && it.state[3] != 0) return for_each_survivor(it, body);
+  for_each_key_of(it, 0, it.layers * it.batch, body);
+}
+
+// Collects the survivors of one piece; returns how many, or more than there is room for.
+template <typename T>
+size_t collect(const TopK<T>& it, size_t piece, T threshold) {
+  constexpr size_t kRows = 4;  // share the loads of their features' statistics
+  thread_local std::vector<uint64_t> bits;
+  const size_t words = (it.features + 63) / 64;
+  bits.resize(std::max(bits.size(), kRows * words));
+  int32_t* const keys = survivor_keys(it, piece);
+  int32_t* const places = keys + it.room;
+  size_t found = 0;
+  for (size_t r = first_row(it, piece), next = r; r < first_row(it, piece + 1); r = next) {
+    const size_t layer = r / it.batch, statistic = layer * it.features;
+    next = std::min({r + kRows, first_row(it, piece + 1), (layer + 1) * it.batch});
+    kernels<T>().find_above(bits.data(), it.pre + r * it.features, next - r, it.features,
+                            it.mean + statistic, it.scale + statistic, threshold);
+    for (size_t word = 0; word < (next - r) * words; ++word) {
+      for (uint64_t left = bits[word]; left != 0; left &= left - 1) {
+        if (found == it.room) return found + 1;
+        const size_t feature = word % words * 64 + static_cast<size_t>(std::countr_zero(left));
+        const size_t row = r + word / words;
+        keys[found] = std::bit_cast<int32_t>(key_at(it, layer, row - layer * it.batch, feature));
+        places[found++] = static_cast<int32_t>(row * it.features + feature);
+      }
+    }
+  }
+  return found;
+}
+
+// The sample's histogram is linear: all it has to give is a threshold to start from.
+constexpr double kLowestScore = -16, kBinsPerScore = 64;
+constexpr size_t kSampledRun = 64, kSampleStride = 512;
+
+// Whether the sample holds a run of elements of a row: all runs of small data.
+bool is_sampled(size_t run, size_t row, size_t elements) {
+  return elements < kTopKBins * kSampleStride || (run + 37 * row) % kSampleStride == 0;
 }
 
 }  // namespace
@@ -38,26 +113,66 @@ uint32_t order_key(float value) {
 
 template <typename T>
 void top_k_statistics(const TopK<T>& it) {
-  const auto n = static_cast<T>(it.batch);
-  std::fill_n(it.mean, it.layers * it.features, T(0));
-  std::fill_n(it.scale, it.layers * it.features, T(0));
+  constexpr size_t kColumns = 256;
   for (size_t layer = 0; layer < it.layers; ++layer) {
-    T* const mean = it.mean + layer * it.features;
-    T* const scale = it.scale + layer * it.features;
-    const T* const pre = it.pre + layer * it.batch * it.features;
-    for (size_t row = 0; row < it.batch; ++row)
-      for (size_t f = 0; f < it.features; ++f) mean[f] += pre[row * it.features + f] / n;
-    for (size_t row = 0; row < it.batch; ++row) {
-      for (size_t f = 0; f < it.features; ++f) {
-        const T centred = pre[row * it.features + f] - mean[f];
-        scale[f] += centred * centred;
+    const size_t at = layer * it.features;
+    for_rows(it.team, it.features, kColumns, [&](size_t begin, size_t end) {
+      kernels<T>().feature_statistics(it.mean + at, it.scale + at, it.pre + at * it.batch, it.batch,
+                                      it.features, begin, end);
+    });
+  }
+}
+
+template <typename T>
+void top_k_sample(const TopK<T>& it) {
+  std::fill_n(it.counts, kTopKBins, 0);
+  const size_t elements = it.layers * it.batch * it.features;
+  for (size_t r = 0; r < it.layers * it.batch; ++r) {
+    const T* const row = it.pre + r * it.features;
+    const size_t statistic = r / it.batch * it.features;
+    for (size_t run = 0; run * kSampledRun < it.features; ++run) {
+      if (!is_sampled(run, r, elements)) continue;
+      const size_t end = std::min((run + 1) * kSampledRun, it.features);
+      for (size_t f = run * kSampledRun; f < end; ++f) {
+        const auto score =
+            static_cast<double>((row[f] - it.mean[statistic + f]) * it.scale[statistic + f]);
+        if (std::isnan(score)) continue;
+        const double bin = (score - kLowestScore) * kBinsPerScore;
+        ++it.counts[static_cast<size_t>(std::clamp(bin, 0.0, kTopKBins - 1.0))];
       }
     }
-    for (size_t f = 0; f < it.features; ++f) {
-      const T deviation = it.batch > 1 ? std::sqrt(scale[f] / (n - 1)) : T(0);
-      scale[f] = 1 / (deviation + static_cast<T>(kEpsilon));
-    }
   }
+}
+
+template <typename T>
+void top_k_survivors(const TopK<T>& it, size_t k, size_t total) {
+  int64_t sampled = 0;
+  for (size_t bin = 0; bin < kTopKBins; ++bin) sampled += it.counts[bin];
+  const double share = std::min(static_cast<double>(sampled) / static_cast<double>(total), 1.0);
+  const double expected = static_cast<double>(k) * share;
+  const double wanted = share < 1 ? 1.02 * expected + 4 * std::sqrt(expected) + 4 : expected;
+  double passing = 0;
+  size_t bin = kTopKBins;
+  while (bin > 0 && passing < wanted) passing += it.counts[--bin];
+  const double lowest = bin == 0 ? -std::numeric_limits<double>::infinity()
+                                 : kLowestScore + static_cast<double>(bin) / kBinsPerScore;
+  const auto threshold = static_cast<T>(lowest);
+  for_rows(it.team, kSurvivorPieces, 1, [&](size_t begin, size_t end) {
+    for (size_t piece = begin; piece < end; ++piece) {
+      const size_t found = collect(it, piece, threshold);
+      it.survivors[piece] = found > it.room ? -1 : static_cast<int32_t>(found);
+    }
+  });
+  it.state[2] = std::bit_cast<int32_t>(order_key(static_cast<float>(threshold)));
+  int32_t own = 0;
+  for_each_survivor(it, [&](size_t, uint32_t) { ++own; });
+  std::fill_n(it.counts, kTopKBins, 0);
+  it.counts[0] = own;
+}
+
+template <typename T>
+void top_k_enough(const TopK<T>& it, size_t k) {
+  it.state[3] = static_cast<size_t>(it.counts[0]) >= k ? 1 : 0;
 }
 
 template <typename T>
@@ -66,7 +181,7 @@ void top_k_histogram(const TopK<T>& it, int round) {
   const auto threshold = std::bit_cast<uint32_t>(it.state[0]);
   const int above = kShift[round] + kBits[round];
   const uint32_t bins = (1U << kBits[round]) - 1;
-  for_each_key(it, [&](size_t, size_t, size_t, uint32_t key) {
+  for_each_key(it, [&](size_t, uint32_t key) {
     if (round == 0 || key >> above == threshold >> above)
       ++it.counts[(key >> kShift[round]) & bins];
   });
@@ -85,7 +200,7 @@ template <typename T>
 void top_k_ties(const TopK<T>& it, size_t rank) {
   std::fill_n(it.counts, kTopKBins, 0);
   const auto threshold = std::bit_cast<uint32_t>(it.state[0]);
-  for_each_key(it, [&](size_t, size_t, size_t, uint32_t key) {
+  for_each_key(it, [&](size_t, uint32_t key) {
     if (key == threshold) ++it.counts[rank];
   });
 }
@@ -99,9 +214,10 @@ void top_k_mask(const TopK<T>& it, size_t rank) {
     size_t feature, layer, row;
   };
   std::vector<Tie> ties;
-  for_each_key(it, [&](size_t layer, size_t row, size_t feature, uint32_t key) {
-    it.mask[(layer * it.batch + row) * it.features + feature] = key > threshold ? T(1) : T(0);
-    if (key == threshold) ties.push_back({feature, layer, row});
+  for_each_key(it, [&](size_t place, uint32_t key) {
+    it.mask[place] = key > threshold ? T(1) : T(0);
+    const size_t row = place / it.features;
+    if (key == threshold) ties.push_back({place % it.features, row / it.batch, row % it.batch});
   });
   std::ranges::stable_sort(ties, [](const Tie& a, const Tie& b) {
     return a.feature != b.feature ? a.feature < b.feature : a.layer < b.layer;
@@ -110,11 +226,46 @@ void top_k_mask(const TopK<T>& it, size_t rank) {
     it.mask[(ties[i].layer * it.batch + ties[i].row) * it.features + ties[i].feature] = T(1);
 }
 
-#define STALLSCOPE_TOP_K(T)                              \
-  template void top_k_statistics<T>(const TopK<T>&);     \
-  template void top_k_histogram<T>(const TopK<T>&, int); \
-  template void top_k_ties<T>(const TopK<T>&, size_t);   \
-  template void top_k_mask<T>(const TopK<T>&, size_t);
+template <typename T>
+void top_k_list(const TopK<T>& it, size_t rank, const SparseList<T>& list) {
+  const auto threshold = std::bit_cast<uint32_t>(it.state[0]);
+  int64_t left = it.state[1];
+  for (size_t r = 0; r < rank; ++r) left -= it.counts[r];
+  // Ties are taken in the order (feature, layer, row), up to `last` of feature `last_feature`.
+  size_t last_feature = it.features, last = 0;
+  if (left < it.counts[rank]) {
+    int32_t* const ties = list.column_start;
+    std::fill_n(ties, it.features, 0);
+    for_each_key(it, [&](size_t place, uint32_t key) {
+      if (key == threshold) ++ties[place % it.features];
+    });
+    left = std::max<int64_t>(left, 0);
+    for (last_feature = 0; left >= ties[last_feature]; ++last_feature) left -= ties[last_feature];
+    for (; left > 0; ++last)
+      if (key_at(it, last / it.batch, last % it.batch, last_feature) == threshold) --left;
+  }
+  size_t entry = 0, next_row = 0;
+  for_each_key(it, [&](size_t place, uint32_t key) {
+    if (key < threshold) return;
+    const size_t r = place / it.features, feature = place - r * it.features;
+    const bool tie = feature < last_feature || (feature == last_feature && r < last);
+    if (key == threshold && !tie) return;
+    while (next_row <= r) list.row_start[next_row++] = static_cast<int32_t>(entry);
+    list.feature[entry] = static_cast<int32_t>(feature);
+    list.value[entry++] = it.pre[place];
+  });
+  while (next_row <= it.layers * it.batch) list.row_start[next_row++] = static_cast<int32_t>(entry);
+}
+
+#define STALLSCOPE_TOP_K(T)                                         \
+  template void top_k_statistics<T>(const TopK<T>&);                \
+  template void top_k_histogram<T>(const TopK<T>&, int);            \
+  template void top_k_ties<T>(const TopK<T>&, size_t);              \
+  template void top_k_mask<T>(const TopK<T>&, size_t);              \
+  template void top_k_sample<T>(const TopK<T>&);                    \
+  template void top_k_survivors<T>(const TopK<T>&, size_t, size_t); \
+  template void top_k_enough<T>(const TopK<T>&, size_t);            \
+  template void top_k_list<T>(const TopK<T>&, size_t, const SparseList<T>&);
 STALLSCOPE_TOP_K(float)
 STALLSCOPE_TOP_K(double)
 #undef STALLSCOPE_TOP_K

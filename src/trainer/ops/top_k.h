@@ -5,15 +5,30 @@
 // the k-th largest exactly; elements with that very key are taken in the order
 // (feature, layer, token) until k are reached. Feature shards are contiguous, so
 // rank by rank: the mask is the same for every number of ranks.
+//
+// Given room for survivors, the data is read twice: once for the statistics, once to collect what
+// lies above a threshold guessed from a sample of all ranks. When no fewer than k survive, the
+// histograms see survivors only; otherwise they see everything, so the result is exact always.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "trainer/ops/sparse_list.h"
+
 namespace stallscope::trainer {
 
 inline constexpr int kTopKRounds = 3;
 inline constexpr size_t kTopKBins = 2048;
+/// Survivors are kept in pieces of consecutive rows, so that threads share none.
+inline constexpr size_t kSurvivorPieces = 32;
+
+/// How much room survivors need: a little over what a sample lets pass.
+constexpr size_t survivor_room(size_t k, size_t local_elements) {
+  const size_t most = (local_elements + kSurvivorPieces - 1) / kSurvivorPieces;
+  const size_t wanted = 4 * k / kSurvivorPieces + 64;
+  return wanted < most ? wanted : most;
+}
 
 /// pre and mask are [layers, batch, features]; mean and scale [layers, features].
 template <typename T>
@@ -21,9 +36,15 @@ struct TopK {
   size_t layers, batch, features;
   const T* pre;
   T *mean, *scale;
-  int32_t* state;   ///< {threshold key so far, elements still to be taken}
+  int32_t* state;   ///< {threshold key so far, elements still to be taken, with survivors also:
+                    ///< the key they start at, whether they are enough}
   int32_t* counts;  ///< a histogram of kTopKBins, or ties by rank
-  T* mask;
+  T* mask = nullptr;
+  /// Null, or kSurvivorPieces counts (-1: more than `room`), then as many pieces of `room` keys and
+  /// `room` places.
+  int32_t* survivors = nullptr;
+  size_t room = 0;
+  int team = 1;
 };
 
 /// The key of a value: larger values have larger keys; NaN is below everything.
@@ -40,8 +61,21 @@ void top_k_pick(int32_t* state, const int32_t* counts, int round, int32_t k);
 /// counts[rank] = this rank's elements at the threshold; the others' entries are zero.
 template <typename T>
 void top_k_ties(const TopK<T>& it, size_t rank);
+/// counts = a histogram of the scores of about every 512th element.
+template <typename T>
+void top_k_sample(const TopK<T>& it);
+/// From the sum of all ranks' samples, guesses a threshold that a little more than k of `total`
+/// elements pass; collects this rank's; counts[0] = how many.
+template <typename T>
+void top_k_survivors(const TopK<T>& it, size_t k, size_t total);
+/// From the sum of all ranks' counts: whether the survivors hold the k largest.
+template <typename T>
+void top_k_enough(const TopK<T>& it, size_t k);
 /// Marks what is above the threshold, and this rank's share of what is at it.
 template <typename T>
 void top_k_mask(const TopK<T>& it, size_t rank);
+/// The same as a list of entries, whose `columns` it uses as scratch first.
+template <typename T>
+void top_k_list(const TopK<T>& it, size_t rank, const SparseList<T>& list);
 
 }  // namespace stallscope::trainer

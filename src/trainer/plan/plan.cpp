@@ -169,7 +169,8 @@ const Plan& standard_plan() {
     encoder.*.weight            feature 1     # the encoder's shard is the decoder's
     encoder.*.bias              feature 0
     decoder.bias.*              replicated
-    decoder.*.*                 feature 0
+    decoder.*                   feature 0     # [features, targets, width]
+    threshold                   feature 1
     **                          replicated)");
   return *plan;
 }

@@ -39,6 +39,18 @@ TensorId Builder::constant(std::string name, std::vector<size_t> shape) {
   return add_tensor({.name = std::move(name), .shape = std::move(shape), .role = Role::constant});
 }
 
+TensorId Builder::state(std::string name, std::vector<size_t> full_shape, int shard_dimension) {
+  std::vector<size_t> shape = full_shape;
+  shape[static_cast<size_t>(shard_dimension)] /= static_cast<size_t>(shard_.size);
+  return add_tensor({.name = std::move(name),
+                     .shape = std::move(shape),
+                     .role = Role::constant,
+                     .element = Element::index,
+                     .full_shape = std::move(full_shape),
+                     .shard_dimension = shard_dimension,
+                     .saved = true});
+}
+
 TensorId Builder::activation(std::string name, std::vector<size_t> shape, Element element) {
   return add_tensor({.name = std::move(name), .shape = std::move(shape), .element = element});
 }

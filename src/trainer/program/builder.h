@@ -34,6 +34,9 @@ class Builder {
   TensorId constant(std::string name, std::vector<size_t> shape);
   /// A parameter of `full_shape`, split over the group as the plan says for its name.
   TensorId parameter(std::string name, std::vector<size_t> full_shape, Init init, bool decays);
+  /// int32 state that lives from step to step and is kept in checkpoints; split over the group
+  /// along `shard_dimension`. Starts as zeros.
+  TensorId state(std::string name, std::vector<size_t> full_shape, int shard_dimension);
   TensorId activation(std::string name, std::vector<size_t> shape, Element element = Element::real);
   /// A part of `whole`, from element `offset` on, under a name and a shape of its own.
   TensorId view(std::string name, TensorId whole, size_t offset, std::vector<size_t> shape);

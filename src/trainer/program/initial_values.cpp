@@ -53,6 +53,9 @@ void fill_initial(T* values, const TensorInfo& parameter, int rank, uint64_t see
       case Init::Kind::ones:
         value = 1;
         break;
+      case Init::Kind::constant:
+        value = parameter.init.scale;
+        break;
       case Init::Kind::uniform:
         value = (2 * random_uniform(stream, at) - 1) * parameter.init.scale;
         break;

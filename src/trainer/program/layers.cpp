@@ -123,7 +123,7 @@ TensorId Builder::attention(std::string name, TensorId qkv, TensorId mask, size_
                             size_t sequence, size_t heads, size_t head_size, bool causal) {
   const TensorId log_sums = activation(name + ".log_sums", {batch * heads, sequence});
   const TensorId y = activation(name, {batch * sequence, heads * head_size});
-  const std::array<int64_t, 6> sizes{as_int(batch), as_int(sequence), as_int(heads),
+  const std::array<int64_t, 8> sizes{as_int(batch), as_int(sequence), as_int(heads),
                                      as_int(head_size), causal};
   add({.kind = OpKind::attention_forward, .in = {qkv, mask}, .out = {y, log_sums}, .n = sizes});
   on_backward([=, this] {
@@ -140,7 +140,7 @@ TensorId Builder::attention(std::string name, TensorId qkv, TensorId mask, size_
 TensorId Builder::embedding(std::string name, TensorId table, TensorId tokens) {
   const size_t count = tensor(tokens).size(), width = columns(table), local = rows(table);
   const bool sharded = tensor(table).shard_dimension == 0;
-  const std::array<int64_t, 6> sizes{as_int(count), as_int(width),
+  const std::array<int64_t, 8> sizes{as_int(count), as_int(width),
                                      sharded ? shard_.rank * as_int(local) : 0, as_int(local)};
   TensorId y = activation(std::move(name), {count, width});
   add({.kind = OpKind::embedding_forward, .in = {table, tokens}, .out = {y}, .n = sizes});

@@ -26,9 +26,9 @@ enum class Element : uint8_t { real, index, bf16 };
 /// How a parameter starts. Values depend on name, position in the whole tensor and seed alone,
 /// so that every tensor-parallel layout starts from the same model.
 struct Init {
-  enum class Kind : uint8_t { zeros, ones, normal, uniform };
+  enum class Kind : uint8_t { zeros, ones, constant, normal, uniform };
   Kind kind = Kind::zeros;
-  double scale = 0;  ///< standard deviation, or half-width
+  double scale = 0;  ///< the constant, standard deviation, or half-width
 };
 
 struct TensorInfo {
@@ -44,6 +44,8 @@ struct TensorInfo {
   Init init{};
   bool decays = false;  ///< takes part in weight decay
   TensorId gradient = kNoTensor;
+
+  bool saved = false;  ///< state beside the parameters (int32), kept in checkpoints
 
   size_t size() const {
     size_t product = 1;
@@ -86,6 +88,24 @@ enum class OpKind : uint8_t {
   top_k_pick,
   top_k_ties,
   top_k_mask,
+  top_k_sample,
+  top_k_survivors,
+  top_k_list,
+  token_top_k,
+  token_top_k_list,
+  jump_list,
+  reverse_index,
+  feature_activity,
+  sparse_decode,
+  sparse_decode_backward,
+  sparse_penalty,
+  preactivation_penalty,
+  scaled_squared_error,
+  combine_losses,
+  sparse_scatter,
+  threshold_gradient,
+  add_targets,
+  take_targets,
   convert,
   pack,
   all_reduce,
@@ -115,9 +135,9 @@ class Operands {
 struct Op {
   OpKind kind{};
   StreamRole stream = StreamRole::compute;
-  Operands<8> in{};
+  Operands<10> in{};
   Operands<4> out{};
-  std::array<int64_t, 6> n{};     ///< sizes and switches; meaning by kind
+  std::array<int64_t, 8> n{};     ///< sizes and switches; meaning by kind
   std::array<double, 2> f{};      ///< factors; meaning by kind
   std::vector<uint32_t> waits{};  ///< ops of the other stream that must be done before
   std::string name{};             ///< of the kernel in recordings; empty: the kind's own
