@@ -11,6 +11,9 @@ namespace {
 constexpr double kMostUnlaunched = 0.5;
 /// Overhead beyond this share of the steps means that the profiler made what it saw.
 constexpr double kMostOverhead = 0.2;
+/// Idle time before work that had long been issued, beyond this share of the steps, means that what
+/// it waited for was not recorded.
+constexpr double kMostUnexplained = 0.4;
 /// Lost records beyond this share of all.
 constexpr double kMostLost = 0.01;
 
@@ -72,9 +75,10 @@ std::vector<std::string> abstentions(const RankContext& context) {
         fmt::format("{} records were lost beside {} recorded: gaps may be missing "
                     "events. Findings with a place hold, their amounts do not.",
                     health.lost_records, health.events));
-  Ns overhead = 0, total = 0;
+  Ns overhead = 0, unexplained = 0, total = 0;
   for (uint32_t i : context.used) {
     overhead += context.steps[i].classes[StepClass::profiler_overhead];
+    unexplained += context.steps[i].classes[StepClass::other];
     total += context.steps[i].classes.total();
   }
   if (static_cast<double>(overhead) > kMostOverhead * static_cast<double>(total))
@@ -82,6 +86,15 @@ std::vector<std::string> abstentions(const RankContext& context) {
         fmt::format("The profiler itself fills {:.0f} % of the step: record with "
                     "fewer activities. Collectives and kernel times hold.",
                     100.0 * static_cast<double>(overhead) / static_cast<double>(total)));
+  if (context.work != nullptr &&
+      static_cast<double>(unexplained) > kMostUnexplained * static_cast<double>(total))
+    reasons.push_back(fmt::format(
+        "In {:.0f} % of the step the device idles though its next work had been issued, and "
+        "nothing "
+        "in the trace says what it waited for: work that was not recorded, or a profiler that "
+        "slows "
+        "CUDA graphs down. Record without graph nodes. Kernel and collective times hold.",
+        100.0 * static_cast<double>(unexplained) / static_cast<double>(total)));
   return reasons;
 }
 

@@ -150,7 +150,7 @@ Observation slow_link(const RankGroups& groups, const Sister& sister, const std:
   row.numbers["message_ns"] = took;
   row.numbers["usual_ns"] = usual;
   row.numbers["ratio"] = took / usual;
-  row.numbers["excess_ns"] = (took - usual) * per_step;
+  row.numbers["slower_ns"] = (took - usual) * per_step;
   row.numbers["sister_groups"] = static_cast<double>(sisters);
   return row;
 }

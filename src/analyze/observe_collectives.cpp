@@ -19,11 +19,40 @@ constexpr double kHidesNothing = 0.05;
 /// From this share on it runs beside the kernels, and what follows it in its group ends a series.
 constexpr double kOverlaps = 0.5;
 
-std::string operation_of(const Trace& trace, EventId id) {
+// Collectives that are made of messages between pairs, whose kernel is one for messages.
+bool is_of_messages(CollectiveOp op) {
+  return op == CollectiveOp::all_to_all || op == CollectiveOp::gather ||
+         op == CollectiveOp::scatter || op == CollectiveOp::send || op == CollectiveOp::receive;
+}
+
+// What the operators around the launch say that a kernel for messages is part of.
+CollectiveOp made_of_messages(const RankContext& context, EventId id, EventId call) {
+  constexpr int kLevels = 12;
+  const Trace& trace = context.trace;
+  if (const CollectiveOp op = classify_collective(trace.text_field(id, kKeyCollective));
+      is_of_messages(op))
+    return op;
+  const HostThread* thread = call == kNoEvent ? nullptr : context.index.thread_of(call);
+  if (thread == nullptr) return CollectiveOp::unknown;
+  EventId around = thread->parent(call);
+  for (int level = 0; level < kLevels && around != kNoEvent; ++level) {
+    if (const CollectiveOp op = classify_collective(trace.name(around)); is_of_messages(op))
+      return op;
+    around = thread->parent(around);
+  }
+  return CollectiveOp::unknown;
+}
+
+std::string operation_of(const RankContext& context, EventId id, EventId call) {
+  const Trace& trace = context.trace;
   CollectiveOp op = trace.kinds()[id] == EventKind::collective
                         ? static_cast<CollectiveOp>(trace.details()[id])
                         : CollectiveOp::unknown;
   if (op == CollectiveOp::unknown) op = classify_collective(trace.name(id));
+  if (op == CollectiveOp::send_receive || op == CollectiveOp::unknown)
+    if (const CollectiveOp whole = made_of_messages(context, id, call);
+        whole != CollectiveOp::unknown)
+      op = whole;
   return std::string(to_string(op));
 }
 
@@ -42,7 +71,7 @@ Collective describe(const RankContext& context, EventId id, EventId call, uint32
   c.step = step;
   c.start = trace.starts()[id];
   c.end = trace.end(id);
-  c.operation = operation_of(trace, id);
+  c.operation = operation_of(context, id, call);
   c.group = group_of(trace, id);
   c.bytes = trace.number(id, kKeyBytes);
   if (const auto size = trace.integer(id, kKeyWorldSize)) c.world_size = *size;

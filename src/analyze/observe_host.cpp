@@ -128,7 +128,27 @@ void add_cpu_states(const RankContext& context, const HostThread& thread, Ns fro
 struct Filler {
   SiteId site = 0;
   std::string name;
+  bool anonymous = false;  ///< an operator or nothing known, and no line of the user's own
 };
+
+// The part of the step that a launch is made in, where no line tells: the outermost range around it
+// that says something, else whether the backward pass runs.
+std::string phase_of(const RankContext& context, const IdlePiece& piece) {
+  const Trace& trace = context.trace;
+  const HostThread& thread = context.index.threads[piece.thread];
+  EventId named = kNoEvent;
+  bool backward = false;
+  for (EventId around = thread.parent(piece.launch); around != kNoEvent;
+       around = thread.parent(around)) {
+    const bool annotation =
+        trace.details()[around] == static_cast<uint8_t>(RangeKind::annotation) &&
+        !(context.natures[trace.names()[around]] & (kFramework | kCommunication));
+    if (annotation) named = around;
+    backward = backward || trace.name(around).starts_with("autograd::engine::");
+  }
+  if (named != kNoEvent) return std::string(trace.name(named));
+  return backward ? "the backward pass" : "the step outside the backward pass";
+}
 
 // Who kept the device waiting: a range, else what samples show, else the code that launched next.
 Filler filler_of(const RankContext& context, SiteTable& sites, const IdlePiece& piece) {
@@ -150,14 +170,16 @@ Filler filler_of(const RankContext& context, SiteTable& sites, const IdlePiece& 
     std::string name = at.place.known() ? at.place.function
                        : !at.op.empty() ? at.op
                                         : "code before " + std::string(trace.name(piece.ended_by));
-    return {launch_site, std::move(name)};
+    return {launch_site, std::move(name), !at.place.known()};
   }
+  const bool is_operator = trace.details()[range] == static_cast<uint8_t>(RangeKind::op);
   std::string name(trace.name(range));
   if (const NamedFrame frame = named_frame(name); !frame.file.empty())
     name = std::string(frame.function);
   const SiteId site = sites.of(range);
   // A bare annotation has no place of its own; the launch that followed lies near it.
-  return {sites.site(site).place.known() ? site : launch_site, std::move(name)};
+  const SiteId best = sites.site(site).place.known() ? site : launch_site;
+  return {best, std::move(name), is_operator && !sites.site(best).place.known()};
 }
 
 // Ranges seldom carry a stack; a wait inside one does, and lies on the same call path.
@@ -241,16 +263,81 @@ Ns ThreadIdle::overlap(uint32_t thread, Ns start, Ns end) const {
   return stallscope::overlap(idle_[thread], start, end);
 }
 
+namespace {
+
+/// Gaps by who filled them, and in which part of the step where that is no line of the user's.
+struct GapKey {
+  SiteId site = 0;
+  std::string name, phase;
+  auto operator<=>(const GapKey&) const = default;
+};
+
+void append(ObservationBuilder& into, const ObservationBuilder& gap) {
+  into.count.append(gap.count);
+  into.idle.append(gap.idle);
+  for (const auto& [field, sums] : gap.per_step) into.per_step[field].append(sums);
+  double& longest = into.numbers["longest_ns"];
+  longest = std::max(longest, gap.numbers.at("longest_ns"));
+  into.numbers["at_step_start"] += gap.numbers.at("at_step_start");
+  into.events.insert(into.events.end(), gap.events.begin(), gap.events.end());
+  for (const auto& [length, event] : gap.worst) into.consider(length, event);
+}
+
+// Hundreds of operators that each fill a little of the device's idle time, with no line to tell
+// them apart, are one matter: the host does not keep up in that part of the step.
+std::map<GapKey, ObservationBuilder> join_operators(std::map<GapKey, ObservationBuilder> gaps,
+                                                    double observed_ns) {
+  constexpr double kStandsOut = 0.05;  // of the step: an operator that is worth a row of its own
+  constexpr size_t kNamed = 3;
+  struct Part {
+    std::string name;
+    double idle = 0;
+  };
+  std::map<std::string, std::vector<Part>> parts;
+  std::map<GapKey, ObservationBuilder> joined;
+  for (auto& [key, gap] : gaps) {
+    const double idle = gap.idle.total();
+    if (key.phase.empty() || idle >= kStandsOut * observed_ns) {
+      joined.emplace(key, std::move(gap));
+      continue;
+    }
+    append(joined[{0, {}, key.phase}], gap);
+    std::vector<Part>& known = parts[key.phase];
+    const auto same = std::ranges::find(known, key.name, &Part::name);
+    if (same == known.end())
+      known.push_back({key.name, idle});
+    else
+      same->idle += idle;
+  }
+  for (auto& [phase, operators] : parts) {
+    ObservationBuilder& row = joined[{0, {}, phase}];
+    std::ranges::stable_sort(operators, std::greater{}, &Part::idle);
+    std::string most;
+    for (size_t i = 0; i < std::min(kNamed, operators.size()); ++i)
+      most += (i > 0 ? ", " : "") + operators[i].name;
+    row.subject =
+        operators.size() == 1 ? most : std::to_string(operators.size()) + " operators of " + phase;
+    row.texts["host_function"] = row.subject;
+    if (operators.size() == 1) continue;
+    row.texts["most_of_it"] = most;
+    row.numbers["operators_joined"] = static_cast<double>(operators.size());
+  }
+  return joined;
+}
+
+}  // namespace
+
 void observe_host_gaps(const RankContext& context, SiteTable& sites, WaitTable& waits,
                        Observations& observations) {
-  std::map<std::pair<SiteId, std::string>, ObservationBuilder> groups;
+  std::map<GapKey, ObservationBuilder> groups;
   for (const IdlePiece& piece : context.idle) {
     if (piece.step_class != StepClass::host_work) continue;
     const uint32_t used = context.used_rank[piece.step];
     if (used == kNoIndex) continue;
-    Filler filler = filler_of(context, sites, piece);
+    const Filler filler = filler_of(context, sites, piece);
     waits.add_host_work(piece, filler.site, filler.name);
-    ObservationBuilder& group = groups[{filler.site, filler.name}];
+    ObservationBuilder& group =
+        groups[{filler.site, filler.name, filler.anonymous ? phase_of(context, piece) : ""}];
     if (group.subject.empty()) {
       group.site = filler.site;
       group.subject = filler.name;
@@ -269,6 +356,9 @@ void observe_host_gaps(const RankContext& context, SiteTable& sites, WaitTable& 
     group.events.push_back(piece.launch);
     group.consider(length, piece.launch);
   }
+  const double observed =
+      static_cast<double>(context.step_mean) * static_cast<double>(context.used.size());
+  groups = join_operators(std::move(groups), observed);
   RowMaker maker;
   for (auto& [key, group] : groups) {
     double& at_start = group.numbers["at_step_start"];
@@ -276,9 +366,7 @@ void observe_host_gaps(const RankContext& context, SiteTable& sites, WaitTable& 
     at_start = total > 0 ? at_start / total : 0;
     // Small gaps in great number are the ordinary cadence of launches: keep what can matter.
     constexpr double kLeastShare = 0.001;
-    if (total < kLeastShare * static_cast<double>(context.step_mean) *
-                    static_cast<double>(context.used.size()))
-      continue;
+    if (total < kLeastShare * observed) continue;
     maker.add("host-gap", group);
   }
   maker.make(context, sites, observations);

@@ -16,8 +16,12 @@ constexpr std::string_view kLibraryParts[] = {
     "/torch/include/", "importlib/",     "/bits/",       "/csu/"};
 // Beginnings of the short paths that profilers write for installed packages.
 constexpr std::string_view kLibraryRoots[] = {
-    "torch/",      "jax/",       "jaxlib/",       "numpy/",     "lightning/",
-    "accelerate/", "deepspeed/", "transformers/", "annotate.h", "<"};
+    "torch/",           "jax/",        "jaxlib/",      "numpy/",
+    "lightning/",       "accelerate/", "deepspeed/",   "transformers/",
+    "annotate.h",       "triton/",     "torchvision/", "torchaudio/",
+    "torchrec/",        "fbgemm_gpu/", "functorch/",   "flax/",
+    "optax/",           "tensorflow/", "keras/",       "pytorch_lightning/",
+    "multiprocessing/", "concurrent/", "asyncio/",     "<"};
 // Files of the standard library as profilers shorten them.
 constexpr std::string_view kStandardFiles[] = {"threading.py", "runpy.py",  "contextlib.py",
                                                "queue.py",     "socket.py", "selectors.py",

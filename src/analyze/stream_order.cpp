@@ -27,11 +27,13 @@ StreamOrder::StreamOrder(const ProcessIndex& index, const DeviceWork& work) : in
     if (call != kNoEvent && trace.kinds()[id] == EventKind::memcpy) launched_.add(call, id);
   }
   launched_.sort();
+  std::vector<EventId> waiting;
   for (EventId id = 0; id < trace.size(); ++id) {
     const EventKind kind = trace.kinds()[id];
-    if (kind != EventKind::sync && kind != EventKind::api) continue;
+    const bool is_record = kind == EventKind::sync || kind == EventKind::stream_wait;
+    if (!is_record && kind != EventKind::api) continue;
     if (trace.tracks[trace.tracks_of_events()[id]].process != index.process) continue;
-    if (kind == EventKind::sync) {
+    if (is_record) {
       if (trace.correlations()[id] != 0) syncs_.add(trace.correlations()[id], id);
       continue;
     }
@@ -40,11 +42,13 @@ StreamOrder::StreamOrder(const ProcessIndex& index, const DeviceWork& work) : in
       if (trace.correlations()[id] != 0) record_calls_.add(trace.correlations()[id], id);
       if (const auto handle = trace.integer(id, kKeyEvent)) records_[*handle].push_back(id);
     } else if (call == ApiCall::stream_wait) {
-      if (const auto stream = stream_of(id)) waits_[*stream].push_back({trace.starts()[id], id});
+      waiting.push_back(id);
     }
   }
   syncs_.sort();
   record_calls_.sort();
+  for (const EventId id : waiting)
+    if (const auto stream = stream_of(id)) waits_[*stream].push_back({trace.starts()[id], id});
   for (auto& [stream, waits] : waits_) std::ranges::sort(waits, {}, &Wait::issued);
   for (auto& [handle, calls] : records_)
     std::ranges::sort(calls, {}, [&trace](EventId id) { return trace.starts()[id]; });
@@ -61,6 +65,13 @@ std::optional<int64_t> StreamOrder::stream_of(EventId call) const {
   const Track& track = trace.tracks[trace.tracks_of_events()[record]];
   if (track.kind == TrackKind::stream && track.id >= 0) return track.id;
   return std::nullopt;
+}
+
+// The stream that a recorded wait waits for, where the trace names it.
+std::optional<int64_t> StreamOrder::awaited_stream(EventId call) const {
+  const EventId record = syncs_.find(index_.trace->correlations()[call]);
+  if (record == kNoEvent) return std::nullopt;
+  return index_.trace->integer(record, kKeyWaitStream);
 }
 
 EventId StreamOrder::later(EventId a, EventId b) const {
@@ -101,7 +112,9 @@ EventId StreamOrder::last_before(int64_t stream, Ns time, int depth) const {
   for (auto it = after - static_cast<std::ptrdiff_t>(count); it != after; ++it) {
     const EventId record = record_of(it->call);
     if (record == kNoEvent) continue;
-    if (const auto other = stream_of(record); other && *other != stream)
+    auto other = awaited_stream(it->call);
+    if (!other || *other < 0) other = stream_of(record);
+    if (other && *other != stream)
       found = later(found, last_before(*other, index_.trace->starts()[record], depth - 1));
   }
   return found;
@@ -119,6 +132,7 @@ EventId StreamOrder::waited_for(EventId call) const {
     if (const EventId record = record_of(call); record != kNoEvent) {
       time = trace.starts()[record];
       if (const auto recorded = stream_of(record)) stream = recorded;
+      if (const auto awaited = awaited_stream(call); awaited && *awaited >= 0) stream = awaited;
     }
   } else if (is_api && (kind == ApiCall::device_sync || kind == ApiCall::free)) {
     stream.reset();

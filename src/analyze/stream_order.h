@@ -37,6 +37,7 @@ class StreamOrder {
 
   EventId last_before(int64_t stream, Ns time, int depth) const;
   EventId record_of(EventId waiting_call) const;
+  std::optional<int64_t> awaited_stream(EventId waiting_call) const;
   EventId later(EventId a, EventId b) const;
 
   const ProcessIndex& index_;

@@ -29,15 +29,23 @@ Ns time_of(const StepGraph& graph, const GraphEdge& edge) {
 // What a lag holds beyond the usual is waiting that the graph does not explain.
 void GraphBuilder::settle_lags() {
   std::map<EdgeKind, std::vector<Ns>> deciding_lags;
+  std::optional<Ns> shortest_launch;
   for (uint32_t index = 0; index < graph_.nodes.size(); ++index) {
     std::vector<GraphEdge>& edges = incoming_[index];
     if (edges.empty()) continue;
     const auto latest =
         std::ranges::max_element(edges, {}, [&](const GraphEdge& e) { return time_of(graph_, e); });
-    for (GraphEdge& edge : edges) edge.lag = graph_.nodes[index].start - time_of(graph_, edge);
+    for (GraphEdge& edge : edges) {
+      edge.lag = graph_.nodes[index].start - time_of(graph_, edge);
+      if (edge.kind == EdgeKind::launch)
+        shortest_launch = std::min(shortest_launch.value_or(edge.lag), edge.lag);
+    }
+    // A stream's first work in the window stood in a queue that is not part of it.
+    if (latest->kind == EdgeKind::launch && edges.size() == 1) continue;
     deciding_lags[latest->kind].push_back(latest->lag);
   }
   std::map<EdgeKind, Ns> usual;
+  if (shortest_launch) usual[EdgeKind::launch] = std::max<Ns>(0, *shortest_launch);
   for (auto& [kind, lags] : deciding_lags)
     usual[kind] = std::max<Ns>(0, median_of(std::move(lags)));
   for (uint32_t index = 0; index < graph_.nodes.size(); ++index) {

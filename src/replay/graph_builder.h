@@ -25,6 +25,8 @@ class GraphBuilder {
   void link_threads();
   void link_streams();
   void link_event_waits();
+  void infer_waits();
+  std::unordered_map<uint32_t, EventId> wait_records() const;
   void link_completions();
   void settle_lags();
   void set_markers();

@@ -64,41 +64,6 @@ void GraphBuilder::link_streams() {
   link_event_waits();
 }
 
-// A stream that waits for an event waits for the work its recorder had issued
-// to the recording stream by then.
-void GraphBuilder::link_event_waits() {
-  std::map<std::pair<int64_t, int64_t>, uint32_t> recorded;  // (device, event) -> device node
-  std::unordered_map<int64_t, uint32_t> last_issued;  // stream -> last device node issued to it
-  std::unordered_map<int64_t, std::vector<uint32_t>> pending;
-  for (uint32_t index = 0; index < graph_.nodes.size(); ++index) {
-    const GraphNode& node = graph_.nodes[index];
-    if (node.kind != NodeKind::call) continue;
-    const int64_t device = trace_.integer(node.event, kKeyDevice).value_or(0);
-    const auto stream = trace_.integer(node.event, kKeyStream);
-    const auto event = trace_.integer(node.event, kKeyEvent);
-    switch (static_cast<ApiCall>(trace_.details()[node.event])) {
-      case ApiCall::event_record:
-        if (stream && event && last_issued.contains(*stream))
-          recorded[{device, *event}] = last_issued[*stream];
-        break;
-      case ApiCall::stream_wait:
-        if (stream && event)
-          if (const auto work = recorded.find({device, *event}); work != recorded.end())
-            pending[*stream].push_back(work->second);
-        break;
-      default:
-        const auto works = graph_.work_of.find(index);
-        if (works == graph_.work_of.end()) break;
-        for (uint32_t work : works->second) {
-          const int64_t on = trace_.tracks[graph_.nodes[work].lane].id;
-          for (uint32_t awaited : pending[on]) link(awaited, work, EdgeKind::event_wait);
-          pending[on].clear();
-          last_issued[on] = work;
-        }
-    }
-  }
-}
-
 void GraphBuilder::link_completions() {
   for (const auto& [event, returned] : graph_.return_of) {
     const uint32_t call = graph_.node_of[event];

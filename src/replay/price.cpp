@@ -143,6 +143,17 @@ void price_by_replay(const Trace& trace, RankSummary& rank) {
                  rank.observations[row].events.end());
     together[function] = saves(ReplayModel::remove_sync, all);
   }
+  // Of collectives that follow one another, hiding a single one often gains nothing, because the
+  // next is waited for: each gets at least its share of what hiding all of them saves.
+  std::vector<EventId> collectives;
+  double all_exposed = 0;
+  for (const Observation& observation : rank.observations) {
+    if (observation.kind != "collective" || !observation.numbers.contains("exposed_ns")) continue;
+    all_exposed += observation.numbers.at("exposed_ns");
+    collectives.insert(collectives.end(), observation.events.begin(), observation.events.end());
+  }
+  const double all_hidden =
+      all_exposed > 0 ? saves(ReplayModel::overlap_collective, collectives) : 0;
   parallel_for(rank.observations.size(), [&](size_t i) {
     Observation& observation = rank.observations[i];
     const ReplayModel model = model_of(observation.kind);
@@ -158,9 +169,10 @@ void price_by_replay(const Trace& trace, RankSummary& rank) {
     // Where the ranges themselves are known, they say how much of a gap goes.
     const Ns without = events.cuts.empty() ? replay(graph, model, events.nodes)
                                            : replay_shortened(graph, events.cuts);
-    const Ns saved = unchanged - without;
-    observation.numbers["replay_saved_ns"] =
-        std::min(static_cast<double>(std::max<Ns>(0, saved)), most_of(observation));
+    double saved = static_cast<double>(std::max<Ns>(0, unchanged - without));
+    if (observation.kind == "collective" && all_exposed > 0)
+      saved = std::max(saved, all_hidden * observation.numbers["exposed_ns"] / all_exposed);
+    observation.numbers["replay_saved_ns"] = std::min(saved, most_of(observation));
   });
 }
 

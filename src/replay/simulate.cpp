@@ -21,7 +21,7 @@ struct Change {
   std::vector<Ns> own;               // per node
   std::vector<bool> waits_for_none;  // per node: completion edges into it are gone
   std::vector<bool> gap_shrunk;      // per node: program order into it has the usual gap only
-  std::vector<bool> lets_pass;       // per node: stream order out of it is gone
+  std::vector<bool> lets_pass;       // per node: nothing on the device waits for it
   std::vector<Ns> cut;               // per node: host work that program order into it loses
   Ns gap = 0;
   bool explained_only = false;
@@ -144,7 +144,9 @@ Ns simulate(const StepGraph& graph, const Change& change) {
     for (uint32_t e = node.first_edge; e < node.last_edge; ++e) {
       const GraphEdge& edge = graph.edges[e];
       if (edge.kind == EdgeKind::completion && change.waits_for_none[index]) continue;
-      if (edge.kind == EdgeKind::stream_order && change.lets_pass[edge.from]) continue;
+      const bool on_device =
+          edge.kind == EdgeKind::stream_order || edge.kind == EdgeKind::event_wait;
+      if (on_device && change.lets_pass[edge.from]) continue;
       Ns lag = edge.lag - (change.explained_only ? edge.unexplained : 0);
       if (edge.kind == EdgeKind::program_order && change.gap_shrunk[index])
         lag = std::min(lag, change.gap);

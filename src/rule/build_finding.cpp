@@ -51,6 +51,11 @@ std::string about(const Observation& o) {
     return "ranks " + shortened(several->second) + " in " + shortened(o.subject);
   if (o.kind == "collective-wait")
     return "rank " + std::to_string(o.rank) + " in " + shortened(o.subject);
+  if (o.kind == "collective" || o.kind == "collective-burst") {
+    const auto group = o.texts.find("group");
+    const bool named = group != o.texts.end() && !group->second.empty();
+    return o.subject + (named ? " of group " + shortened(group->second) : "");
+  }
   for (const char* field : {"host_function", "operator", "name"})
     if (const auto it = o.texts.find(field); it != o.texts.end() && !it->second.empty())
       return shortened(it->second);

@@ -46,7 +46,7 @@ Charge charge_of(GainModel model, const Seen& seen) {
     return {number(o, "saving_ns"), number(o, "coalesced_ns"), Budget::communication};
   if (o.kind == "collective") return {number(o, "exposed_ns"), 0, Budget::communication};
   if (o.kind == "collective-wait") return {number(o, "wait_ns"), 0, Budget::lateness};
-  if (o.kind == "slow-link") return {number(o, "excess_ns"), 0, Budget::communication};
+  if (o.kind == "slow-link") return {number(o, "slower_ns"), 0, Budget::communication};
   if (o.kind == "straggler") {
     const auto dominant = o.texts.find("dominant_class");
     const bool computes = dominant != o.texts.end() && dominant->second == "compute";

@@ -97,6 +97,11 @@ std::string describe(const Observation& o, Ns step_ns) {
   const bool by_machine = o.kind == "node" || o.kind == "straggler";
   if (!o.cause.empty())
     text += by_machine ? " because " + o.cause : ", waiting for " + shortened(o.cause);
+  if (const auto most = o.texts.find("most_of_it"); most != o.texts.end())
+    text += ", most of it " + shortened(most->second);
+  if (o.kind == "slow-link" && o.numbers.contains("message_ns") && o.numbers.contains("usual_ns"))
+    text += "; one takes " + format_duration(o.numbers.at("message_ns")) + " here and " +
+            format_duration(o.numbers.at("usual_ns")) + " elsewhere";
   const double blocked = o.blocked_ns.per_step(), idle = o.idle_ns.per_step();
   const char* held = o.kind == "python-hot-function" || o.kind == "host-work"
                          ? "; it takes "

@@ -93,6 +93,7 @@ constexpr std::pair<std::string_view, CollectiveOp> kCollectives[] = {
     {"all_gather", CollectiveOp::all_gather},
     {"alltoall", CollectiveOp::all_to_all},
     {"all_to_all", CollectiveOp::all_to_all},
+    {"all2all", CollectiveOp::all_to_all},
     {"broadcast", CollectiveOp::broadcast},
     {"bcast", CollectiveOp::broadcast},
     {"sendrecv", CollectiveOp::send_receive},

@@ -186,6 +186,52 @@ TEST_CASE("the host function that kept the device waiting is named") {
   CHECK(hot->subject == "tree_at");
 }
 
+TEST_CASE("operators that each fill a little idle time are one row by part of the step") {
+  std::string lines;
+  int correlation = 2;
+  const auto gap = [&](const std::string& op, int start, int length) {
+    lines +=
+        "{\"kind\":\"range\",\"detail\":\"op\",\"name\":\"" + op +
+        "\",\"startUs\":" + std::to_string(start) + ",\"durationUs\":" + std::to_string(length) +
+        "}\n" + "{\"kind\":\"api\",\"name\":\"cudaLaunchKernel\",\"startUs\":" +
+        std::to_string(start + length - 2) +
+        ",\"durationUs\":1,\"correlation\":" + std::to_string(correlation) +
+        "}\n{\"kind\":\"kernel\",\"name\":\"k\",\"startUs\":" + std::to_string(start + length) +
+        ",\"durationUs\":2,\"correlation\":" + std::to_string(correlation) + "}\n";
+    ++correlation;
+  };
+  gap("aten::add", 402, 30);
+  gap("aten::mul", 434, 20);
+  gap("aten::sub", 456, 25);
+  gap("aten::nonzero", 483, 120);
+  const RankSummary summary = ten_steps(lines);
+  const auto row = [&](std::string_view subject) {
+    return std::ranges::find_if(summary.observations, [&](const Observation& o) {
+      return o.kind == "host-gap" && o.subject == subject;
+    });
+  };
+  const auto joined = row("3 operators of the step outside the backward pass");
+  REQUIRE(joined != summary.observations.end());
+  CHECK(joined->numbers.at("operators_joined") == 3);
+  CHECK(joined->texts.at("most_of_it") == "aten::add, aten::sub, aten::mul");
+  CHECK(joined->idle_ns.median == doctest::Approx(75'000).epsilon(0.1));
+  CHECK(joined->count.median == 3);
+  // One that fills a good part of the step keeps its own row.
+  CHECK(row("aten::nonzero") != summary.observations.end());
+}
+
+TEST_CASE("a kernel for messages is what the operators around its launch say") {
+  for (const auto& [range, operation] : {std::pair{"nccl:all_to_all", "all-to-all"},
+                                         {"c10d::recv_", "receive"},
+                                         {"step 2", "send-receive"}}) {
+    const RankSummary summary = ten_steps(R"lines({"name":")lines" + std::string(range) +
+                                          R"lines(","startUs":405,"durationUs":20}
+{"kind":"api","name":"cudaLaunchKernelExC","startUs":410,"durationUs":5,"correlation":2}
+{"kind":"kernel","name":"ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)","stream":20,"startUs":420,"durationUs":200,"correlation":2})lines");
+    CHECK(only(summary, "collective").texts.at("operation") == operation);
+  }
+}
+
 TEST_CASE("input wait, allocations, compilation, overhead, collection") {
   const RankSummary summary = ten_steps(R"lines(
 {"name":"get_batch","startUs":410,"durationUs":200,"stack":["train.py:3 main"]}

@@ -205,6 +205,14 @@ TEST_CASE("what cannot carry a verdict says so") {
        repeat(8, step + kernel) + "{\"kind\":\"hole\",\"startNs\":0,\"durationNs\":9000,\"reason\":"
                                   "\"another profiler\"}\n",
        "another profiler"},
+      {"idle before work that was issued long ago",
+       repeat(
+           8,
+           step + kernel +
+               R"({"kind":"api","name":"cudaGraphLaunch","startNs":150,"durationNs":20,"correlation":2}
+{"kind":"kernel","startNs":900,"durationNs":100,"correlation":2})"
+               "\n"),
+       "had been issued"},
       {"overlapping steps",
        repeat(8, step + kernel +
                      R"({"name":"step","startNs":500,"durationNs":800})"

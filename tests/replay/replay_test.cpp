@@ -235,6 +235,63 @@ TEST_CASE("observations are priced, and the replay's own error is stated") {
   CHECK_FALSE(run.rank.observations[2].numbers.contains("replay_saved_ns"));
 }
 
+TEST_CASE("hiding a collective frees the streams that wait for it, as recorded or as times tell") {
+  // On one stream 300 us, on another a collective of 400 us that waits for it, then 200 us that
+  // wait for the collective. The host is far ahead.
+  const auto priced = [](bool recorded) {
+    Run run;
+    const TrackId other = run.trace.track(0, TrackKind::stream, 0, 20);
+    const auto wait = [&](TrackId waiting, int64_t on, int64_t from) {
+      ++run.correlation;
+      const uint32_t record = run.correlation;
+      run.add(EventKind::api, static_cast<uint8_t>(ApiCall::event_record), run.host, 1'000,
+              run.thread, "cudaEventRecord");
+      ++run.correlation;
+      run.add(EventKind::api, static_cast<uint8_t>(ApiCall::stream_wait), run.host + 1'000, 1'000,
+              run.thread, "cudaStreamWaitEvent");
+      run.host += 2'000;
+      if (!recorded) return;
+      const std::vector<Field> fields = {Field::of_integer(kKeyStream, on),
+                                         Field::of_integer(kKeyWaitStream, from),
+                                         Field::of_integer(kKeyEventRecord, record)};
+      run.trace.add({.kind = EventKind::stream_wait,
+                     .start = run.host,
+                     .track = waiting,
+                     .name = run.trace.strings.intern("Stream Wait Event"),
+                     .correlation = run.correlation,
+                     .payload = run.trace.add_payload(fields)});
+    };
+    const auto launch = [&](TrackId stream, std::string_view name, Ns duration) {
+      ++run.correlation;
+      run.add(EventKind::api, static_cast<uint8_t>(ApiCall::launch), run.host, 5'000, run.thread,
+              "cudaLaunchKernel");
+      run.host += 5'000;
+      run.device = std::max(run.device, run.host + 5'000) + 2'000;
+      run.add(EventKind::kernel, 0, run.device, duration, stream, name);
+      run.device += duration;
+    };
+    run.steps([&](Run&) {
+      launch(run.stream, "compute", 300'000);
+      wait(other, 20, 7);
+      launch(other, "nccl", 400'000);
+      wait(run.stream, 7, 20);
+      launch(run.stream, "after", 200'000);
+      run.host += 700'000;  // behind the device by the end of the step, but never late
+    });
+    Observation row;
+    row.kind = "collective";
+    row.numbers["exposed_ns"] = 400'000;
+    row.events = run.events("nccl");
+    run.rank.observations.push_back(row);
+    for (Step& step : run.rank.steps) step.use = StepUse::used;
+    price_by_replay(run.trace, run.rank);
+    return run.rank.observations[0].numbers.at("replay_saved_ns");
+  };
+  // The host, at 719 us a step, is the next bound.
+  CHECK(priced(false) == doctest::Approx(187'000).epsilon(0.1));
+  CHECK(priced(true) == doctest::Approx(187'000).epsilon(0.1));
+}
+
 TEST_CASE("a run without steps is left unpriced") {
   Trace trace;
   trace.add_process({.pid = 1});
