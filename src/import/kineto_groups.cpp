@@ -88,6 +88,11 @@ void KinetoBuilder::group_field(const RawEvent& raw) {
   if (name.empty() && group_members_.size() == 1) name = group_members_.begin()->first;
   if (name.empty()) return;
   fields_.push_back(Field::of_text(kKeyGroup, trace_.strings.intern(name)));
+  // A list that is not of the group's size is of something else.
+  const std::optional<int64_t> size = raw.integer(Arg::group_size, repairs_);
+  const auto known = group_members_.find(std::string(name));
+  if (size && known != group_members_.end() && static_cast<int64_t>(known->second.size()) != *size)
+    group_members_.erase(known);
   if (!raw.has(Arg::group_ranks) && !raw.has(Arg::rank_stride)) return;
   if (group_members_.contains(std::string(name))) return;
   std::vector<int64_t> members = listed(raw.text(Arg::group_ranks));
@@ -95,7 +100,8 @@ void KinetoBuilder::group_field(const RawEvent& raw) {
     members = strided(raw.integer(Arg::rank_start, repairs_).value_or(-1),
                       raw.integer(Arg::rank_stride, repairs_).value_or(-1),
                       raw.integer(Arg::group_size, repairs_).value_or(0));
-  if (!members.empty()) group_members_.emplace(name, std::move(members));
+  if (!members.empty() && (!size || static_cast<int64_t>(members.size()) == *size))
+    group_members_.emplace(name, std::move(members));
 }
 
 void KinetoBuilder::name_groups_by_members() {

@@ -34,8 +34,11 @@ constexpr std::pair<std::string_view, ReplayModel> kModels[] = {
     {"collective-burst", ReplayModel::coalesce_collectives},
 };
 
-// What hiding a collective can save is at most its time with nothing beside it.
+// What hiding a collective can save is at most its time with nothing beside it, and what host work
+// can, the time that the device idled for it: the call that ends a gap may end a wait as well.
 double most_of(const Observation& observation) {
+  if (observation.kind == "host-gap" && observation.idle_ns.steps > 0)
+    return observation.idle_ns.per_step();
   const auto exposed = observation.numbers.find("exposed_ns");
   const bool bounded = observation.kind == "collective" && exposed != observation.numbers.end();
   return bounded ? exposed->second : std::numeric_limits<double>::infinity();

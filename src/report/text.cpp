@@ -113,6 +113,13 @@ std::string headline(const Report& report, const TextStyle& style) {
   return out + "\n";
 }
 
+/// False for what was priced and would save nothing: the page has it, a terminal need not.
+bool may_save_time(const Finding& finding) {
+  if (!finding.gain || !finding.gain->step_time || finding.gain->one_time.value_or(0) > 0)
+    return true;
+  return finding.gain->step_time->high > 0;
+}
+
 std::string finding_lines(const Finding& finding, size_t position, const TextStyle& style) {
   const Place& place = primary_place(finding);
   std::string out =
@@ -157,10 +164,12 @@ std::string text_summary(const Report& report, const TextStyle& style) {
     out += "\n" + breakdown(*slowest, style);
   out += "\n";
   if (report.findings.empty()) out += "No findings.\n";
-  for (size_t i = 0; i < report.findings.size() && i < kMaxFindings; ++i)
-    out += finding_lines(report.findings[i], i + 1, style);
-  if (report.findings.size() > kMaxFindings)
-    out += fmt::format("     and {} more in the report\n", report.findings.size() - kMaxFindings);
+  size_t shown = 0;
+  for (const Finding& finding : report.findings)
+    if (shown < kMaxFindings && may_save_time(finding))
+      out += finding_lines(finding, ++shown, style);
+  if (const size_t more = report.findings.size() - shown; more > 0)
+    out += fmt::format("     {}{} more in the report\n", shown > 0 ? "and " : "", more);
   if (report.reference) out += "\n" + reference_text(*report.reference);
   if (report.findings.size() > 1) out += faint("     Gains overlap, do not add.\n", style);
   for (const Error& error : report.errors)

@@ -251,6 +251,7 @@ TEST_CASE("groups are known by their members, whatever a process calls them") {
             R"("Global rank stride":1)",
             "7"},
            {R"(,"pg_config":[{"pg_name":"0","ranks":[0,1]}])", "", "ranks 0,1"},
+           {R"(,"pg_config":[{"pg_name":"0","ranks":[0,1]}])", R"(,"Group size":8)", "0"},
            {R"(,"pg_config":[{"pg_name":"0","ranks":[0,1,2]},{"pg_name":"10","ranks":[1,2]},)"
             R"({"pg_name":"4","ranks":[0,1,2]}])",
             R"(,"Process Group Name":"4")", "ranks 0-2 #2"},

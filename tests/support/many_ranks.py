@@ -59,7 +59,8 @@ def main():
         trace = json.load(source, strict=False)
     events = trace.pop("traceEvents")
     base_ns = int(trace.pop("baseTimeNanoseconds", 0))
-    info = trace.pop("distributedInfo", {})
+    group = {"pg_name": "0", "pg_desc": "default_pg", "pg_size": options.ranks, "ranks": list(range(options.ranks))}
+    info = {**trace.pop("distributedInfo", {}), "pg_count": 1, "pg_config": [group]}
     members = json.dumps(trace)[1:-1]
     device = [event for event in events if is_device_work(event)]
     host = ",".join(json.dumps(event) for event in events if not is_device_work(event))
