@@ -25,19 +25,24 @@ bool is_of_messages(CollectiveOp op) {
          op == CollectiveOp::scatter || op == CollectiveOp::send || op == CollectiveOp::receive;
 }
 
-// What the operators around the launch say that a kernel for messages is part of.
-CollectiveOp made_of_messages(const RankContext& context, EventId id, EventId call) {
+// What the operators around the launch say of a kernel that is for messages, or for anything.
+CollectiveOp told_around(const RankContext& context, EventId id, EventId call,
+                         CollectiveOp of_kernel) {
   constexpr int kLevels = 12;
   const Trace& trace = context.trace;
-  if (const CollectiveOp op = classify_collective(trace.text_field(id, kKeyCollective));
-      is_of_messages(op))
+  const auto fits = [of_kernel](CollectiveOp op) {
+    return of_kernel == CollectiveOp::unknown ? op != CollectiveOp::unknown : is_of_messages(op);
+  };
+  if (const CollectiveOp op = classify_collective(trace.text_field(id, kKeyCollective)); fits(op))
     return op;
   const HostThread* thread = call == kNoEvent ? nullptr : context.index.thread_of(call);
   if (thread == nullptr) return CollectiveOp::unknown;
   EventId around = thread->parent(call);
   for (int level = 0; level < kLevels && around != kNoEvent; ++level) {
-    if (const CollectiveOp op = classify_collective(trace.name(around)); is_of_messages(op))
-      return op;
+    const std::string_view name = trace.name(around);
+    const bool of_library = name.starts_with("nccl") || name.starts_with("c10d::");
+    const bool may_tell = of_kernel != CollectiveOp::unknown || of_library;
+    if (const CollectiveOp op = classify_collective(name); may_tell && fits(op)) return op;
     around = thread->parent(around);
   }
   return CollectiveOp::unknown;
@@ -50,9 +55,8 @@ std::string operation_of(const RankContext& context, EventId id, EventId call) {
                         : CollectiveOp::unknown;
   if (op == CollectiveOp::unknown) op = classify_collective(trace.name(id));
   if (op == CollectiveOp::send_receive || op == CollectiveOp::unknown)
-    if (const CollectiveOp whole = made_of_messages(context, id, call);
-        whole != CollectiveOp::unknown)
-      op = whole;
+    if (const CollectiveOp told = told_around(context, id, call, op); told != CollectiveOp::unknown)
+      op = told;
   return std::string(to_string(op));
 }
 

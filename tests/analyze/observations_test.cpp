@@ -230,6 +230,12 @@ TEST_CASE("a kernel for messages is what the operators around its launch say") {
 {"kind":"kernel","name":"ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)","stream":20,"startUs":420,"durationUs":200,"correlation":2})lines");
     CHECK(only(summary, "collective").texts.at("operation") == operation);
   }
+  // Some libraries have one kernel for everything.
+  const RankSummary generic =
+      ten_steps(R"lines({"name":"c10d::allreduce_","startUs":405,"durationUs":20}
+{"kind":"api","name":"hipExtLaunchKernel","startUs":410,"durationUs":5,"correlation":2}
+{"kind":"kernel","name":"ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)","stream":20,"startUs":420,"durationUs":200,"correlation":2})lines");
+  CHECK(only(generic, "collective").texts.at("operation") == "all-reduce");
 }
 
 TEST_CASE("input wait, allocations, compilation, overhead, collection") {
