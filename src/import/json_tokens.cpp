@@ -68,6 +68,7 @@ bool JsonTokens::index(std::string_view text) {
   at_ = end_ = nullptr;
   text_ = text.data();
   size_ = static_cast<uint32_t>(text.size());
+  if (text.empty()) return false;
   if (text.size() > index_->capacity) {
     const size_t capacity = std::max(text.size() + text.size() / 4, kFirstCapacity);
     if (simdjson::get_active_implementation()->create_dom_parser_implementation(

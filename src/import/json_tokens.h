@@ -44,7 +44,8 @@ class JsonTokens {
   /// Passes the value at hand, a string or what is written as a bare word, and gives its text:
   /// strings decoded, valid until forget(). False when it is malformed.
   bool scalar(std::string_view& text) {
-    const uint32_t begin = at_ < end_ ? *at_++ : size_;
+    if (at_ >= end_) return false;
+    const uint32_t begin = *at_++;
     const uint32_t after = at_ < end_ ? *at_ : size_;
     if (text_[begin] == '"') {
       if (!between_quotes(begin, after, text)) return false;
