@@ -134,8 +134,11 @@ std::vector<std::string> collective_order_faults(const RunSummary& run) {
       for (auto& [operation, parts] : comparable_parts(groups, member)) {
         const auto [it, added] =
             references.try_emplace(operation, std::pair(&rank, std::vector<GroupPart>{}));
-        if (added) it->second.second = std::move(parts);
-        if (added || faulty[operation]) continue;
+        if (added) {
+          it->second.second = std::move(parts);
+          continue;
+        }
+        if (faulty[operation]) continue;
         const std::string label =
             operation.empty() ? group.label : group.label + "/" + std::string(operation);
         std::string fault = first_fault(label, *it->second.first, it->second.second, rank, parts);

@@ -118,7 +118,7 @@ void KinetoBuilder::close_open_ranges() {
   for (auto& [lane, ranges] : open_) {
     for (OpenRange& range : ranges) {
       ++repairs_[kUnmatchedBegin];
-      range.event.duration = std::max<Ns>(0, last_time_ - range.event.start);
+      range.event.duration = std::max(last_time_, range.event.start) - range.event.start;
       trace_.add(range.event);
     }
   }

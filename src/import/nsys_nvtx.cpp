@@ -161,7 +161,7 @@ void NsysBuilder::read_nvtx() {
   ended(row, kTable);
   for (Event& event : open) {
     ++repairs_[kNoEnd];
-    event.duration = std::max<Ns>(0, last_time_ - event.start);
+    event.duration = std::max(last_time_, event.start) - event.start;
     add(event);
   }
 }

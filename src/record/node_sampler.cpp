@@ -69,7 +69,7 @@ class NodeSampler::Loop {
     }
     wake_.notify_one();
     thread_.join();
-    return std::move(result_);
+    return result_;
   }
 
  private:

@@ -66,7 +66,6 @@ Value Inference::element_value(const Value& container) const {
     case Kind::tensor_list:
       return likely(Kind::device_tensor, container.flags & (kParameterLoop | kModuleOutput));
     case Kind::parameters:
-      return likely(Kind::parameter, kParameterLoop);
     case Kind::parameter:
       return likely(Kind::parameter, kParameterLoop);
     case Kind::shape:

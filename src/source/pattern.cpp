@@ -125,7 +125,7 @@ bool Pattern::callee(Matching& m, NodeId pattern, NodeId code) const {
   std::string path;
   NodeId at = pattern;
   while ((*ast_)[at].kind == K::attribute) {
-    path = "." + std::string((*ast_)[at].text) + path;
+    path.insert(0, (*ast_)[at].text).insert(0, 1, '.');
     at = ast_->child(at, Role::object);
     if (at == kNoNode) return false;
   }

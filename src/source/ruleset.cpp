@@ -34,7 +34,7 @@ std::string describe(const SourceClause& c) {
     out += a.name;
     list(a.any_of);
   }
-  for (const auto& [name, kind] : c.where) out += name + '\2' + kind;
+  for (const auto& [name, kind] : c.where) out.append(name).append(1, '\2').append(kind);
   for (const NestedTest& n : c.nested) {
     out += n.relation + n.node;
     list(n.calls);

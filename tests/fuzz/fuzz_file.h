@@ -1,11 +1,12 @@
-// Importers read files: a fuzzer's bytes are put into one in memory.
+// Importers read files: a fuzzer's bytes are put into one.
 #pragma once
 
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <fstream>
 #include <string>
 #include <string_view>
 
@@ -13,29 +14,39 @@
 
 namespace stallscope::test {
 
-class MemoryFile {
+/// A real file, in memory where the system allows it: SQLite opens no descriptor under /proc.
+class FuzzFile {
  public:
-  MemoryFile(const uint8_t* data, size_t size) : descriptor_(::memfd_create("fuzz", 0)) {
-    size_t done = 0;
-    while (done < size) {
-      const ssize_t wrote = ::write(descriptor_, data + done, size - done);
-      if (wrote <= 0) break;
-      done += static_cast<size_t>(wrote);
-    }
+  FuzzFile(const uint8_t* data, size_t size) {
+    const char* folder = ::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+    path_ = std::string(folder) + "/stallscope-fuzz-" + std::to_string(::getpid());
+    std::ofstream(path_, std::ios::binary)
+        .write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
   }
-  ~MemoryFile() { ::close(descriptor_); }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+  ~FuzzFile() { ::unlink(path_.c_str()); }
+  FuzzFile(const FuzzFile&) = delete;
+  FuzzFile& operator=(const FuzzFile&) = delete;
+  const std::string& path() const { return path_; }
 
  private:
-  int descriptor_;
+  std::string path_;
 };
+
+/// How many inputs gave a trace, told at the end: none would mean that nothing was tried.
+struct Tally {
+  uint64_t inputs = 0, traces = 0;
+  ~Tally() {
+    std::fprintf(stderr, "tally: %llu of %llu inputs gave a trace\n",
+                 static_cast<unsigned long long>(traces), static_cast<unsigned long long>(inputs));
+  }
+};
+inline Tally tally;
 
 /// Reads the bytes with the importer of this name, whatever it says of them,
 /// and touches what came out.
 inline void read_with(std::string_view name, const uint8_t* data, size_t size) {
-  const MemoryFile file(data, size);
+  ++tally.inputs;
+  const FuzzFile file(data, size);
   ImportOptions options;
   options.max_inflated_bytes = 64 << 20;  // a fuzzer finds bombs quickly
   options.max_events = 1'000'000;
@@ -50,6 +61,7 @@ inline void read_with(std::string_view name, const uint8_t* data, size_t size) {
       if (trace.error().message.empty()) __builtin_trap();  // an error that says nothing
       return;
     }
+    ++tally.traces;
     for (EventId id = 0; id < trace->size(); ++id) {
       (void)trace->full_name(id);
       if (trace->durations()[id] < 0) __builtin_trap();

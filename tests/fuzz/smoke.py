@@ -5,6 +5,7 @@ usage: smoke.py FUZZER SOURCE_DIR [SECONDS [FILE...]]    the first 4,000 bytes o
 import gzip
 import json
 import pathlib
+import re
 import sqlite3
 import subprocess
 import sys
@@ -87,6 +88,11 @@ with tempfile.TemporaryDirectory() as temporary:
     for number, path in enumerate(map(pathlib.Path, sys.argv[4:])):
         with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
             (corpus / f"given{number}").write_bytes(file.read(4000))
+    # The seeds alone first: a reader that refuses its own seeds would be fuzzed for nothing.
+    tried = subprocess.run([str(fuzzer), "-runs=0", str(corpus)], stderr=subprocess.PIPE, text=True)
+    tally = re.search(r"tally: (\d+) of", tried.stderr)
+    if tried.returncode != 0 or (tally and int(tally[1]) == 0):
+        sys.exit(f"{tried.stderr}smoke.py: no seed of {fuzzer.name} can be read")
     done = subprocess.run([str(fuzzer), f"-max_total_time={seconds}", "-rss_limit_mb=2048", "-timeout=60",
                            "-keep_seed=1", "-max_len=20000", f"-artifact_prefix={pathlib.Path.cwd()}/", str(corpus)])
     sys.exit(done.returncode)

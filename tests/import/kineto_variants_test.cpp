@@ -382,6 +382,15 @@ TEST_CASE("begin and end events nest per thread") {
   CHECK(trace.health.repairs.empty());
 }
 
+TEST_CASE("a begin without an end is closed by the last event, or at once when there is none") {
+  const Trace alone = must_import(R"J([{"ph":"B","name":"open","pid":9,"tid":1,"ts":1.5}])J");
+  CHECK(alone.durations()[only(alone, "open")] == 0);
+  CHECK(alone.health.repairs.size() == 1);
+  const Trace followed = must_import(
+      R"J([{"ph":"B","name":"open","pid":9,"tid":1,"ts":1.5},{"ph":"X","name":"x","pid":9,"tid":1,"ts":3,"dur":1}])J");
+  CHECK(followed.durations()[only(followed, "open")] == 2500);
+}
+
 TEST_CASE("ranks in file names") {
   struct Case {
     const char* path;

@@ -70,6 +70,7 @@ TEST_CASE("a damaged run.json is an error with its position") {
       {with("\"signal\": 9", "\"signal\": \"nine\""), 0, "signal"},
       {with("\"signal\": 9", "\"signal\": 900"), 0, "signal"},
       {with("\"durationNs\": 1500000000", "\"durationNs\": 99999999999999999999"), 0, "durationNs"},
+      {with("\"durationNs\": 1500000000", "\"durationNs\": 1e999"), 11, "beyond what can be stored"},
       {with("\"durationNs\": 1500000000", "\"durationNs\": -4"), 0, "durationNs"},
       {with("\"rank\": 1", "\"rank\": \"one\""), 0, "rank"},
       {with("\"Example CPU\"", "7"), 0, "environment"},
