@@ -53,6 +53,10 @@ std::vector<std::string> trainer_command(const fs::path& trainer, const BenchFla
   add("--k", shape.k);
   add("--tp", shape.ranks);
   add("--steps", flags.steps);
+  if (shape.dropout > 0) words.insert(words.end(), {"--dropout", std::to_string(shape.dropout)});
+  if (shape.padding > 0) words.insert(words.end(), {"--padding", std::to_string(shape.padding)});
+  if (shape.parts > 1) add("--accumulate", shape.parts);
+  if (shape.recompute) words.emplace_back("--recompute");
   if (shape.model == "clt")
     words.insert(words.end(), {"--activation", flags.activation, "--decoder", flags.decoder,
                                "--sparsity", std::to_string(flags.sparsity)});
@@ -135,6 +139,16 @@ const RegisterCommand registration({
           ->check(CLI::IsMember({"all", "masked"}));
       app.add_option("--precision", flags->shape.precision, "fp32 or bf16 (of matrix operands)")
           ->check(CLI::IsMember({"fp32", "bf16"}));
+      app.add_option("--dropout", flags->shape.dropout, "Share of elements dropped (bert, gpt)")
+          ->check(CLI::Range(0.0, 0.9));
+      app.add_option("--padding", flags->shape.padding,
+                     "Share of tokens that are padding (bert, gpt)")
+          ->check(CLI::Range(0.0, 0.5));
+      app.add_option("--accumulate", flags->shape.parts,
+                     "Parts of the batch that run one after another, their gradients added up")
+          ->check(positive);
+      app.add_flag("--recompute", flags->shape.recompute,
+                   "Layers compute their activations again in the backward pass, to save memory");
       app.add_option("--steps", flags->steps, "Steps to train")->check(positive);
       app.add_option("--format", flags->format, "text or json")
           ->check(CLI::IsMember({"text", "json"}));

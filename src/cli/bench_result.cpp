@@ -83,12 +83,16 @@ Json utilisation(const Json& facts, double step) {
   if (step <= 0 || best <= 0) return {};
   const double attention = facts.value("attentionFlops", 0.0);
   const double rate = flops / best * 1e9;
-  return {{"modelFlops", flops + attention},
+  const double again = facts.value("recomputedFlops", 0.0);
+  const double model = flops + attention - facts.value("recomputedProductFlops", 0.0);
+  return {{"modelFlops", model},
           {"matrixProductFlops", flops},
           {"attentionFlops", attention},
           {"denominatorFlopsPerSecond", rate},
           {"denominator", "this step's matrix products alone, best of 5, measured after the run"},
-          {"modelFlopUtilisation", (flops + attention) / step * 1e9 / rate},
+          {"modelFlopUtilisation", model / step * 1e9 / rate},
+          {"recomputedFlops", again},
+          {"hardwareFlopUtilisation", (model + again) / step * 1e9 / rate},
           {"matrixProductShare", best / step}};
 }
 
@@ -118,7 +122,10 @@ Json bench_result(const BenchShape& shape, const Json& report, const Json& facts
           {"vocabulary", shape.vocabulary},
           {"head", shape.head},
           {"precision", shape.precision},
-          {"dropout", 0.0},
+          {"dropout", shape.dropout},
+          {"padding", shape.padding},
+          {"accumulate", shape.parts},
+          {"recompute", shape.recompute},
           {"tensorParallel", shape.ranks},
           {"device", report["environment"].value("cpu.model", "CPU")},
           {"host", report["environment"].value("host", "")},
@@ -132,6 +139,8 @@ Json bench_result(const BenchShape& shape, const Json& report, const Json& facts
           {"stepsUsed", report["summary"]["stepsUsed"]},
           {"stepTimeNs", step},
           {"tokensPerSecond", median > 0 ? Json(tokens / (median / 1e9)) : Json()},
+          {"nonPadTokensPerSecond",
+           median > 0 ? Json(facts.value("tokens", tokens) / (median / 1e9)) : Json()},
           {"utilisation", utilisation(facts, median)},
           {"communicationFraction", communication},
           {"breakdown", report["breakdown"]},
@@ -161,6 +170,16 @@ std::string bench_text(const Json& result) {
         use["denominatorFlopsPerSecond"].get<double>() / 1e9, use["denominator"].get<std::string>(),
         format_fraction(use["matrixProductShare"]));
   }
+  if (const double again = result["utilisation"].is_object()
+                               ? result["utilisation"]["recomputedFlops"].get<double>()
+                               : 0;
+      again > 0)
+    out +=
+        fmt::format("recomputation adds {:.1f} GFLOP: hardware FLOP utilisation {}\n", again / 1e9,
+                    format_fraction(result["utilisation"]["hardwareFlopUtilisation"]));
+  if (result["padding"].get<double>() > 0)
+    out += fmt::format("{:.0f} tokens/s without padding\n",
+                       result["nonPadTokensPerSecond"].get<double>());
   if (result["memoryBytesPerRank"].is_number())
     out += fmt::format("memory {} per rank, {} at least; {}, {} threads, denormals {}\n",
                        format_bytes(result["memoryBytesPerRank"]),

@@ -43,6 +43,14 @@ int main(int argc, char** argv) {
   std::string head = "all";
   app.add_option("--head", head, "Tokens projected on the vocabulary (bert): all or masked")
       ->check(CLI::IsMember({"all", "masked"}));
+  app.add_option("--dropout", options.dropout, "Share of elements dropped (bert, gpt)")
+      ->check(CLI::Range(0.0, 0.9));
+  app.add_option("--padding", options.padding, "Share of tokens that are padding (bert, gpt)")
+      ->check(CLI::Range(0.0, 0.5));
+  app.add_option("--accumulate", options.parts, "Parts of the batch whose gradients add up")
+      ->check(size);
+  app.add_flag("--recompute", options.recompute,
+               "Layers compute their activations again in the backward pass");
   app.add_flag("--own-kernels", options.own_kernels, "Matrix products without oneDNN");
   app.add_option("--rate", options.rate, "Learning rate of AdamW");
   app.add_option("--save", options.save, "Write parameters and moments here at the end");

@@ -63,6 +63,26 @@ def test_the_roofline_counts_the_work_of_the_shape(tool, build, tmp_path, precis
     assert plan["layer.*.norm*.gain"] == "replicated"
 
 
+def test_padding_accumulation_dropout_and_recomputation_are_flags(tool, build, tmp_path):
+    if not has_onednn(build):
+        pytest.skip("this build has no oneDNN")
+    plain = bench(tool, tmp_path / "plain", "--model", "gpt", *SMALL)
+    it = bench(tool, tmp_path / "out", "--model", "gpt", *SMALL, "--padding", 0.25, "--accumulate",
+               2, "--dropout", 0.1, "--recompute")
+    seconds = it["stepTimeNs"]["median"] / 1e9
+    tokens = it["nonPadTokensPerSecond"] * seconds
+    assert tokens == pytest.approx(round(tokens)) and 64 <= tokens < 128
+    assert plain["nonPadTokensPerSecond"] == pytest.approx(plain["tokensPerSecond"])
+    assert it["utilisation"]["modelFlops"] == pytest.approx(plain["utilisation"]["modelFlops"])
+    # All products of a layer's forward pass but the last run again.
+    layer, last = 2 * 128 * 12 * 64 * 64, 2 * 128 * 4 * 64 * 64
+    attention = 2 * 2 * 4 * 32 * 32 * 64 // 2
+    assert it["utilisation"]["recomputedFlops"] == pytest.approx(2 * (layer - last + attention))
+    assert it["memoryBytesPerRank"] < plain["memoryBytesPerRank"]
+    launches = {row["name"]: row["launches"] for row in it["kernels"]}
+    assert launches["attention_backward_kernel"] == 4 and launches["fused_adamw_kernel"] == 1
+
+
 @pytest.mark.parametrize("activation", ["batch-topk", "token-topk", "jumprelu"])
 def test_a_transcoder_tells_what_its_features_do(tool, tmp_path, activation):
     result = bench(tool, tmp_path / "out", "--model", "clt", *SMALL, "--features", 64, "--k", 4,
@@ -86,6 +106,8 @@ def test_text_says_what_it_divides_by(tool, tmp_path):
     (["--layers", 1 << 31, "--hidden", 1 << 31, "--vocabulary", 1 << 31], "memory"),
     (["--tp", 3, "--hidden", 64, "--heads", 4], "multiple"),
     (["--model", "nothing"], "bert"),
+    (["--batch", 4, "--accumulate", 3], "multiple"),
+    (["--model", "clt", "--dropout", 0.1], "no dropout"),
 ])
 def test_shapes_that_make_no_sense_are_refused(tool, tmp_path, args, words):
     done = tool("bench", *args, "-o", tmp_path / "out", check=2, timeout=60)

@@ -34,9 +34,9 @@ Status save_checkpoint(const std::string& path, Session<float>& session) {
   session.device().synchronize();
   StoredTensors content;
   content.metadata["step"] = std::to_string(session.steps());
-  for_each_tensor(session, [&](const std::string& name, const TensorInfo& it, const void* data, const char* type) {
-    content.tensors.push_back({name, type, it.shape, data});
-  });
+  for_each_tensor(
+      session, [&](const std::string& name, const TensorInfo& it, const void* data,
+                   const char* type) { content.tensors.push_back({name, type, it.shape, data}); });
   return write_safetensors(path, content);
 }
 
@@ -47,7 +47,8 @@ Status load_checkpoint(const std::string& path, Session<float>& session) {
   if (step == content->metadata.end())
     return Error{.message = "does not say at which step it was taken", .file = path};
   std::string wrong;
-  for_each_tensor(session, [&](const std::string& name, const TensorInfo& it, const void*, const char* type) {
+  for_each_tensor(session, [&](const std::string& name, const TensorInfo& it, const void*,
+                               const char* type) {
     const StoredTensor* stored = content->find(name);
     if (wrong.empty() && (stored == nullptr || stored->type != type || stored->shape != it.shape))
       wrong = name;
@@ -55,10 +56,11 @@ Status load_checkpoint(const std::string& path, Session<float>& session) {
   if (!wrong.empty())
     return Error{.message = "has no '" + wrong + "' of this model's shape", .file = path};
   session.device().synchronize();
-  for_each_tensor(session, [&](const std::string& name, const TensorInfo&, void* data, const char*) {
-    const StoredTensor* stored = content->find(name);
-    std::memcpy(data, stored->data, stored->bytes());
-  });
+  for_each_tensor(session,
+                  [&](const std::string& name, const TensorInfo&, void* data, const char*) {
+                    const StoredTensor* stored = content->find(name);
+                    std::memcpy(data, stored->data, stored->bytes());
+                  });
   session.set_steps(std::atoll(step->second.c_str()));
   session.parameters_changed();
   return ok_status();

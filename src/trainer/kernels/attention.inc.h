@@ -94,12 +94,22 @@ size_t attention_scratch(const AttentionShape& s) {
 
 // Scores of query `i` become scaled and masked; returns how many keys it sees.
 template <typename T>
-size_t finish_scores(T* row, const T* mask, const AttentionShape& s, size_t i, T scale) {
-  const size_t limit = s.causal ? i + 1 : s.sequence;
+size_t finish_scores(T* row, const T* mask, const AttentionShape& s, size_t used, size_t i,
+                     T scale) {
+  const size_t limit = s.causal ? i + 1 : used;
   for (size_t j = 0; j < limit; ++j) row[j] *= scale;
   if (mask != nullptr)
     for (size_t j = 0; j < limit; ++j) row[j] += mask[i * s.sequence + j];
   return limit;
+}
+
+// Multiplies what is kept by the factor; the rest becomes zero.
+template <typename T>
+void drop_from(T* row, const AttentionShape& s, size_t pair, size_t query, size_t limit) {
+  const uint32_t seed = row_seed(s.dropout.stream, s.dropout_row(pair, query));
+  const T factor = static_cast<T>(s.dropout.factor);
+  for (size_t j = 0; j < limit; ++j)
+    row[j] = is_kept(seed, static_cast<uint32_t>(j), s.dropout.threshold) ? row[j] * factor : T(0);
 }
 
 template <typename T>
@@ -111,16 +121,21 @@ void attention_forward(T* out, T* log_sums, const T* qkv, const T* mask, const A
   for (size_t pair = begin; pair < end; ++pair) {
     const HeadView<T> h = head_of(qkv, s, pair);
     T* to = out + (pair / s.heads) * n * model + (pair % s.heads) * d;
-    pack_columns(w.k_columns, h.k, h.stride, n, d);
-    pack_rows(w.v_rows, h.v, h.stride, n, d);
-    for (size_t first = 0; first < n; first += kQueries) {
-      const size_t rows = n - first < kQueries ? n - first : kQueries;
-      const size_t seen = s.causal ? first + rows : n;
+    const size_t used = s.length(pair);
+    for (size_t i = used; i < n; ++i) {
+      log_sums[pair * n + i] = 0;
+      for (size_t e = 0; e < d; ++e) to[i * model + e] = 0;
+    }
+    pack_columns(w.k_columns, h.k, h.stride, used, d);
+    pack_rows(w.v_rows, h.v, h.stride, used, d);
+    for (size_t first = 0; first < used; first += kQueries) {
+      const size_t rows = used - first < kQueries ? used - first : kQueries;
+      const size_t seen = s.causal ? first + rows : used;
       product_of<T, false>(h.q + first * h.stride, h.stride, 1, w.k_columns, d, d, w.scores, w.keys,
                            rows, seen);
       for (size_t r = 0; r < rows; ++r) {
         T* row = w.scores + r * w.keys;
-        const size_t limit = finish_scores(row, mask, s, first + r, scale);
+        const size_t limit = finish_scores(row, mask, s, used, first + r, scale);
         T maximum = -std::numeric_limits<T>::infinity();
         for (size_t j = 0; j < limit; ++j) maximum = row[j] > maximum ? row[j] : maximum;
         T sum = 0;
@@ -130,10 +145,11 @@ void attention_forward(T* out, T* log_sums, const T* qkv, const T* mask, const A
         }
         const T inverse = T(1) / sum;
         for (size_t j = 0; j < limit; ++j) row[j] *= inverse;
+        if (s.dropout.threshold != 0) drop_from(row, s, pair, first + r, limit);
         for (size_t j = limit; j < seen; ++j) row[j] = 0;
         log_sums[pair * n + first + r] = maximum + std::log(sum);
       }
-      product_of<T, false>(w.scores, w.keys, 1, w.v_rows, n, seen, w.sums, w.width, rows, d);
+      product_of<T, false>(w.scores, w.keys, 1, w.v_rows, used, seen, w.sums, w.width, rows, d);
       for (size_t r = 0; r < rows; ++r)
         for (size_t e = 0; e < d; ++e) to[(first + r) * model + e] = w.sums[r * w.width + e];
     }
@@ -151,13 +167,16 @@ void attention_backward(T* dqkv, const T* dout, const T* qkv, const T* log_sums,
     const HeadView<T> dh = head_of<T>(dqkv, s, pair);
     T *dq = const_cast<T*>(dh.q), *dk = const_cast<T*>(dh.k), *dv = const_cast<T*>(dh.v);
     const T* from = dout + (pair / s.heads) * n * model + (pair % s.heads) * d;
-    pack_columns(w.k_columns, h.k, h.stride, n, d);
-    pack_columns(w.v_columns, h.v, h.stride, n, d);
-    pack_rows(w.k_rows, h.k, h.stride, n, d);
+    const size_t used = s.length(pair);
+    pack_columns(w.k_columns, h.k, h.stride, used, d);
+    pack_columns(w.v_columns, h.v, h.stride, used, d);
+    pack_rows(w.k_rows, h.k, h.stride, used, d);
     for (size_t i = 0; i < n * w.width; ++i) w.dk[i] = w.dv[i] = 0;
-    for (size_t first = 0; first < n; first += kQueries) {
-      const size_t rows = n - first < kQueries ? n - first : kQueries;
-      const size_t seen = s.causal ? first + rows : n;
+    for (size_t i = used; i < n; ++i)
+      for (size_t e = 0; e < d; ++e) dq[i * h.stride + e] = 0;
+    for (size_t first = 0; first < used; first += kQueries) {
+      const size_t rows = used - first < kQueries ? used - first : kQueries;
+      const size_t seen = s.causal ? first + rows : used;
       const T* q = h.q + first * h.stride;
       const T* o = from + first * model;
       pack_rows(w.q_block, q, h.stride, rows, d);
@@ -167,19 +186,21 @@ void attention_backward(T* dqkv, const T* dout, const T* qkv, const T* log_sums,
       for (size_t r = 0; r < rows; ++r) {
         T* row = w.scores + r * w.keys;
         T* drow = w.dscores + r * w.keys;
-        const size_t limit = finish_scores(row, mask, s, first + r, scale);
+        const size_t limit = finish_scores(row, mask, s, used, first + r, scale);
         const T log_sum = log_sums[pair * n + first + r];
         T dot = 0;
+        if (s.dropout.threshold != 0) drop_from(drow, s, pair, first + r, limit);
         for (size_t j = 0; j < limit; ++j) {
           row[j] = exp_of(row[j] - log_sum);
           dot += row[j] * drow[j];
         }
         for (size_t j = 0; j < limit; ++j) drow[j] = row[j] * (drow[j] - dot) * scale;
+        if (s.dropout.threshold != 0) drop_from(row, s, pair, first + r, limit);
         for (size_t j = limit; j < seen; ++j) row[j] = drow[j] = 0;
       }
       product_of<T, true>(w.scores, 1, w.keys, w.o_block, rows, rows, w.dv, w.width, seen, d);
       product_of<T, true>(w.dscores, 1, w.keys, w.q_block, rows, rows, w.dk, w.width, seen, d);
-      product_of<T, false>(w.dscores, w.keys, 1, w.k_rows, n, seen, w.sums, w.width, rows, d);
+      product_of<T, false>(w.dscores, w.keys, 1, w.k_rows, used, seen, w.sums, w.width, rows, d);
       for (size_t r = 0; r < rows; ++r)
         for (size_t e = 0; e < d; ++e) dq[(first + r) * h.stride + e] = w.sums[r * w.width + e];
     }

@@ -45,6 +45,7 @@ inline double exp_of(double x) {
 // In this order: attention is made of the product's tile, the optimiser converts.
 // clang-format off
 #include "trainer/kernels/convert.inc.h"
+#include "trainer/kernels/dropout.inc.h"
 #include "trainer/kernels/gemm.inc.h"
 #include "trainer/kernels/attention.inc.h"
 #include "trainer/kernels/elementwise.inc.h"
@@ -82,6 +83,7 @@ constexpr KernelTable<T> table_of() {
           .sum_of_squares = sum_of_squares<T>,
           .feature_statistics = feature_statistics<T>,
           .find_above = find_above<T>,
+          .dropout = dropout<T>,
           .negative_part = negative_part<T>,
           .sparse_row = sparse_row<T>,
           .sparse_row_backward = sparse_row_backward<T>,

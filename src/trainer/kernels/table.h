@@ -25,10 +25,32 @@ struct Gemm {
   const T* bias = nullptr;  ///< [n], added to every row; may be null
 };
 
+/// Which elements are dropped: a function of `stream`, row and column; the others are multiplied.
+struct Dropout {
+  uint64_t stream = 0;
+  uint32_t threshold = 0;  ///< of 2^32: the share that is dropped; 0: none
+  double factor = 1;       ///< 1 / (1 - share)
+};
+
 /// Sizes of one rank's attention: `qkv` is [batch, sequence, 3, heads, head_size].
 struct AttentionShape {
   size_t batch, sequence, heads, head_size;
   bool causal;
+  /// Null, or [batch]: what lies behind a sample's length is neither seen nor computed.
+  const int32_t* lengths = nullptr;
+  Dropout dropout{};  ///< of probabilities; a row for each (sample, head of all ranks, query)
+  size_t first_head = 0, all_heads = 0;
+
+  size_t length(size_t pair) const {
+    if (lengths == nullptr) return sequence;
+    const int32_t given = lengths[pair / heads];
+    return given < 0                               ? 0
+           : static_cast<size_t>(given) < sequence ? static_cast<size_t>(given)
+                                                   : sequence;
+  }
+  uint64_t dropout_row(size_t pair, size_t query) const {
+    return ((pair / heads) * all_heads + first_head + pair % heads) * sequence + query;
+  }
 };
 
 template <typename T>
@@ -110,6 +132,9 @@ struct KernelTable {
   /// each, every row from a word of its own.
   void (*find_above)(uint64_t* bits, const T* x, size_t rows, size_t count, const T* mean,
                      const T* scale, T threshold);
+  /// y = base + x where kept, times the factor; base may be null.
+  void (*dropout)(T* y, const T* x, const T* base, const Dropout& drop, size_t columns,
+                  size_t begin, size_t end);
   /// Sum of max(-x, 0) over [begin, end); x becomes -factor where it is negative, else 0.
   T (*negative_part)(T* x, T factor, size_t begin, size_t end);
   /// y += sum over entries of value[e] * w[feature[e] * stride ...], `width` elements each.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 #include <vector>
 
 #include "base/units.h"
@@ -31,9 +32,28 @@ size_t heads_of(const BenchOptions& o) {
   return o.heads != 0 ? o.heads : std::max(o.hidden / 64, static_cast<size_t>(o.ranks));
 }
 
+size_t batch_of(const BenchOptions& o) {
+  return o.batch / o.parts;
+}
+
+// The length of a sequence, the same in every part of the batch: padding is spread evenly between
+// none and twice its share.
+size_t length_of(const BenchOptions& o, size_t sample) {
+  const double padding = 2 * o.padding * random_uniform(7, sample % batch_of(o));
+  const auto tokens = static_cast<size_t>(padding * static_cast<double>(o.sequence));
+  return o.sequence - std::min(tokens, o.sequence - 1);
+}
+
+// Tokens of one part that are no padding.
+size_t tokens_of(const BenchOptions& o) {
+  size_t sum = 0;
+  for (size_t sample = 0; sample < batch_of(o); ++sample) sum += length_of(o, sample);
+  return sum;
+}
+
+// Of one part.
 size_t masked_of(const BenchOptions& o) {
-  return std::max<size_t>(
-      static_cast<size_t>(kMaskedShare * static_cast<double>(o.batch * o.sequence)), 1);
+  return std::max<size_t>(static_cast<size_t>(kMaskedShare * static_cast<double>(tokens_of(o))), 1);
 }
 
 size_t vocabulary_of(const BenchOptions& o) {
@@ -48,7 +68,11 @@ Result<Program> build(const BenchOptions& o, Shard shard) {
                       .heads = heads_of(o),
                       .vocabulary = vocabulary_of(o),
                       .sequence = o.sequence,
-                      .batch = o.batch},
+                      .batch = batch_of(o),
+                      .dropout = o.dropout,
+                      .padded = o.padding > 0,
+                      .parts = o.parts,
+                      .counted = tokens_of(o) * o.parts},
                      shard);
   if (o.model == "bert")
     return build_bert({.layers = o.layers,
@@ -56,9 +80,12 @@ Result<Program> build(const BenchOptions& o, Shard shard) {
                        .heads = heads_of(o),
                        .vocabulary = vocabulary_of(o),
                        .sequence = o.sequence,
-                       .batch = o.batch,
+                       .batch = batch_of(o),
                        .masked = masked_of(o),
-                       .masked_head = o.masked_head},
+                       .masked_head = o.masked_head,
+                       .dropout = o.dropout,
+                       .padded = o.padding > 0,
+                       .parts = o.parts},
                       shard);
   if (o.model == "clt")
     return build_clt({.layers = o.layers,
@@ -94,6 +121,7 @@ double bytes_of(const Program& program, size_t activations) {
 Result<Lowered> lowered(const BenchOptions& o, Shard shard) {
   auto program = build(o, shard);
   if (!program.ok()) return program.error();
+  if (o.recompute) recompute_layers(*program);
   const auto live = lower(*program, o.precision, library_of(o));
   if (!live.ok()) {
     std::string why;
@@ -108,7 +136,7 @@ Result<Lowered> lowered(const BenchOptions& o, Shard shard) {
 // What any layout needs at least, in floating point: sizes may be absurd.
 double least_bytes(const BenchOptions& o) {
   auto real = [](size_t n) { return static_cast<double>(n); };
-  const double rows = real(o.batch) * real(o.sequence), layers = real(o.layers);
+  const double rows = real(batch_of(o)) * real(o.sequence), layers = real(o.layers);
   double parameters = 0, activations = 0;
   if (o.model == "clt") {
     const double pairs = layers + layers * (layers + 1) / 2;
@@ -117,7 +145,7 @@ double least_bytes(const BenchOptions& o) {
   } else {
     const double vocabulary = real(vocabulary_of(o));
     parameters = 12 * layers * real(o.hidden) * real(o.hidden) + vocabulary * real(o.hidden);
-    activations = layers * rows * real(o.hidden) * 12 +
+    activations = (o.recompute ? 1 : layers) * rows * real(o.hidden) * 12 +
                   (o.masked_head ? real(masked_of(o)) : rows) * vocabulary;
   }
   return sizeof(float) * (4 * parameters + activations);
@@ -131,13 +159,13 @@ Status check_memory(double needed) {
                .remedy = "use a smaller batch, sequence or model"};
 }
 
-// The inputs of one step, on the host, made before the loop.
+// The inputs of one step, on the host, made before the loop: one batch for each part of a step.
 class Inputs {
  public:
   Inputs(const BenchOptions& o, Session<float>& session)
       : session_(session),
-        tokens_(session.device(), o.batch * o.sequence),
-        labels_(session.device(), o.masked_head ? masked_of(o) : o.batch * o.sequence) {
+        tokens_(session.device(), batch_of(o) * o.sequence),
+        labels_(session.device(), o.masked_head ? masked_of(o) : batch_of(o) * o.sequence) {
     if (o.model == "clt") {
       fill_activations(o.sparsity);
       return;
@@ -146,33 +174,58 @@ class Inputs {
     const size_t ahead = Stream::kDepth / session.program().ops.size() + 2;
     tokens_.reserve(ahead);
     labels_.reserve(ahead);
-    const size_t vocabulary = vocabulary_of(o);
-    for (size_t i = 0; i < o.batch * o.sequence; ++i) {
-      host_tokens_.push_back(static_cast<int32_t>(random_bits(1, i) % vocabulary));
-      host_labels_.push_back(
-          o.model == "gpt" ? static_cast<int32_t>(random_bits(1, i + 1) % vocabulary) : -1);
-    }
-    if (o.model != "bert") return;
-    const size_t masked = masked_of(o);
-    std::vector<int32_t> rows, restored;
-    for (size_t m = 0; m < masked; ++m) {
-      const size_t at = m * host_labels_.size() / masked;
-      rows.push_back(static_cast<int32_t>(at));
-      restored.push_back(host_tokens_[at]);
-      host_labels_[at] = host_tokens_[at];
-      host_tokens_[at] = 0;
-    }
-    if (!o.masked_head) return;
-    host_labels_ = std::move(restored);
-    std::ranges::copy(rows, session.index_data("masked"));
+    for (size_t part = 0; part < o.parts; ++part) parts_.push_back(make_part(o, part));
+    if (o.masked_head) std::ranges::copy(masked_rows(o), session.index_data("masked"));
+    if (o.padding > 0)
+      for (size_t b = 0; b < batch_of(o); ++b)
+        session.index_data("lengths")[b] = static_cast<int32_t>(length_of(o, b));
   }
-  void upload() {
-    if (host_tokens_.empty()) return;
-    tokens_.upload(session_.stream(), session_.index_data("tokens"), host_tokens_.data());
-    labels_.upload(session_.stream(), session_.index_data("labels"), host_labels_.data());
+  void upload(size_t part = 0) {
+    if (parts_.empty()) return;
+    tokens_.upload(session_.stream(), session_.index_data("tokens"), parts_[part].tokens.data());
+    labels_.upload(session_.stream(), session_.index_data("labels"), parts_[part].labels.data());
   }
 
  private:
+  struct Part {
+    std::vector<int32_t> tokens, labels;
+  };
+
+  // Rows of tokens that are no padding, of one part.
+  static std::vector<int32_t> used_rows(const BenchOptions& o) {
+    std::vector<int32_t> rows;
+    for (size_t b = 0; b < batch_of(o); ++b)
+      for (size_t i = 0; i < length_of(o, b); ++i)
+        rows.push_back(static_cast<int32_t>(b * o.sequence + i));
+    return rows;
+  }
+  static std::vector<int32_t> masked_rows(const BenchOptions& o) {
+    const std::vector<int32_t> used = used_rows(o);
+    const size_t masked = masked_of(o);
+    std::vector<int32_t> rows;
+    for (size_t m = 0; m < masked; ++m) rows.push_back(used[m * used.size() / masked]);
+    return rows;
+  }
+  static Part make_part(const BenchOptions& o, size_t number) {
+    const size_t count = batch_of(o) * o.sequence, vocabulary = vocabulary_of(o);
+    Part part{std::vector<int32_t>(count), std::vector<int32_t>(count, -1)};
+    for (const int32_t row : used_rows(o)) {
+      const size_t place = number * count + static_cast<size_t>(row);
+      const auto r = static_cast<size_t>(row);
+      part.tokens[r] = static_cast<int32_t>(random_bits(1, place) % vocabulary);
+      if (o.model == "gpt")
+        part.labels[r] = static_cast<int32_t>(random_bits(1, place + 1) % vocabulary);
+    }
+    if (o.model != "bert") return part;
+    std::vector<int32_t> restored;
+    for (const int32_t row : masked_rows(o)) {
+      const auto r = static_cast<size_t>(row);
+      part.labels[r] = std::exchange(part.tokens[r], 0);
+      restored.push_back(part.labels[r]);
+    }
+    if (o.masked_head) part.labels = std::move(restored);
+    return part;
+  }
   void fill_activations(double sparsity) {
     for (const char* name : {"inputs", "targets"})
       for (size_t i = 0; i < session_.size(name); ++i)
@@ -181,7 +234,7 @@ class Inputs {
       *session_.data("sparsity") = static_cast<float>(sparsity);
   }
   Session<float>& session_;
-  std::vector<int32_t> host_tokens_, host_labels_;
+  std::vector<Part> parts_;
   PinnedPool<int32_t> tokens_, labels_;
 };
 
@@ -193,6 +246,25 @@ void check_loss(Session<float>& session) {
         Error{.message = "step " + std::to_string(step) + ": the loss is " + std::to_string(*loss),
               .code = "loss-not-finite"});
   });
+}
+
+// The loss of a step is the sum of its parts', left where the last part's was.
+void add_loss(Session<float>& session, float& sum, bool last) {
+  session.stream().enqueue([&sum, loss = session.data("loss"), last] {
+    sum += *loss;
+    if (last) *loss = std::exchange(sum, 0.0F);
+  });
+}
+
+Status check_options(const BenchOptions& o) {
+  if (o.batch % o.parts != 0)
+    return Error{.message = "the batch (" + std::to_string(o.batch) +
+                            ") must be a multiple of its parts (" + std::to_string(o.parts) + ")"};
+  if (o.parts > 1 && !o.record.empty())
+    return Error{.message = "a run in parts is not recorded for a check"};
+  if (o.model == "clt" && (o.parts > 1 || o.dropout > 0 || o.padding > 0 || o.recompute))
+    return Error{.message = "a transcoder has no dropout, padding, accumulation or recomputation"};
+  return ok_status();
 }
 
 int finish(Rank& rank, Session<float>& session) {
@@ -238,16 +310,20 @@ int train(Rank& rank, const BenchOptions& o) {
   Inputs inputs(o, session);
   device.synchronize();
   StepEnds ends;
+  float loss = 0;
   ends.reserve(static_cast<size_t>(o.steps));
   if (!o.record.empty()) {
     must(train_and_record(o, session, inputs));
   } else {
     for (int step = 0; step < o.steps && !device.failed(); ++step) {
       const annotate::Scope range("step");
-      inputs.upload();
-      session.forward();
-      check_loss(session);
-      session.backward();
+      for (size_t part = 0; part < o.parts; ++part) {
+        inputs.upload(part);
+        session.forward();
+        check_loss(session);
+        session.backward();
+        if (o.parts > 1) add_loss(session, loss, part + 1 == o.parts);
+      }
       session.optimizer_step({.rate = o.rate});
       session.stream().enqueue([&ends] { ends.push_back(now_ns()); });
     }
@@ -256,13 +332,16 @@ int train(Rank& rank, const BenchOptions& o) {
   if (!o.save.empty())
     must(save_checkpoint(checkpoint_path(o.save, rank.rank, rank.size), session));
   if (rank.rank == 0 && !o.facts.empty())
-    must(write_facts(o.facts, session, it->memory, ends, library_of(o), o.dead_after));
+    must(write_facts(
+        o.facts, session, it->memory, ends, library_of(o),
+        {.parts = o.parts, .tokens = tokens_of(o) * o.parts, .dead_after = o.dead_after}));
   return 0;
 }
 
 }  // namespace
 
 int run_bench(const BenchOptions& options) {
+  if (const Status status = check_options(options); !status.ok()) stop(status.error());
   // Refused here once, not by every rank.
   if (const Status status = check_memory(least_bytes(options)); !status.ok()) stop(status.error());
   auto it = lowered(options, {0, options.ranks});

@@ -25,6 +25,10 @@ struct BenchOptions {
   Precision precision = Precision::fp32;
   bool masked_head = false;  ///< bert: project only masked tokens on the vocabulary
   bool own_kernels = false;  ///< no product library
+  double dropout = 0;        ///< of embeddings, attention and what blocks add
+  double padding = 0;        ///< share of tokens that are padding, at most a half
+  size_t parts = 1;          ///< of the batch, one after another, gradients added up
+  bool recompute = false;    ///< layers compute their activations again in the backward pass
   double rate = 1e-4;        ///< of AdamW
   std::string save, resume;  ///< checkpoints to write at the end and to start from; empty: none
   std::string record;        ///< where the run is written for an independent check; empty: nowhere

@@ -22,15 +22,20 @@ struct KernelWork {
   Work work;
 };
 
-Json kernels_json(const Program& program) {
+// Per step: everything runs once for each part of it, but the optimiser.
+Json kernels_json(const Program& program, size_t parts) {
   std::map<std::string, KernelWork> kernels;
-  for (const Op& op : program.ops) {
+  const Section* const optimizer = program.section("optimizer");
+  for (uint32_t i = 0; i < program.ops.size(); ++i) {
+    const Op& op = program.ops[i];
     if (op.kind == OpKind::all_reduce) continue;
+    const bool once = optimizer != nullptr && i >= optimizer->first && i < optimizer->last;
+    const size_t times = once ? 1 : parts;
     KernelWork& it = kernels[kernel_name(op)];
     const Work work = work_of(program, op, sizeof(float));
-    ++it.launches;
-    it.work.flops += work.flops;
-    it.work.bytes += work.bytes;
+    it.launches += static_cast<uint32_t>(times);
+    it.work.flops += work.flops * static_cast<double>(times);
+    it.work.bytes += work.bytes * static_cast<double>(times);
   }
   Json out = Json::array();
   for (const auto& [name, it] : kernels)
@@ -74,10 +79,12 @@ Json plan_json(const Program& program) {
   return out;
 }
 
-double attention_flops(const Program& program) {
+// `again`: only what recomputation repeats; else only the rest.
+double attention_flops(const Program& program, bool again) {
   double flops = 0;
   for (const Op& op : program.ops)
-    if (op.kind == OpKind::attention_forward || op.kind == OpKind::attention_backward)
+    if (op.again == again &&
+        (op.kind == OpKind::attention_forward || op.kind == OpKind::attention_backward))
       flops += work_of(program, op, sizeof(float)).flops;
   return flops;
 }
@@ -107,8 +114,8 @@ Json transcoder_json(const Session<float>& session, size_t dead_after) {
 }  // namespace
 
 Status write_facts(const std::string& path, Session<float>& session, const MemoryFacts& memory,
-                   const StepEnds& ends, const ProductLibrary* library, size_t dead_after) {
-  const Json transcoder = transcoder_json(session, dead_after);  // products overwrite it
+                   const StepEnds& ends, const ProductLibrary* library, const StepFacts& step) {
+  const Json transcoder = transcoder_json(session, step.dead_after);  // products overwrite it
   const Program& program = session.program();
   double parameters = 0;
   for (const TensorId id : program.parameters())
@@ -116,11 +123,15 @@ Status write_facts(const std::string& path, Session<float>& session, const Memor
   Json steps = Json::array();
   for (size_t i = 1; i < ends.size(); ++i) steps.push_back(ends[i] - ends[i - 1]);
   Json products = Json::array();
-  for (const auto& rate : session.measure_products(kRepeats))
+  double again = 0;
+  const auto parts = static_cast<double>(step.parts);
+  for (const auto& rate : session.measure_products(kRepeats)) {
     products.push_back({{"name", rate.name},
-                        {"launches", rate.per_step},
-                        {"flops", rate.flops * rate.per_step},
-                        {"bestNs", rate.best_ns * rate.per_step}});
+                        {"launches", rate.per_step * step.parts},
+                        {"flops", rate.flops * rate.per_step * parts},
+                        {"bestNs", rate.best_ns * rate.per_step * parts}});
+    again += rate.flops * rate.again * parts;
+  }
   const Json facts{{"parameters", parameters},
                    {"threads", session.device().options().team},
                    {"instructionSet", kernels<float>().instruction_set},
@@ -129,10 +140,13 @@ Status write_facts(const std::string& path, Session<float>& session, const Memor
                    {"stepNs", steps},
                    {"memoryBytes", memory.planned_bytes},
                    {"minimumMemoryBytes", memory.minimum_bytes},
-                   {"attentionFlops", attention_flops(program)},
+                   {"tokens", step.tokens},
+                   {"attentionFlops", attention_flops(program, false) * parts},
+                   {"recomputedProductFlops", again},
+                   {"recomputedFlops", again + attention_flops(program, true) * parts},
                    {"transcoder", transcoder},
                    {"plan", plan_json(program)},
-                   {"kernels", kernels_json(program)},
+                   {"kernels", kernels_json(program, step.parts)},
                    {"productRates", products}};
   std::ofstream file(path);
   file << facts.dump(1) << '\n';

@@ -18,8 +18,15 @@ struct MemoryFacts {
   double minimum_bytes = 0;  ///< with the activations live at once at most
 };
 
+/// What the program itself does not know.
+struct StepFacts {
+  size_t parts = 1;       ///< passes per step
+  size_t tokens = 0;      ///< per step, without padding
+  size_t dead_after = 0;  ///< of a transcoder's features
+};
+
 /// Measures the program's products and writes everything as JSON to `path`.
 Status write_facts(const std::string& path, Session<float>& session, const MemoryFacts& memory,
-                   const StepEnds& ends, const ProductLibrary* library, size_t dead_after);
+                   const StepEnds& ends, const ProductLibrary* library, const StepFacts& step);
 
 }  // namespace stallscope::trainer

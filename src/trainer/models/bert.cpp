@@ -18,10 +18,13 @@ Result<Program> build_bert(const BertConfig& config, Shard shard) {
   const Init normal{Init::Kind::normal, 0.02};
   Builder b(shard);
 
+  if (config.parts > 1) b.add_gradients();
   b.begin_section("embed");
   const TensorId tokens = b.input("tokens", {rows}, Element::index);
   const size_t labelled = config.masked_head ? config.masked : rows;
   const TensorId labels = b.input("labels", {labelled}, Element::index);
+  const TensorId lengths =
+      config.padded ? b.input("lengths", {config.batch}, Element::index) : kNoTensor;
   const TensorId table = b.parameter("embedding.token", {config.vocabulary, h}, normal, true);
   const TensorId positions = b.parameter("embedding.position", {config.sequence, h}, normal, false);
   const TensorId segment = b.parameter("embedding.segment", {h}, normal, false);
@@ -30,7 +33,12 @@ Result<Program> build_bert(const BertConfig& config, Shard shard) {
   x = b.bias_add("embedded", x, segment);
   x = norm(b, "embedding.norm", x, kEpsilon);
 
-  const BlockOptions options{.causal = false, .tanh_gelu = config.tanh_gelu};
+  if (config.dropout > 0) x = b.dropout("embedding.dropped", x, config.dropout);
+
+  const BlockOptions options{.causal = false,
+                             .tanh_gelu = config.tanh_gelu,
+                             .dropout = config.dropout,
+                             .lengths = lengths};
   for (size_t layer = 0; layer < config.layers; ++layer) {
     const std::string name = "layer." + std::to_string(layer);
     b.begin_section(name);
@@ -51,7 +59,7 @@ Result<Program> build_bert(const BertConfig& config, Shard shard) {
   const TensorId out_bias = b.parameter("head.out.bias", {config.vocabulary}, {}, false);
   TensorId logits = b.matmul_transposed("head.out", b.enter_parallel(x), table);
   logits = b.bias_add("logits", logits, out_bias);
-  b.backward(b.cross_entropy("loss", logits, labels, config.masked));
+  b.backward(b.cross_entropy("loss", logits, labels, config.masked * config.parts));
   b.adamw();
   return b.finish();
 }

@@ -15,12 +15,15 @@ struct BertConfig {
   /// Only masked tokens are projected on the vocabulary: the same loss and gradients with less
   /// work.
   bool masked_head = false;
+  double dropout = 0;   ///< of embeddings, attention probabilities and what blocks add
+  bool padded = false;  ///< input "lengths" [batch]: tokens behind a sequence's length are padding
+  size_t parts = 1;     ///< passes per step whose gradients add up, each a part of the mean
 };
 
 /// The training step of one rank. Inputs: "tokens" and "labels" (index, batch * sequence; label -1
 /// where the token was not masked); with masked_head, "labels" has `masked` elements and the index
-/// input "masked" says which rows they belong to. All tokens are of segment 0, no padding, no
-/// dropout. Sections as in build_gpt.
+/// input "masked" says which rows they belong to. All tokens are of segment 0. Sections as in
+/// build_gpt.
 Result<Program> build_bert(const BertConfig& config, Shard shard);
 
 }  // namespace stallscope::trainer

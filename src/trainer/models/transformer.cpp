@@ -12,6 +12,14 @@ Error does_not_divide(const char* what, size_t value, const char* by, size_t div
                           ") must be a multiple of " + by + " (" + std::to_string(divisor) + ")"};
 }
 
+// residual + dropout(the group's sum + bias)
+TensorId end_block(Builder& b, const std::string& name, TensorId partial, TensorId bias,
+                   TensorId residual, const BlockOptions& options) {
+  const TensorId whole = b.leave_parallel(partial);
+  if (options.dropout == 0) return b.bias_add(name, whole, bias, residual);
+  return b.dropout(name, b.bias_add(name + ".whole", whole, bias), options.dropout, residual);
+}
+
 }  // namespace
 
 Status check(const TransformerShape& s, Shard shard) {
@@ -47,10 +55,17 @@ TensorId attention_block(Builder& b, const std::string& name, TensorId x, Tensor
   const TensorId out_bias = b.parameter(name + ".attention.out.bias", {h}, kZeros, false);
   TensorId qkv = b.matmul(name + ".qkv.product", b.enter_parallel(x), weight);
   qkv = b.bias_add(name + ".qkv", qkv, bias);
-  const TensorId attended = b.attention(name + ".attention", qkv, mask, s.batch, s.sequence, heads,
-                                        head_size, options.causal);
+  const TensorId attended = b.attention(name + ".attention", qkv,
+                                        {.batch = s.batch,
+                                         .sequence = s.sequence,
+                                         .heads = heads,
+                                         .head_size = head_size,
+                                         .causal = options.causal,
+                                         .mask = mask,
+                                         .lengths = options.lengths,
+                                         .dropout = options.dropout});
   const TensorId partial = b.matmul(name + ".attention.out", attended, out_weight);
-  return b.bias_add(name + ".attended", b.leave_parallel(partial), out_bias, residual);
+  return end_block(b, name + ".attended", partial, out_bias, residual, options);
 }
 
 TensorId mlp_block(Builder& b, const std::string& name, TensorId x, TensorId residual,
@@ -65,7 +80,7 @@ TensorId mlp_block(Builder& b, const std::string& name, TensorId x, TensorId res
   y = b.bias_add(name + ".mlp.up", y, up_bias);
   y = b.gelu(name + ".mlp.gelu", y, options.tanh_gelu);
   y = b.matmul(name + ".mlp.down", y, down);
-  return b.bias_add(name + ".mlp", b.leave_parallel(y), down_bias, residual);
+  return end_block(b, name + ".mlp", y, down_bias, residual, options);
 }
 
 }  // namespace stallscope::trainer

@@ -19,6 +19,8 @@ struct BlockOptions {
   bool causal = true;
   bool tanh_gelu = true;
   double residual_scale = 0.02;  ///< initial deviation of the weights that end a block
+  double dropout = 0;            ///< of probabilities and of what a block adds
+  TensorId lengths = kNoTensor;
 };
 
 TensorId norm(Builder& b, const std::string& name, TensorId x, double epsilon = 1e-5);

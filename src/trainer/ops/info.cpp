@@ -108,6 +108,8 @@ constexpr std::array<Row, kOpKinds> kRows{{
     {OpKind::convert, "convert_bf16_kernel", [](const Op&) { return 0.0; }},
     {OpKind::pack, "pack_weights_kernel", [](const Op&) { return 0.0; }},
     {OpKind::all_reduce, "all_reduce", [](const Op&) { return 0.0; }},
+    {OpKind::dropout, "dropout_kernel", [](const Op& o) { return 10 * elements(o); }},
+    {OpKind::advance_counter, "advance_counter_kernel", [](const Op&) { return 0.0; }},
     {OpKind::adamw, "fused_adamw_kernel", [](const Op&) { return 0.0; }},
 }};
 

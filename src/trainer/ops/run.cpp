@@ -2,6 +2,7 @@
 #include "trainer/ops/ops.h"
 #include "trainer/ops/team.h"
 #include "trainer/ops/transcoder.h"
+#include "trainer/program/initial_values.h"
 
 namespace stallscope::trainer {
 namespace {
@@ -17,12 +18,23 @@ size_t row_grain(size_t columns) {
   return std::max<size_t>(kElementGrain / std::max<size_t>(columns, 1), 1);
 }
 
+// A stream of its own for each place in a model and each pass over it.
+Dropout dropout_of(double share, int64_t site, const int32_t* counter) {
+  if (counter == nullptr || share <= 0) return {};
+  const auto number = static_cast<uint64_t>(static_cast<uint32_t>(*counter));
+  return {.stream = random_bits(0x64726f70, number << 16 | static_cast<uint64_t>(site)),
+          .threshold = static_cast<uint32_t>(share * 0x1p32),
+          .factor = 1 / (1 - share)};
+}
+
 AttentionShape attention_shape(const Op& op) {
   return {.batch = static_cast<size_t>(op.n[0]),
           .sequence = static_cast<size_t>(op.n[1]),
           .heads = static_cast<size_t>(op.n[2]),
           .head_size = static_cast<size_t>(op.n[3]),
-          .causal = op.n[4] != 0};
+          .causal = op.n[4] != 0,
+          .first_head = static_cast<size_t>(op.n[6]),
+          .all_heads = static_cast<size_t>(op.n[7])};
 }
 
 template <typename T>
@@ -85,12 +97,12 @@ class Runner {
     });
   }
   void attention_forward() const {
-    over_pairs([&](const AttentionShape& shape, T* scratch, size_t b, size_t e) {
+    over_pairs(2, [&](const AttentionShape& shape, T* scratch, size_t b, size_t e) {
       table_.attention_forward(out(0), out(1), in(0), in(1), shape, scratch, b, e);
     });
   }
   void attention_backward() const {
-    over_pairs([&](const AttentionShape& shape, T* scratch, size_t b, size_t e) {
+    over_pairs(4, [&](const AttentionShape& shape, T* scratch, size_t b, size_t e) {
       table_.attention_backward(out(0), in(0), in(1), in(2), in(3), shape, scratch, b, e);
     });
   }
@@ -184,6 +196,13 @@ class Runner {
       }
     });
   }
+  // y = base + what is kept of x
+  void dropout() const {
+    const Dropout drop = dropout_of(op_.f[0], op_.n[2], bindings_.index_at(op_.in[2]));
+    over(n(0), row_grain(n(1)),
+         [&](size_t b, size_t e) { table_.dropout(out(0), in(0), in(1), drop, n(1), b, e); });
+  }
+  void advance() const { ++*bindings_.index_at(op_.out[0]); }
   void multiply() const {
     over(n(0), kElementGrain, [&](size_t b, size_t e) {
       for (size_t i = b; i < e; ++i) out(0)[i] = in(0)[i] * in(1)[i];
@@ -202,8 +221,10 @@ class Runner {
   }
   // Each thread has a piece of the (sample, head) pairs and a part of the scratch memory.
   template <typename Body>
-  void over_pairs(const Body& body) const {
-    const AttentionShape shape = attention_shape(op_);
+  void over_pairs(size_t lengths, const Body& body) const {  // the counter follows the lengths
+    AttentionShape shape = attention_shape(op_);
+    shape.lengths = bindings_.index_at(op_.in[lengths]);
+    shape.dropout = dropout_of(op_.f[0], op_.n[5], bindings_.index_at(op_.in[lengths + 1]));
     const size_t pairs = shape.batch * shape.heads, threads = static_cast<size_t>(bindings_.team);
     const size_t each = table_.attention_scratch(shape);
     over(threads, 1, [&](size_t b, size_t e) {
@@ -269,6 +290,10 @@ void run_op(const Op& op, const Bindings<T>& bindings) {
       return run.mean_squared_error();
     case OpKind::multiply:
       return run.multiply();
+    case OpKind::dropout:
+      return run.dropout();
+    case OpKind::advance_counter:
+      return run.advance();
     case OpKind::convert:
       return run.convert();
     case OpKind::pack:  // the product library's

@@ -41,7 +41,8 @@ TensorId Builder::constant(std::string name, std::vector<size_t> shape) {
 
 TensorId Builder::state(std::string name, std::vector<size_t> full_shape, int shard_dimension) {
   std::vector<size_t> shape = full_shape;
-  shape[static_cast<size_t>(shard_dimension)] /= static_cast<size_t>(shard_.size);
+  if (shard_dimension >= 0)
+    shape[static_cast<size_t>(shard_dimension)] /= static_cast<size_t>(shard_.size);
   return add_tensor({.name = std::move(name),
                      .shape = std::move(shape),
                      .role = Role::constant,
@@ -73,14 +74,16 @@ TensorId Builder::parameter(std::string name, std::vector<size_t> full_shape, In
     shape[static_cast<size_t>(shard_dimension)] /= static_cast<size_t>(shard_.size);
   const TensorId gradient =
       add_tensor({.name = name + ".gradient", .shape = shape, .role = Role::gradient});
-  return add_tensor({.name = std::move(name),
-                     .shape = std::move(shape),
-                     .role = Role::parameter,
-                     .full_shape = std::move(full_shape),
-                     .shard_dimension = shard_dimension,
-                     .init = init,
-                     .decays = decays,
-                     .gradient = gradient});
+  const TensorId parameter = add_tensor({.name = std::move(name),
+                                         .shape = std::move(shape),
+                                         .role = Role::parameter,
+                                         .full_shape = std::move(full_shape),
+                                         .shard_dimension = shard_dimension,
+                                         .init = init,
+                                         .decays = decays,
+                                         .gradient = gradient});
+  if (program_.adds_gradients) gradients_[parameter] = {gradient, false};
+  return parameter;
 }
 
 size_t Builder::rows(TensorId x) const {
@@ -154,6 +157,11 @@ TensorId Builder::leave_parallel(TensorId x) {
   return x;
 }
 
+TensorId Builder::pass_counter() {
+  if (pass_counter_ == kNoTensor) pass_counter_ = state("dropout.passes", {1});
+  return pass_counter_;
+}
+
 void Builder::backward(TensorId loss) {
   (void)loss;
   std::string section;
@@ -163,6 +171,8 @@ void Builder::backward(TensorId loss) {
     section = node.section;
     node.emit();
   }
+  if (pass_counter_ != kNoTensor)
+    add({.kind = OpKind::advance_counter, .in = {pass_counter_}, .out = {pass_counter_}});
 }
 
 void Builder::adamw() {

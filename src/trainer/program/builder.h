@@ -26,6 +26,10 @@ class Builder {
   Shard shard() const { return shard_; }
   const TensorInfo& tensor(TensorId id) const { return program_.tensors[id]; }
 
+  /// Backward passes add to the gradients of parameters that are declared from here on; the
+  /// optimiser leaves zeros.
+  void add_gradients() { program_.adds_gradients = true; }
+
   /// Ops added from here on belong to section `name`.
   void begin_section(std::string name);
 
@@ -36,7 +40,7 @@ class Builder {
   TensorId parameter(std::string name, std::vector<size_t> full_shape, Init init, bool decays);
   /// int32 state that lives from step to step and is kept in checkpoints; split over the group
   /// along `shard_dimension`. Starts as zeros.
-  TensorId state(std::string name, std::vector<size_t> full_shape, int shard_dimension);
+  TensorId state(std::string name, std::vector<size_t> full_shape, int shard_dimension = -1);
   TensorId activation(std::string name, std::vector<size_t> shape, Element element = Element::real);
   /// A part of `whole`, from element `offset` on, under a name and a shape of its own.
   TensorId view(std::string name, TensorId whole, size_t offset, std::vector<size_t> shape);
@@ -50,9 +54,17 @@ class Builder {
   TensorId bias_add(std::string name, TensorId x, TensorId bias, TensorId residual = kNoTensor);
   TensorId gelu(std::string name, TensorId x, bool tanh_form);
   TensorId layer_norm(std::string name, TensorId x, TensorId gain, TensorId bias, double epsilon);
-  /// qkv is [batch * sequence, 3, heads, head_size]; mask is [sequence, sequence] or none.
-  TensorId attention(std::string name, TensorId qkv, TensorId mask, size_t batch, size_t sequence,
-                     size_t heads, size_t head_size, bool causal);
+  /// qkv is [batch * sequence, 3, heads, head_size]; the mask is [sequence, sequence] or none.
+  struct AttentionOptions {
+    size_t batch, sequence, heads, head_size;  ///< heads of this rank
+    bool causal;
+    TensorId mask = kNoTensor;
+    TensorId lengths = kNoTensor;  ///< [batch]: what lies behind is padding
+    double dropout = 0;            ///< share of probabilities that are dropped
+  };
+  TensorId attention(std::string name, TensorId qkv, const AttentionOptions& options);
+  /// y = residual + x with a share of its elements dropped; x is the same on every rank.
+  TensorId dropout(std::string name, TensorId x, double share, TensorId residual = kNoTensor);
   /// Rows of a vocabulary-sharded table, summed over the group.
   TensorId embedding(std::string name, TensorId table, TensorId tokens);
   /// Rows of x by number.
@@ -101,6 +113,8 @@ class Builder {
     TensorId tensor = kNoTensor;
     bool shared = false;  ///< another tensor's gradient too: not to be written
   };
+  /// What changes from pass to pass, for dropout.
+  TensorId pass_counter();
   TensorId add_tensor(TensorInfo info);
   TensorId product(std::string name, TensorId x, TensorId weight, bool transposed);
   void reduce_group(TensorId x, int64_t op);
@@ -109,6 +123,8 @@ class Builder {
   Program program_;
   std::vector<Node> tape_;
   std::map<TensorId, Gradient> gradients_;
+  TensorId pass_counter_ = kNoTensor;
+  int64_t dropout_sites_ = 0;
   struct Alias {
     TensorId whole;
     size_t offset;

@@ -119,20 +119,53 @@ TensorId Builder::layer_norm(std::string name, TensorId x, TensorId gain, Tensor
   return y;
 }
 
-TensorId Builder::attention(std::string name, TensorId qkv, TensorId mask, size_t batch,
-                            size_t sequence, size_t heads, size_t head_size, bool causal) {
-  const TensorId log_sums = activation(name + ".log_sums", {batch * heads, sequence});
-  const TensorId y = activation(name, {batch * sequence, heads * head_size});
-  const std::array<int64_t, 8> sizes{as_int(batch), as_int(sequence), as_int(heads),
-                                     as_int(head_size), causal};
-  add({.kind = OpKind::attention_forward, .in = {qkv, mask}, .out = {y, log_sums}, .n = sizes});
+TensorId Builder::attention(std::string name, TensorId qkv, const AttentionOptions& o) {
+  const TensorId log_sums = activation(name + ".log_sums", {o.batch * o.heads, o.sequence});
+  const TensorId y = activation(name, {o.batch * o.sequence, o.heads * o.head_size});
+  const TensorId counter = o.dropout > 0 ? pass_counter() : kNoTensor;
+  const int64_t site = o.dropout > 0 ? ++dropout_sites_ : 0;
+  const std::array<int64_t, 8> sizes{as_int(o.batch),
+                                     as_int(o.sequence),
+                                     as_int(o.heads),
+                                     as_int(o.head_size),
+                                     o.causal,
+                                     site,
+                                     shard_.rank * as_int(o.heads),
+                                     shard_.size * as_int(o.heads)};
+  add({.kind = OpKind::attention_forward,
+       .in = {qkv, o.mask, o.lengths, counter},
+       .out = {y, log_sums},
+       .n = sizes,
+       .f = {o.dropout}});
   on_backward([=, this] {
     const Flow dqkv = flow_to(qkv);
     assert(dqkv.base == kNoTensor);
     add({.kind = OpKind::attention_backward,
-         .in = {gradient(y), qkv, log_sums, mask},
+         .in = {gradient(y), qkv, log_sums, o.mask, o.lengths, counter},
          .out = {dqkv.target},
-         .n = sizes});
+         .n = sizes,
+         .f = {o.dropout}});
+  });
+  return y;
+}
+
+TensorId Builder::dropout(std::string name, TensorId x, double share, TensorId residual) {
+  const TensorId y = activation(std::move(name), std::vector<size_t>(tensor(x).shape));
+  const TensorId counter = pass_counter();
+  const std::array<int64_t, 8> sizes{as_int(rows(x)), as_int(columns(x)), ++dropout_sites_};
+  add({.kind = OpKind::dropout,
+       .in = {x, residual, counter},
+       .out = {y},
+       .n = sizes,
+       .f = {share}});
+  on_backward([=, this] {
+    const Flow dx = flow_to(x);
+    add({.kind = OpKind::dropout,
+         .in = {gradient(y), dx.base, counter},
+         .out = {dx.target},
+         .n = sizes,
+         .f = {share}});
+    if (residual != kNoTensor) pass_gradient(residual, y);
   });
   return y;
 }

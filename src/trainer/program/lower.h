@@ -11,6 +11,11 @@ namespace stallscope::trainer {
 
 enum class Precision : uint8_t { fp32, bf16 };
 
+/// Backward sections of layers ("layer.N") compute what they need of their forward section again,
+/// so that only the inputs of layers are kept. Dropout drops the same; collectives run again where
+/// their results are needed. Before lowering.
+void recompute_layers(Program& program);
+
 /// A product followed by the addition of a bias (and a residual) becomes one op; the steps of a
 /// cross-entropy over an unsharded vocabulary become one.
 void fuse(Program& program);

@@ -109,6 +109,8 @@ enum class OpKind : uint8_t {
   convert,
   pack,
   all_reduce,
+  dropout,
+  advance_counter,
   adamw,
 };
 inline constexpr size_t kOpKinds = static_cast<size_t>(OpKind::adamw) + 1;
@@ -125,6 +127,8 @@ class Operands {
     std::copy(given.begin(), given.end(), ids_.begin());
   }
   TensorId operator[](size_t i) const { return ids_[i]; }
+  void set(size_t i, TensorId id) { ids_[i] = id; }
+  static constexpr size_t size() { return N; }
   auto begin() const { return ids_.begin(); }
   auto end() const { return ids_.end(); }
 
@@ -140,6 +144,7 @@ struct Op {
   std::array<int64_t, 8> n{};     ///< sizes and switches; meaning by kind
   std::array<double, 2> f{};      ///< factors; meaning by kind
   std::vector<uint32_t> waits{};  ///< ops of the other stream that must be done before
+  bool again = false;             ///< repeats work of the forward pass, to save memory
   std::string name{};             ///< of the kernel in recordings; empty: the kind's own
 };
 
@@ -153,6 +158,7 @@ struct Program {
   std::vector<TensorInfo> tensors;
   std::vector<Op> ops;
   std::vector<Section> sections;
+  bool adds_gradients = false;  ///< backward passes add up until the optimiser has read the sum
   std::array<size_t, 5> arena_elements{};  ///< by Role; index inputs count as elements of 4 bytes
 
   const TensorInfo& tensor(TensorId id) const { return tensors[id]; }

@@ -138,9 +138,14 @@ auto Session<T>::measure_products(int repeats) -> std::vector<ProductRate> {
     const auto known = std::ranges::find(rates, op.name, &ProductRate::name);
     if (known != rates.end()) {
       ++known->per_step;
+      known->again += op.again ? 1 : 0;
       continue;
     }
-    ProductRate rate{.name = op.name, .per_step = 1, .flops = work_[i].flops, .best_ns = 1e18};
+    ProductRate rate{.name = op.name,
+                     .per_step = 1,
+                     .again = op.again ? 1U : 0U,
+                     .flops = work_[i].flops,
+                     .best_ns = 1e18};
     stream().enqueue([&, product = prepared_[i].get()] {
       for (int r = 0; r < repeats; ++r) {
         const Ns start = now_ns();
@@ -292,7 +297,8 @@ void Session<T>::launch_adamw(const Op& op, const AdamOptions& options) {
   auto decaying = plain;
   decaying.kept = static_cast<T>(1 - options.rate * options.decay);
   const size_t index = static_cast<size_t>(&op - program_.ops.data());
-  stream().launch(kernel_name(op), work_[index], [this, plain, decaying] {
+  const bool clears = program_.adds_gradients;
+  stream().launch(kernel_name(op), work_[index], [this, plain, decaying, clears] {
     // A parameter and its gradient lie at the same place of their arenas.
     for_rows(bindings_.team, pieces_.size(), 1, [&](size_t begin, size_t end) {
       for (size_t i = begin; i < end; ++i) {
@@ -302,6 +308,7 @@ void Session<T>::launch_adamw(const Op& op, const AdamOptions& options) {
         kernels<T>().adamw(parameters_.data() + it.offset, first_moments_.data() + it.offset,
                            second_moments_.data() + it.offset, gradients_.data() + it.offset, half,
                            it.decays ? decaying : plain, it.count);
+        if (clears) std::fill_n(gradients_.data() + it.offset, it.count, T(0));
       }
     });
   });

@@ -56,7 +56,8 @@ class Session {
   struct ProductRate {
     std::string name;
     uint32_t per_step = 0;
-    double flops = 0;  ///< of one
+    uint32_t again = 0;  ///< of these, repeated to save memory
+    double flops = 0;    ///< of one
     double best_ns = 0;
   };
   /// Measures every distinct product of a lowered program; what the program holds is lost.
