@@ -30,7 +30,8 @@ StreamOrder::StreamOrder(const ProcessIndex& index, const DeviceWork& work) : in
   std::vector<EventId> waiting;
   for (EventId id = 0; id < trace.size(); ++id) {
     const EventKind kind = trace.kinds()[id];
-    const bool is_record = kind == EventKind::sync || kind == EventKind::stream_wait;
+    const bool is_record = kind == EventKind::sync || kind == EventKind::stream_wait ||
+                           kind == EventKind::event_record;
     if (!is_record && kind != EventKind::api) continue;
     if (trace.tracks[trace.tracks_of_events()[id]].process != index.process) continue;
     if (is_record) {

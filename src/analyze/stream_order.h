@@ -44,7 +44,7 @@ class StreamOrder {
   std::map<int64_t, std::vector<Item>> streams_;
   std::map<int64_t, std::vector<Wait>> waits_;  // stream waits by the stream that waits
   FirstByKey<EventId> launched_;                // copy call -> its activity
-  FirstByKey<uint32_t> syncs_;                  // correlation -> the runtime's record
+  FirstByKey<uint32_t> syncs_;                  // correlation -> the runtime's own record
   FirstByKey<uint32_t> record_calls_;           // correlation -> event record call
   std::unordered_map<int64_t, std::vector<EventId>> records_;  // event handle -> records, by start
 };

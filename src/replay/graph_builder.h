@@ -26,7 +26,8 @@ class GraphBuilder {
   void link_streams();
   void link_event_waits();
   void infer_waits();
-  std::unordered_map<uint32_t, EventId> wait_records() const;
+  std::unordered_map<uint32_t, EventId> event_records(EventKind kind) const;
+  int64_t stream_of(EventId record) const;
   void link_completions();
   void settle_lags();
   void set_markers();

@@ -21,27 +21,34 @@ struct Issued {
 
 }  // namespace
 
-// The runtime's record of each call that makes a stream wait, by correlation.
-std::unordered_map<uint32_t, EventId> GraphBuilder::wait_records() const {
+// The runtime's own record of each call that records an event or makes a stream wait for one, by
+// correlation.
+std::unordered_map<uint32_t, EventId> GraphBuilder::event_records(EventKind kind) const {
   std::unordered_map<uint32_t, EventId> records;
   for (TrackId track = 0; track < trace_.tracks.size(); ++track) {
     if (trace_.tracks[track].process != process_) continue;
     const auto [begin, end] = trace_.rows(track);
     for (EventId id = begin; id < end; ++id)
-      if (trace_.kinds()[id] == EventKind::stream_wait && trace_.correlations()[id] != 0)
+      if (trace_.kinds()[id] == kind && trace_.correlations()[id] != 0)
         records.emplace(trace_.correlations()[id], id);
   }
   return records;
 }
 
+int64_t GraphBuilder::stream_of(EventId record) const {
+  const Track& track = trace_.tracks[trace_.tracks_of_events()[record]];
+  return trace_.integer(record, kKeyStream).value_or(track.id);
+}
+
 // A stream that waits for an event waits for the work that had been issued to the recording stream
 // by then.
 void GraphBuilder::link_event_waits() {
-  const std::unordered_map<uint32_t, EventId> records = wait_records();
+  const std::unordered_map<uint32_t, EventId> waits = event_records(EventKind::stream_wait);
+  const std::unordered_map<uint32_t, EventId> recordings = event_records(EventKind::event_record);
   std::map<std::pair<int64_t, int64_t>, uint32_t> recorded;  // (device, event) -> device node
   std::unordered_map<int64_t, std::vector<Issued>> issued;   // by stream
   std::unordered_map<int64_t, std::vector<uint32_t>> pending;
-  bool told = !records.empty();
+  bool told = !waits.empty();
   const auto last_issued = [&](int64_t stream, Ns by) -> std::optional<uint32_t> {
     const auto items = issued.find(stream);
     if (items == issued.end()) return std::nullopt;
@@ -67,16 +74,18 @@ void GraphBuilder::link_event_waits() {
             pending[*stream].push_back(work->second);
           break;
         }
-        const auto record = records.find(trace_.correlations()[node.event]);
-        if (record == records.end()) break;
-        const auto recorder = call_of_correlation_.find(
-            static_cast<uint32_t>(trace_.integer(record->second, kKeyEventRecord).value_or(0)));
-        const auto from = trace_.integer(record->second, kKeyWaitStream);
+        const auto wait = waits.find(trace_.correlations()[node.event]);
+        if (wait == waits.end()) break;
+        const auto correlation =
+            static_cast<uint32_t>(trace_.integer(wait->second, kKeyEventRecord).value_or(0));
+        const auto recorder = call_of_correlation_.find(correlation);
+        auto from = trace_.integer(wait->second, kKeyWaitStream);
+        if (const auto recording = recordings.find(correlation);
+            !from && recording != recordings.end())
+          from = stream_of(recording->second);
         if (recorder == call_of_correlation_.end() || !from) break;
-        const Track& waiting = trace_.tracks[trace_.tracks_of_events()[record->second]];
-        const int64_t on = trace_.integer(record->second, kKeyStream).value_or(waiting.id);
         if (const auto work = last_issued(*from, trace_.starts()[recorder->second]))
-          pending[on].push_back(*work);
+          pending[stream_of(wait->second)].push_back(*work);
         break;
       }
       default:

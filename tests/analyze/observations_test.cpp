@@ -93,6 +93,51 @@ TEST_CASE("the cause follows events and waits between streams, not overlap in ti
   }
 }
 
+TEST_CASE("the cause follows waits that only the runtime's own records tell") {
+  // As profilers write them: calls without handles, and a record of each on its stream.
+  for (const bool waited_stream_known : {true, false}) {
+    Trace trace;
+    const uint32_t process = trace.add_process({.pid = 1});
+    const TrackId thread = trace.track(process, TrackKind::thread, -1, 1);
+    const TrackId waiting = trace.track(process, TrackKind::stream, 0, 7);
+    const TrackId other = trace.track(process, TrackKind::stream, 0, 20);
+    const auto add = [&](EventKind kind, ApiCall call, int64_t start_us, int64_t us, TrackId track,
+                         std::string_view name, uint32_t correlation, PayloadId payload = 0) {
+      trace.add({.kind = kind,
+                 .detail = static_cast<uint8_t>(call),
+                 .start = start_us * 1000,
+                 .duration = us * 1000,
+                 .track = track,
+                 .name = trace.strings.intern(name),
+                 .correlation = correlation,
+                 .payload = payload});
+    };
+    for (uint32_t step = 0; step < 10; ++step) {
+      const int64_t at = step * 1000;
+      const uint32_t id = step * 10;
+      add(EventKind::range, ApiCall::other, at, 900, thread, "train_step", 0);
+      add(EventKind::api, ApiCall::launch, at + 10, 5, thread, "cudaLaunchKernel", id + 1);
+      add(EventKind::kernel, ApiCall::other, at + 100, 500, other, "other_stream", id + 1);
+      add(EventKind::api, ApiCall::event_record, at + 20, 2, thread, "cudaEventRecord", id + 2);
+      add(EventKind::event_record, ApiCall::other, at + 20, 0, other, "record", id + 2);
+      add(EventKind::api, ApiCall::stream_wait, at + 30, 2, thread, "cudaStreamWaitEvent", id + 3);
+      std::vector<Field> fields = {Field::of_integer(kKeyEventRecord, id + 2)};
+      if (waited_stream_known) fields.push_back(Field::of_integer(kKeyWaitStream, 20));
+      add(EventKind::stream_wait, ApiCall::other, at + 31, 0, waiting, "wait", id + 3,
+          trace.add_payload(fields));
+      const std::vector<Field> stream = {Field::of_integer(kKeyStream, 7)};
+      add(EventKind::api, ApiCall::stream_sync, at + 40, 565, thread, "cudaStreamSynchronize",
+          id + 4, trace.add_payload(stream));
+      add(EventKind::api, ApiCall::launch, at + 700, 5, thread, "cudaLaunchKernel", id + 5);
+      add(EventKind::kernel, ApiCall::other, at + 710, 10, waiting, "mine", id + 5);
+    }
+    trace.finish();
+    const auto summaries = analyze_trace(trace);
+    REQUIRE(summaries.size() == 1);
+    CHECK(only(summaries[0], "host-sync").cause == "other_stream");
+  }
+}
+
 TEST_CASE("constants built anew in every step, but not gradients cleared") {
   const RankSummary summary = ten_steps(R"lines(
 {"name":"aten::triu","startUs":420,"durationUs":30}

@@ -210,6 +210,33 @@ TEST_CASE("missing tables, columns, values and wrong types are lived with and st
   }
 }
 
+TEST_CASE("ids that a forked child uses again stay with their process") {
+  const int64_t parent = (int64_t{100} << 24), child = (int64_t{200} << 24);
+  std::string sql = kStrings;
+  sql +=
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL "
+      "(start,end,deviceId,streamId,correlationId,globalPid,demangledName);"
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start,end,globalTid,correlationId,nameId);";
+  for (const auto& [process, start] : {std::pair{parent, 100}, {child, 300}})
+    sql += "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (" + std::to_string(start) + "," +
+           std::to_string(start + 5) + "," + std::to_string(process | 7) + ",42,1);" +
+           "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (" + std::to_string(start + 9) + "," +
+           std::to_string(start + 20) + ",0,7,42," + std::to_string(process) + ",2);";
+  const Database database(sql);
+  const Result<Trace> imported = import_with("nsys", database.path());
+  REQUIRE_MESSAGE(imported.ok(), (imported.ok() ? "" : imported.error().to_string()));
+  const Trace& trace = *imported;
+  REQUIRE(trace.processes.size() == 2);
+  std::map<int64_t, std::vector<Ns>> starts;  // by pid: of its calls and kernels
+  for (EventId id = 0; id < trace.size(); ++id) {
+    CHECK(trace.correlations()[id] == 42);
+    const Track& track = trace.tracks[trace.tracks_of_events()[id]];
+    starts[trace.processes[track.process].pid].push_back(trace.starts()[id]);
+  }
+  for (auto& [pid, times] : starts) std::ranges::sort(times);
+  CHECK(starts == std::map<int64_t, std::vector<Ns>>{{100, {100, 109}}, {200, {300, 309}}});
+}
+
 TEST_CASE("a hostile schema is not run") {
   struct Case {
     const char* fault;
