@@ -255,7 +255,7 @@ TEST_CASE("operators that each fill a little idle time are one row by part of th
       return o.kind == "host-gap" && o.subject == subject;
     });
   };
-  const auto joined = row("3 operators of the step outside the backward pass");
+  const auto joined = row("operators of the step outside the backward pass");
   REQUIRE(joined != summary.observations.end());
   CHECK(joined->numbers.at("operators_joined") == 3);
   CHECK(joined->texts.at("most_of_it") == "aten::add, aten::sub, aten::mul");
