@@ -48,21 +48,41 @@ size_t phase_of_stack(const Trace& trace, StackId stack) {
   return phase;
 }
 
-size_t phase_of(const RankContext& context, EventId id) {
+// A range's phase by its name, of which a run has few: kPhases when it names none.
+class PhaseOfRange {
+ public:
+  explicit PhaseOfRange(const RankContext& context)
+      : context_(context), known_(context.trace.strings.size(), kUnknown) {}
+
+  size_t operator()(StringId name) {
+    if (known_[name] == kUnknown) known_[name] = static_cast<uint8_t>(look(name));
+    return known_[name];
+  }
+
+ private:
+  static constexpr uint8_t kUnknown = 0xff;
+
+  size_t look(StringId id) const {
+    const std::string_view name = context_.trace.text(id);
+    const uint8_t nature = context_.natures[id];
+    if (nature & kCompile) return kCompilePhase;
+    if (nature & kInputWait) return kFirstBatch;
+    if (mentions(name, {"import"})) return kImport;
+    const bool makes = mentions(name, {"build", "init", "create", "load"});
+    return makes && mentions(name, {"model", "weights"}) ? kModelBuild : kPhases;
+  }
+
+  const RankContext& context_;
+  std::vector<uint8_t> known_;
+};
+
+size_t phase_of(const RankContext& context, EventId id, PhaseOfRange& phase_of_range) {
   const Trace& trace = context.trace;
-  const std::string_view name = trace.name(id);
   if (trace.kinds()[id] == EventKind::api)
     return static_cast<ApiCall>(trace.details()[id]) == ApiCall::module_load ? kCompilePhase
                                                                              : kPhases;
   if (trace.kinds()[id] == EventKind::sample) return phase_of_stack(trace, trace.stacks()[id]);
-  if (trace.kinds()[id] != EventKind::range) return kPhases;
-  const uint8_t nature = context.natures[trace.names()[id]];
-  if (nature & kCompile) return kCompilePhase;
-  if (nature & kInputWait) return kFirstBatch;
-  if (mentions(name, {"import"})) return kImport;
-  if (mentions(name, {"build", "init", "create", "load"}) && mentions(name, {"model", "weights"}))
-    return kModelBuild;
-  return kPhases;
+  return trace.kinds()[id] == EventKind::range ? phase_of_range(trace.names()[id]) : kPhases;
 }
 
 // How long a sample stands for when it has no length: until the next one, at most this.
@@ -93,6 +113,7 @@ std::vector<StartupPhase> startup_phases(const RankContext& context) {
 
   std::vector<Interval> found[kPhases];
   EventId sample = kNoEvent;
+  PhaseOfRange phase_of_range(context);
   for (EventId id = thread.first; id < thread.last && trace.starts()[id] < steady; ++id) {
     Ns from = trace.starts()[id], to = std::min(trace.end(id), steady);
     EventId what = id;
@@ -102,7 +123,7 @@ std::vector<StartupPhase> startup_phases(const RankContext& context) {
       to = from;
       from = std::max(trace.starts()[what], to - kLongestSample);
     }
-    const size_t phase = phase_of(context, what);
+    const size_t phase = phase_of(context, what, phase_of_range);
     if (phase != kPhases && to > from) found[phase].push_back({from, to});
   }
   std::vector<StartupPhase> phases;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <future>
 #include <set>
 
 #include "analyze/align_clocks.h"
@@ -96,10 +97,12 @@ Result<Report> make_report(std::span<const std::string> inputs, const PipelineOp
                            Progress& progress) {
   const Result<std::vector<std::string>> paths = expand_inputs(inputs);
   if (!paths) return paths.error();
-  const Result<std::vector<Rule>> rules = load_bundled_rules(options.rule_folders);
-  if (!rules) return rules.error();
-
+  // Beside the traces: reading the rules takes longer than reading a small trace.
+  std::future<Result<std::vector<Rule>>> loading =
+      std::async(std::launch::async, [&] { return load_bundled_rules(options.rule_folders); });
   Result<Analyzed> analyzed = analyze_inputs(*paths, options, progress);
+  const Result<std::vector<Rule>> rules = loading.get();
+  if (!rules) return rules.error();
   if (!analyzed) return analyzed.error();
   SourceStore& sources = analyzed->sources;
 
