@@ -26,6 +26,14 @@ struct Collective {
 /// All of them, by start.
 std::vector<Collective> collectives_of(const RankContext& context);
 
+/// What the links carry, over the bytes of a collective: the factors of nccl-tests.
+double bus_factor(const std::string& operation, double ranks);
+
+/// collective-size, for a rank with device work.
+void observe_collective_sizes(const RankContext& context, SiteTable& sites,
+                              const std::vector<Collective>& collectives,
+                              Observations& observations);
+
 /// collective-burst.
 void observe_bursts(const RankContext& context, SiteTable& sites,
                     const std::vector<Collective>& collectives, Observations& observations);

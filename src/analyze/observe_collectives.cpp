@@ -87,15 +87,6 @@ Collective describe(const RankContext& context, EventId id, EventId call, uint32
   return c;
 }
 
-// Bus bandwidth counts what every link carries: factors as in nccl-tests.
-double bus_factor(const std::string& operation, double ranks) {
-  if (ranks < 2) return 1;
-  if (operation == "all-reduce") return 2 * (ranks - 1) / ranks;
-  if (operation == "all-gather" || operation == "reduce-scatter" || operation == "all-to-all")
-    return (ranks - 1) / ranks;
-  return 1;
-}
-
 bool is_rendezvous(const std::string& operation) {
   return operation != "send" && operation != "receive" && operation != "send-receive" &&
          operation != "wait" && operation != "unknown";
@@ -125,6 +116,15 @@ void fill_shares(const RankContext& context, const std::vector<Collective>& coll
 }
 
 }  // namespace
+
+// Bus bandwidth counts what every link carries: factors as in nccl-tests.
+double bus_factor(const std::string& operation, double ranks) {
+  if (ranks < 2) return 1;
+  if (operation == "all-reduce") return 2 * (ranks - 1) / ranks;
+  if (operation == "all-gather" || operation == "reduce-scatter" || operation == "all-to-all")
+    return (ranks - 1) / ranks;
+  return 1;
+}
 
 std::vector<Collective> collectives_of(const RankContext& context) {
   const Trace& trace = context.trace;
@@ -215,6 +215,8 @@ void observe_collectives(const RankContext& context, SiteTable& sites, RankSumma
     maker.add("collective", row);
   }
   observe_bursts(context, sites, collectives, summary.observations);
+  if (context.work != nullptr)
+    observe_collective_sizes(context, sites, collectives, summary.observations);
   maker.make(context, sites, summary.observations);
 }
 

@@ -203,7 +203,10 @@ std::string ranks_html(const Report& report) {
       "<h3>Who waits for whom</h3><p>All ranks leave a collective together, so a rank\xE2\x80\x99s "
       "wait is its time in the "
       "collective less the shortest time among its ranks.</p>";
-  return out + skew_table(report.summary);
+  out += skew_table(report.summary);
+  const RankSummary* shown = slowest_rank(report.summary);
+  if (shown == nullptr && !ranks.empty()) shown = ranks.front();
+  return shown == nullptr ? out : out + collective_sizes_html(*shown);
 }
 
 std::string startup_html(const Report& report) {

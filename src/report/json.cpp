@@ -99,6 +99,32 @@ Json kernel_shares_json(const std::vector<KernelShare>& shares) {
   return out;
 }
 
+Json number_of(const Observation& row, const char* field) {
+  const auto found = row.numbers.find(field);
+  return found == row.numbers.end() ? Json() : Json(found->second);
+}
+
+Json collective_sizes_json(const RankSummary& rank) {
+  Json out = Json::array();
+  for (const Observation& row : rank.observations) {
+    if (row.kind != "collective-size") continue;
+    const auto awaited = row.texts.find("awaited_by");
+    out.push_back({{"operation", row.subject},
+                   {"group", text_or_null(row.texts.at("group"))},
+                   {"bytes", number_of(row, "bytes")},
+                   {"ranks", number_of(row, "world_size")},
+                   {"count", static_cast<uint64_t>(row.count.total)},
+                   {"durationNs", number_of(row, "duration_ns")},
+                   {"exposedNs", number_of(row, "exposed_ns")},
+                   {"hiddenNs", number_of(row, "hidden_ns")},
+                   {"algorithmGbPerS", number_of(row, "algorithm_gb_per_s")},
+                   {"busGbPerS", number_of(row, "bus_gb_per_s")},
+                   {"awaitedBy", awaited == row.texts.end() ? Json() : Json(awaited->second)},
+                   {"awaitedShare", number_of(row, "awaited_share")}});
+  }
+  return out;
+}
+
 /// ranks[] in order; what is large goes to the slowest ranks first, up to the limits.
 Json ranks_json(const Report& report, const JsonLimits& limits) {
   const std::vector<RankSummary>& ranks = report.summary.ranks;
@@ -123,6 +149,7 @@ Json ranks_json(const Report& report, const JsonLimits& limits) {
     row["kernels"] = has_kernels ? kernels_json(rank) : Json();
     row["kernelsByOperator"] = has_kernels ? kernel_shares_json(rank.kernels_by_op) : Json();
     row["kernelsByLine"] = has_kernels ? kernel_shares_json(rank.kernels_by_line) : Json();
+    row["collectives"] = has_kernels ? collective_sizes_json(rank) : Json();
     if (!has_kernels) row["waits"] = row["queueDepth"] = nullptr;  // the slowest ranks' are kept
     kernels_left -= kernels_left > 0 ? 1 : 0;
   }

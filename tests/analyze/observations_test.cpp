@@ -265,6 +265,34 @@ TEST_CASE("operators that each fill a little idle time are one row by part of th
   CHECK(row("aten::nonzero") != summary.observations.end());
 }
 
+TEST_CASE("collectives by size, with what waits for each") {
+  const RankSummary summary = ten_steps(R"lines(
+{"kind":"api","name":"cudaLaunchKernelExC","startUs":40,"durationUs":5,"correlation":2}
+{"kind":"kernel","name":"ncclDevKernel_AllReduce_Sum_f32","stream":20,"startUs":300,"durationUs":200,"correlation":2,"bytes":2000000,"group":"dp","worldSize":4}
+{"name":"aten::add","startUs":50,"durationUs":10}
+{"kind":"api","name":"cudaLaunchKernel","startUs":52,"durationUs":5,"correlation":3}
+{"kind":"kernel","name":"add_kernel","startUs":502,"durationUs":20,"correlation":3}
+{"kind":"api","name":"cudaLaunchKernelExC","startUs":62,"durationUs":5,"correlation":4}
+{"kind":"kernel","name":"ncclDevKernel_AllReduce_Sum_f32","stream":20,"startUs":530,"durationUs":10,"correlation":4,"bytes":4,"group":"dp","worldSize":4}
+{"kind":"api","name":"cudaStreamSynchronize","startUs":70,"durationUs":475,"stream":20})lines");
+  REQUIRE(count(summary, "collective-size") == 2);
+  for (const Observation& row : summary.observations) {
+    if (row.kind != "collective-size") continue;
+    CHECK(row.texts.at("group") == "dp");
+    if (row.numbers.at("bytes") == 4) {
+      CHECK(row.texts.at("awaited_by") == "the host in cudaStreamSynchronize");
+      continue;
+    }
+    CHECK(row.numbers.at("duration_ns") == 200'000);
+    CHECK(row.numbers.at("hidden_ns") == 100'000);
+    CHECK(row.numbers.at("exposed_ns") == 100'000);
+    CHECK(row.numbers.at("algorithm_gb_per_s") == doctest::Approx(10));
+    CHECK(row.numbers.at("bus_gb_per_s") == doctest::Approx(15));
+    CHECK(row.texts.at("awaited_by") == "aten::add");
+    CHECK(row.numbers.at("awaited_share") == 1);
+  }
+}
+
 TEST_CASE("a kernel for messages is what the operators around its launch say") {
   for (const auto& [range, operation] : {std::pair{"nccl:all_to_all", "all-to-all"},
                                          {"c10d::recv_", "receive"},

@@ -30,6 +30,10 @@ def test_the_slow_and_the_late_rank_are_named_and_clocks_aligned(tool, tmp_path)
     assert [rank["clockOffsetNs"] for rank in report["ranks"]] == [100_000 * rank for rank in range(RANKS)]
     assert report["trust"]["clockAlignment"] == {"ranks": RANKS, "collectives": 10 * (RANKS - 1), "residualNs": 0}
     assert report["errors"] == []
+    [row] = report["ranks"][0]["collectives"]
+    assert (row["operation"], row["bytes"], row["count"]) == ("all-reduce", 4096, 8)
+    assert row["algorithmGbPerS"] > 0 and row["exposedNs"] + row["hiddenNs"] > 0
+    assert "Collectives by size" in (tmp_path / "out/report.html").read_text()
 
 
 def test_the_late_link_is_named_by_its_ranks(tool, tmp_path):
