@@ -5,6 +5,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <atomic>
+
 #include "collect/definitions.h"
 #include "collect/text.h"
 #include "trace/python_layout.h"
@@ -33,7 +35,7 @@ struct Place {
 
 enum class Readable : uint32_t { not_looked, no, yes };
 
-Readable g_readable = Readable::not_looked;
+std::atomic<Readable> g_readable = Readable::not_looked;
 const PythonLayout* g_layout = nullptr;
 void* (*g_this_state)() = nullptr;
 int (*g_is_initialized)() = nullptr;
@@ -186,20 +188,20 @@ bool is_code(uint64_t address) {
 }
 
 void look_once() {
-  if (__atomic_load_n(&g_readable, __ATOMIC_RELAXED) != Readable::not_looked) return;
+  if (g_readable.load(std::memory_order_relaxed) != Readable::not_looked) return;
   g_is_initialized = symbol<int (*)()>("Py_IsInitialized");
   if (g_is_initialized == nullptr || g_is_initialized() == 0) return;  // perhaps later
   g_this_state = symbol<void* (*)()>("PyGILState_GetThisThreadState");
   g_layout = running_layout();
   g_places = static_cast<Place*>(map_private(kSlots * sizeof(Place)));
   const bool readable = g_this_state != nullptr && g_layout != nullptr && g_places != nullptr;
-  __atomic_store_n(&g_readable, readable ? Readable::yes : Readable::no, __ATOMIC_RELEASE);
+  g_readable.store(readable ? Readable::yes : Readable::no, std::memory_order_release);
 }
 
 }  // namespace
 
 void look_for_python() {
-  if (__atomic_load_n(&g_readable, __ATOMIC_ACQUIRE) != Readable::not_looked) return;
+  if (g_readable.load(std::memory_order_acquire) != Readable::not_looked) return;
   static SpinLock looking;
   if (!looking.try_lock()) return;  // another thread does
   look_once();
@@ -207,7 +209,7 @@ void look_for_python() {
 }
 
 size_t walk_python(uint64_t (&frames)[kMaxPythonFrames]) {
-  if (__atomic_load_n(&g_readable, __ATOMIC_ACQUIRE) != Readable::yes || g_is_initialized() == 0)
+  if (g_readable.load(std::memory_order_acquire) != Readable::yes || g_is_initialized() == 0)
     return 0;
   const PythonLayout& layout = *g_layout;
   const auto state = reinterpret_cast<uint64_t>(g_this_state());
@@ -232,7 +234,7 @@ size_t walk_python(uint64_t (&frames)[kMaxPythonFrames]) {
     if (layout.minor >= 14) code &= ~3ULL;  // the low bits are tags
     if (!is_code(code)) {
       // Not the layout that the version promises: never again.
-      __atomic_store_n(&g_readable, Readable::no, __ATOMIC_RELEASE);
+      g_readable.store(Readable::no, std::memory_order_release);
       return 0;
     }
     int64_t unit = 0;

@@ -7,6 +7,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <atomic>
+
 #include "collect/capture.h"
 #include "collect/chunks.h"
 #include "collect/clock.h"
@@ -200,7 +202,7 @@ void close_session() {
     used = session.highest_used;
   }
   trim_file(session, used);
-  __atomic_store_n(&session.header->state, segment::State::closed, __ATOMIC_RELEASE);
+  std::atomic_ref(session.header->state).store(segment::State::closed, std::memory_order_release);
 }
 
 }  // namespace stallscope::collect

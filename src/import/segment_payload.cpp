@@ -18,6 +18,7 @@ using ByteSpan = std::span<const unsigned char>;
 constexpr int kMaxNesting = 4;
 constexpr size_t kMaxElements = 32;  // of an array, shown as text
 constexpr size_t kMaxFields = 256;
+constexpr uint32_t kMaxVisits = 16'384;  // entries of schemas looked at for one payload
 
 enum class Shape { integer, unsigned_integer, real, brain, text, handle, other };
 
@@ -144,19 +145,23 @@ class PartReader {
     size_t bytes = 0, align = 1;
   };
 
-  Size size_of(uint32_t type, int depth) const {
+  Size size_of(uint32_t type, int depth) {
     if (const PayloadEnum* values = definitions_.enumeration(type))
       return {values->bytes, std::max<size_t>(values->bytes, 1)};
     if (const PayloadSchema* nested = definitions_.schema(type)) {
       size_t align = 1;
       if (depth < kMaxNesting)
         for (const PayloadEntry& entry : nested->entries)
-          align = std::max(align, size_of(entry.type, depth + 1).align);
+          if (visit()) align = std::max(align, size_of(entry.type, depth + 1).align);
       return {nested->static_bytes, align};
     }
     const Basic basic = basic_type(type);
     return {basic.bytes, std::min<size_t>(basic.bytes, 8)};
   }
+
+  // Damaged schemas may hold themselves, several times over: their entries are not followed for
+  // ever.
+  bool visit() { return visits_ < kMaxVisits && ++visits_ != 0; }
 
   void read_struct(const PayloadSchema& schema, ByteSpan data, int depth,
                    const std::string& prefix) {
@@ -166,6 +171,7 @@ class PartReader {
     std::vector<uint64_t> values(schema.entries.size());  // for entries that give a length
     size_t cursor = 0;
     for (size_t i = 0; i < schema.entries.size() && into_.fields.size() < kMaxFields; ++i) {
+      if (!visit()) return;
       PayloadEntry entry = schema.entries[i];
       if (!prefix.empty())
         entry.key = trace_.strings.intern(prefix + std::string(trace_.text(entry.key)));
@@ -309,6 +315,7 @@ class PartReader {
   DecodedPayload& into_;
   std::vector<PayloadEntry> pending_;
   size_t pending_text_ = 0;
+  uint32_t visits_ = 0;
 };
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace stallscope {
 namespace {
 
 std::string cell(std::string_view text) {
-  const std::string safe = valid_utf8(text);
+  std::string safe = valid_utf8(text);
   if (safe.find_first_of(",\"\r\n") == std::string::npos) return safe;
   std::string out = "\"";
   for (const char c : safe) out += c == '"' ? std::string("\"\"") : std::string(1, c);

@@ -153,7 +153,7 @@ void list_places(GateResult& result, const std::vector<FindingMeasure>& findings
 }
 
 GateResult check_findings(std::string assertion, std::string expected, uint64_t limit,
-                          std::vector<FindingMeasure> findings) {
+                          const std::vector<FindingMeasure>& findings) {
   GateResult result{.assertion = std::move(assertion), .expected = std::move(expected)};
   result.passed = findings.size() <= limit;
   list_places(result, findings);

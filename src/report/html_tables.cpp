@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "report/build.h"
 #include "report/html_parts.h"
@@ -39,7 +40,7 @@ std::vector<const RankSummary*> slowest_first(const RunSummary& summary) {
 
 /// Shade 0 to 10 of a heatmap cell.
 int shade(double fraction) {
-  return std::clamp(static_cast<int>(fraction * 10 + 0.5), 0, 10);
+  return static_cast<int>(std::lround(std::clamp(fraction, 0.0, 1.0) * 10));
 }
 
 std::string heat_row(const RankSummary& rank, const RankSummary* slowest) {

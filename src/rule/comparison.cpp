@@ -68,7 +68,7 @@ Result<std::shared_ptr<const std::regex>> parse_pattern(std::string_view text) {
   const std::string_view pattern = text.substr(1, close - 1);
   const std::string_view flags = text.substr(close + 1);
   if (pattern.empty()) return wrong("regular expression is empty");
-  if (flags != "" && flags != "i")
+  if (!flags.empty() && flags != "i")
     return wrong("unknown flag '" + std::string(flags) + "' after regular expression",
                  "Use /.../ or /.../i.");
   if (pattern.size() > kLongestPattern)

@@ -85,6 +85,9 @@ with tempfile.TemporaryDirectory() as temporary:
         seeds[fuzzer.name](corpus)
     else:
         (corpus / "bytes").write_bytes(bytes(range(256)) * 8)
+    # What a fuzzer once found is tried first for ever.
+    for path in (source / "tests/fuzz/regressions").glob(fuzzer.name.removeprefix("fuzz_") + "-*"):
+        (corpus / path.name).write_bytes(path.read_bytes())
     for number, path in enumerate(map(pathlib.Path, sys.argv[4:])):
         with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
             (corpus / f"given{number}").write_bytes(file.read(4000))
