@@ -12,6 +12,7 @@ namespace stallscope {
 namespace {
 
 constexpr int64_t kMostMembers = 1 << 20;
+constexpr int64_t kMostRank = 1 << 30;
 
 // "[0, 1, 2]"; none when it is shortened ("[0, 1, ..., 7]") or no list.
 std::vector<int64_t> listed(std::string_view text) {
@@ -82,26 +83,25 @@ void KinetoBuilder::describe_groups(std::string_view config) {
 }
 
 void KinetoBuilder::group_field(const RawEvent& raw) {
-  std::string_view name =
-      raw.has(Arg::group_name) ? raw.text(Arg::group_name) : raw.text(Arg::group_id);
+  std::string name(raw.has(Arg::group_name) ? raw.text(Arg::group_name) : raw.text(Arg::group_id));
   // Older profilers name no group; where the process has one only, it is that.
   if (name.empty() && group_members_.size() == 1) name = group_members_.begin()->first;
   if (name.empty()) return;
   fields_.push_back(Field::of_text(kKeyGroup, trace_.strings.intern(name)));
   // A list that is not of the group's size is of something else.
   const std::optional<int64_t> size = raw.integer(Arg::group_size, repairs_);
-  const auto known = group_members_.find(std::string(name));
+  const auto known = group_members_.find(name);
   if (size && known != group_members_.end() && static_cast<int64_t>(known->second.size()) != *size)
     group_members_.erase(known);
   if (!raw.has(Arg::group_ranks) && !raw.has(Arg::rank_stride)) return;
-  if (group_members_.contains(std::string(name))) return;
+  if (group_members_.contains(name)) return;
   std::vector<int64_t> members = listed(raw.text(Arg::group_ranks));
   if (members.empty())
     members = strided(raw.integer(Arg::rank_start, repairs_).value_or(-1),
                       raw.integer(Arg::rank_stride, repairs_).value_or(-1),
                       raw.integer(Arg::group_size, repairs_).value_or(0));
   if (!members.empty() && (!size || static_cast<int64_t>(members.size()) == *size))
-    group_members_.emplace(name, std::move(members));
+    group_members_.emplace(std::move(name), std::move(members));
 }
 
 void KinetoBuilder::name_groups_by_members() {
