@@ -56,6 +56,8 @@ std::vector<std::string> trainer_command(const fs::path& trainer, const BenchFla
   if (shape.dropout > 0) words.insert(words.end(), {"--dropout", std::to_string(shape.dropout)});
   if (shape.padding > 0) words.insert(words.end(), {"--padding", std::to_string(shape.padding)});
   if (shape.parts > 1) add("--accumulate", shape.parts);
+  if (shape.replicas > 1) add("--dp", shape.replicas);
+  if (shape.overlap) words.emplace_back("--overlap");
   if (shape.recompute) words.emplace_back("--recompute");
   if (shape.model == "clt")
     words.insert(words.end(), {"--activation", flags.activation, "--decoder", flags.decoder,
@@ -123,6 +125,11 @@ const RegisterCommand registration({
                      "Vocabulary (default: the model's own)")
           ->check(positive);
       app.add_option("--tp", flags->shape.ranks, "Tensor-parallel ranks")->check(positive);
+      app.add_option("--dp", flags->shape.replicas,
+                     "Data-parallel replicas, each with its part of the batch")
+          ->check(positive);
+      app.add_flag("--overlap", flags->shape.overlap,
+                   "Sums over the tensor-parallel group run beside computation");
       app.add_option("--features", flags->shape.features, "Features per layer (clt)")
           ->check(positive);
       app.add_option("--k", flags->shape.k, "Features kept per token (clt)")->check(positive);

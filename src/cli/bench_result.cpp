@@ -127,6 +127,8 @@ Json bench_result(const BenchShape& shape, const Json& report, const Json& facts
           {"accumulate", shape.parts},
           {"recompute", shape.recompute},
           {"tensorParallel", shape.ranks},
+          {"dataParallel", shape.replicas},
+          {"overlap", shape.overlap},
           {"device", report["environment"].value("cpu.model", "CPU")},
           {"host", report["environment"].value("host", "")},
           {"threadsPerRank", facts.value("threads", Json())},
@@ -155,10 +157,13 @@ std::string bench_text(const Json& result) {
   if (!step.is_object()) return "no step time: too few steps\n";
   auto ns = [](const Json& value) { return format_duration(value.get<double>()); };
   std::string out = fmt::format(
-      "{} {} layers, hidden {}, batch {}, sequence {}, {}, tensor parallel {}, {} head\n",
+      "{} {} layers, hidden {}, batch {}, sequence {}, {}, tensor parallel {}, data parallel {}, "
+      "{} "
+      "head\n",
       result["model"].get<std::string>(), result["layers"].dump(), result["hidden"].dump(),
       result["batch"].dump(), result["sequence"].dump(), result["precision"].get<std::string>(),
-      result["tensorParallel"].dump(), result["head"].get<std::string>());
+      result["tensorParallel"].dump(), result["dataParallel"].dump(),
+      result["head"].get<std::string>());
   out += fmt::format("{} per step ({} to {}), {:.0f} tokens/s\n", ns(step["median"]),
                      ns(step["low"]), ns(step["high"]), result["tokensPerSecond"].get<double>());
   if (const Json& use = result["utilisation"]; use.is_object()) {

@@ -34,6 +34,9 @@ int main(int argc, char** argv) {
   app.add_option("--dead-after", options.dead_after,
                  "Steps without activity after which a feature is dead (clt)");
   app.add_option("--tp", options.ranks, "Tensor-parallel ranks")->check(CLI::Range(1, 1024));
+  app.add_option("--dp", options.replicas, "Data-parallel replicas of those")
+      ->check(CLI::Range(1, 1024));
+  app.add_flag("--overlap", options.overlap, "Sums over the group run beside computation");
   app.add_option("--steps", options.steps, "Steps")->check(CLI::Range(1, 1'000'000));
   const std::map<std::string, stallscope::trainer::Precision> precisions{
       {"fp32", stallscope::trainer::Precision::fp32},

@@ -9,7 +9,7 @@ import time
 import pytest
 
 SMALL = ["--layers", 2, "--hidden", 64, "--batch", 4, "--seq", 32, "--vocabulary", 500,
-         "--steps", 8]
+         "--steps", 20]
 
 
 def bench(tool, folder, *args):
@@ -108,13 +108,14 @@ def test_text_says_what_it_divides_by(tool, tmp_path):
     (["--model", "nothing"], "bert"),
     (["--batch", 4, "--accumulate", 3], "multiple"),
     (["--model", "clt", "--dropout", 0.1], "no dropout"),
+    (["--batch", 4, "--dp", 3], "multiple"),
 ])
 def test_shapes_that_make_no_sense_are_refused(tool, tmp_path, args, words):
     done = tool("bench", *args, "-o", tmp_path / "out", check=2, timeout=60)
     assert words in done.stderr
 
 
-TINY = ["--model", "gpt", "--layers", 1, "--hidden", 32, "--batch", 2, "--seq", 8,
+TINY = ["--model", "gpt", "--layers", 1, "--hidden", 32, "--batch", 4, "--seq", 8,
         "--vocabulary", 64]
 
 
@@ -133,6 +134,14 @@ def test_training_resumes_with_the_same_bits(build, tmp_path, ranks):
     for file in tmp_path.glob("whole*"):
         assert file.read_bytes() == (tmp_path / file.name.replace("whole", "rest")).read_bytes()
     assert len(list(tmp_path.glob("whole*"))) == ranks
+
+
+def test_a_grid_of_replicas_and_shards_trains_as_one_rank_does(build):
+    args = ["--steps", 4, "--rate", "1e-3"]
+    losses = [float(trainer(build, *args, *grid).stdout.split()[-1])
+              for grid in ([], ["--tp", 2], ["--dp", 2], ["--tp", 2, "--dp", 2],
+                           ["--dp", 2, "--accumulate", 2], ["--tp", 2, "--overlap"])]
+    assert losses == pytest.approx([losses[0]] * len(losses), rel=1e-5)
 
 
 def test_a_damaged_checkpoint_is_refused(build, tmp_path):

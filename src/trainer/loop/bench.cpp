@@ -32,8 +32,16 @@ size_t heads_of(const BenchOptions& o) {
   return o.heads != 0 ? o.heads : std::max(o.hidden / 64, static_cast<size_t>(o.ranks));
 }
 
+// Elements of a bucket of gradients that are summed together: 25 MB.
+constexpr size_t kBucket = 25'000'000 / sizeof(float);
+
+size_t replicas_of(const BenchOptions& o) {
+  return static_cast<size_t>(o.replicas);
+}
+
+// Of one pass of one replica.
 size_t batch_of(const BenchOptions& o) {
-  return o.batch / o.parts;
+  return o.batch / o.parts / replicas_of(o);
 }
 
 // The length of a sequence, the same in every part of the batch: padding is spread evenly between
@@ -128,6 +136,8 @@ Result<Lowered> lowered(const BenchOptions& o, Shard shard) {
     product_library(&why);
     return Error{.message = live.error().message + (why.empty() ? "" : ": " + why)};
   }
+  if (o.replicas > 1) reduce_gradients(*program, kBucket);
+  if (o.overlap) overlap_collectives(*program);
   const size_t planned = program->arena_elements[static_cast<size_t>(Role::activation)];
   const MemoryFacts memory{bytes_of(*program, planned), bytes_of(*program, *live)};
   return Lowered{std::move(*program), memory};
@@ -162,7 +172,7 @@ Status check_memory(double needed) {
 // The inputs of one step, on the host, made before the loop: one batch for each part of a step.
 class Inputs {
  public:
-  Inputs(const BenchOptions& o, Session<float>& session)
+  Inputs(const BenchOptions& o, size_t replica, Session<float>& session)
       : session_(session),
         tokens_(session.device(), batch_of(o) * o.sequence),
         labels_(session.device(), o.masked_head ? masked_of(o) : batch_of(o) * o.sequence) {
@@ -174,7 +184,8 @@ class Inputs {
     const size_t ahead = Stream::kDepth / session.program().ops.size() + 2;
     tokens_.reserve(ahead);
     labels_.reserve(ahead);
-    for (size_t part = 0; part < o.parts; ++part) parts_.push_back(make_part(o, part));
+    for (size_t part = 0; part < o.parts; ++part)
+      parts_.push_back(make_part(o, replica * o.parts + part));
     if (o.masked_head) std::ranges::copy(masked_rows(o), session.index_data("masked"));
     if (o.padding > 0)
       for (size_t b = 0; b < batch_of(o); ++b)
@@ -257,13 +268,15 @@ void add_loss(Session<float>& session, float& sum, bool last) {
 }
 
 Status check_options(const BenchOptions& o) {
-  if (o.batch % o.parts != 0)
+  const size_t parts = o.parts * replicas_of(o);
+  if (o.batch % parts != 0)
     return Error{.message = "the batch (" + std::to_string(o.batch) +
-                            ") must be a multiple of its parts (" + std::to_string(o.parts) + ")"};
-  if (o.parts > 1 && !o.record.empty())
+                            ") must be a multiple of its parts (" + std::to_string(parts) + ")"};
+  if (parts > 1 && !o.record.empty())
     return Error{.message = "a run in parts is not recorded for a check"};
-  if (o.model == "clt" && (o.parts > 1 || o.dropout > 0 || o.padding > 0 || o.recompute))
-    return Error{.message = "a transcoder has no dropout, padding, accumulation or recomputation"};
+  if (o.model == "clt" && (parts > 1 || o.dropout > 0 || o.padding > 0 || o.recompute))
+    return Error{
+        .message = "a transcoder has no dropout, padding, accumulation, recomputation or replicas"};
   return ok_status();
 }
 
@@ -295,19 +308,22 @@ Status train_and_record(const BenchOptions& o, Session<float>& session, Inputs& 
 }
 
 int train(Rank& rank, const BenchOptions& o) {
-  auto it = lowered(o, {rank.rank, rank.size});
+  auto grid = make_grid(rank, o.ranks);
+  if (!grid.ok()) stop(grid.error());
+  const Rank &tensor = (*grid)->tensor, &data = (*grid)->data;
+  auto it = lowered(o, {tensor.rank, tensor.size, data.rank, data.size});
   if (!it.ok()) stop(it.error());
   // Threads of all ranks together never exceed the cores.
   Device device({.number = rank.rank, .team = std::max(cpu_limit() / rank.size, 1)});
-  Group group(rank.communicator, device);
-  Session<float> session(std::move(it->program), device, rank.size > 1 ? &group : nullptr, kSeed,
-                         library_of(o));
+  Group group(tensor.communicator, device), replicas(data.communicator, device);
+  Session<float> session(std::move(it->program), device, tensor.size > 1 ? &group : nullptr, kSeed,
+                         library_of(o), &replicas);
   auto must = [](const Status& status) {
     if (!status.ok()) stop(status.error());
   };
   if (!o.resume.empty())
-    must(load_checkpoint(checkpoint_path(o.resume, rank.rank, rank.size), session));
-  Inputs inputs(o, session);
+    must(load_checkpoint(checkpoint_path(o.resume, tensor.rank, tensor.size), session));
+  Inputs inputs(o, static_cast<size_t>(data.rank), session);
   device.synchronize();
   StepEnds ends;
   float loss = 0;
@@ -321,7 +337,7 @@ int train(Rank& rank, const BenchOptions& o) {
         inputs.upload(part);
         session.forward();
         check_loss(session);
-        session.backward();
+        session.backward(part + 1 == o.parts);
         if (o.parts > 1) add_loss(session, loss, part + 1 == o.parts);
       }
       session.optimizer_step({.rate = o.rate});
@@ -329,12 +345,13 @@ int train(Rank& rank, const BenchOptions& o) {
     }
   }
   if (const int code = finish(rank, session); code != 0) return code;
-  if (!o.save.empty())
-    must(save_checkpoint(checkpoint_path(o.save, rank.rank, rank.size), session));
+  if (!o.save.empty() && data.rank == 0)
+    must(save_checkpoint(checkpoint_path(o.save, tensor.rank, tensor.size), session));
   if (rank.rank == 0 && !o.facts.empty())
-    must(write_facts(
-        o.facts, session, it->memory, ends, library_of(o),
-        {.parts = o.parts, .tokens = tokens_of(o) * o.parts, .dead_after = o.dead_after}));
+    must(write_facts(o.facts, session, it->memory, ends, library_of(o),
+                     {.parts = o.parts,
+                      .tokens = tokens_of(o) * o.parts * replicas_of(o),
+                      .dead_after = o.dead_after}));
   return 0;
 }
 
@@ -344,11 +361,14 @@ int run_bench(const BenchOptions& options) {
   if (const Status status = check_options(options); !status.ok()) stop(status.error());
   // Refused here once, not by every rank.
   if (const Status status = check_memory(least_bytes(options)); !status.ok()) stop(status.error());
-  auto it = lowered(options, {0, options.ranks});
+  auto it = lowered(options, {0, options.ranks, 0, options.replicas});
   if (!it.ok()) stop(it.error());
-  if (const Status status = check_memory(it->memory.planned_bytes * options.ranks); !status.ok())
+  if (const Status status =
+          check_memory(it->memory.planned_bytes * options.ranks * options.replicas);
+      !status.ok())
     stop(status.error());
-  return run_ranks(options.ranks, [&](Rank& rank) { return train(rank, options); });
+  return run_ranks(options.ranks * options.replicas,
+                   [&](Rank& rank) { return train(rank, options); });
 }
 
 }  // namespace stallscope::trainer

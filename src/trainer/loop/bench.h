@@ -20,7 +20,9 @@ struct BenchOptions {
   bool dense_decoder = false;
   double sparsity = 0;       ///< factor of the transcoder's sparsity penalty
   size_t dead_after = 1000;  ///< steps after which a feature counts as dead
-  int ranks = 1;
+  int ranks = 1;             ///< that share the model's tensors
+  int replicas = 1;          ///< of those, each with its part of the batch
+  bool overlap = false;      ///< collectives beside computation where possible
   int steps = 5;
   Precision precision = Precision::fp32;
   bool masked_head = false;  ///< bert: project only masked tokens on the vocabulary

@@ -86,6 +86,38 @@ int run_as(Result<std::unique_ptr<comm::Communicator>> communicator,
 
 }  // namespace
 
+Result<std::unique_ptr<Grid>> make_grid(Rank& rank, int tensor) {
+  const int replicas = rank.size / tensor, t = rank.rank % tensor, d = rank.rank / tensor;
+  std::unique_ptr<comm::Communicator> own_tensor, own_data;
+  comm::Communicator *for_tensor = &rank.communicator, *for_data = &rank.communicator;
+  if (replicas == 1) {
+    own_data = comm::make_single("replicas");
+    for_data = own_data.get();
+  } else if (tensor == 1) {
+    own_tensor = comm::make_single("shards");
+    for_tensor = own_tensor.get();
+  } else {
+    const char* const group = std::getenv(kGroupVariable);
+    if (group == nullptr)
+      return Error{.message = "replicas of sharded models need ranks that the trainer started",
+                   .remedy = "start it without an MPI launcher"};
+    auto join = [&](const std::string& name, int own, int size) {
+      return comm::make_shared_memory(
+          {.name = std::string(group) + "-" + name, .rank = own, .size = size});
+    };
+    auto a = join("shards-" + std::to_string(d), t, tensor);
+    if (!a.ok()) return a.error();
+    auto b = join("replicas-" + std::to_string(t), d, replicas);
+    if (!b.ok()) return b.error();
+    own_tensor = std::move(*a), own_data = std::move(*b);
+    for_tensor = own_tensor.get(), for_data = own_data.get();
+  }
+  return std::make_unique<Grid>(Grid{.tensor = {t, tensor, *for_tensor},
+                                     .data = {d, replicas, *for_data},
+                                     .own_tensor = std::move(own_tensor),
+                                     .own_data = std::move(own_data)});
+}
+
 int run_ranks(int size, const std::function<int(Rank&)>& body) {
   if (const char* group = std::getenv(kGroupVariable)) {
     // A rank does not outlive the process that started it.

@@ -59,7 +59,8 @@ Result<Program> build_bert(const BertConfig& config, Shard shard) {
   const TensorId out_bias = b.parameter("head.out.bias", {config.vocabulary}, {}, false);
   TensorId logits = b.matmul_transposed("head.out", b.enter_parallel(x), table);
   logits = b.bias_add("logits", logits, out_bias);
-  b.backward(b.cross_entropy("loss", logits, labels, config.masked * config.parts));
+  b.backward(b.cross_entropy("loss", logits, labels,
+                             config.masked * config.parts * static_cast<size_t>(shard.replicas)));
   b.adamw();
   return b.finish();
 }

@@ -52,7 +52,8 @@ Result<Program> build_gpt(const GptConfig& config, Shard shard) {
   x = norm(b, "final.norm", x);
   const TensorId logits = b.matmul_transposed("logits", b.enter_parallel(x), table);
   b.backward(b.cross_entropy("loss", logits, labels,
-                             config.counted != 0 ? config.counted : rows * config.parts));
+                             (config.counted != 0 ? config.counted : rows * config.parts) *
+                                 static_cast<size_t>(shard.replicas)));
   b.adamw();
   return b.finish();
 }

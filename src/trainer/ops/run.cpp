@@ -22,7 +22,7 @@ size_t row_grain(size_t columns) {
 Dropout dropout_of(double share, int64_t site, const int32_t* counter) {
   if (counter == nullptr || share <= 0) return {};
   const auto number = static_cast<uint64_t>(static_cast<uint32_t>(*counter));
-  return {.stream = random_bits(0x64726f70, number << 16 | static_cast<uint64_t>(site)),
+  return {.stream = random_bits(0x64726f70, number << 32 | static_cast<uint64_t>(site)),
           .threshold = static_cast<uint32_t>(share * 0x1p32),
           .factor = 1 / (1 - share)};
 }

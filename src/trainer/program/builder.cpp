@@ -136,6 +136,14 @@ void Builder::reduce_group(TensorId x, int64_t op) {
        .n = {static_cast<int64_t>(tensor(x).size()), op}});
 }
 
+void Builder::sum_replicas(TensorId x) {
+  if (shard_.replicas == 1) return;
+  add({.kind = OpKind::all_reduce,
+       .in = {x},
+       .out = {x},
+       .n = {static_cast<int64_t>(tensor(x).size()), 0, kDataGroup}});
+}
+
 TensorId Builder::enter_parallel(TensorId x) {
   if (shard_.size == 1) return x;
   // The same data under a new name, so that its gradient is the group's sum.

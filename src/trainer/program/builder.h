@@ -17,6 +17,7 @@ namespace stallscope::trainer {
 struct Shard {
   int rank = 0;
   int size = 1;
+  int replica = 0, replicas = 1;  ///< data-parallel copies of the group
 };
 
 class Builder {
@@ -78,6 +79,8 @@ class Builder {
   TensorId enter_parallel(TensorId x);
   /// Sums `x` over the group in place; no gradient.
   void all_reduce(TensorId x);
+  /// Sums a scalar over the replicas, in place; no gradient.
+  void sum_replicas(TensorId x);
   /// Sums partial results over the group; identity backwards.
   TensorId leave_parallel(TensorId x);
 
@@ -113,6 +116,10 @@ class Builder {
     TensorId tensor = kNoTensor;
     bool shared = false;  ///< another tensor's gradient too: not to be written
   };
+  /// Replicas drop different elements of different data.
+  int64_t next_dropout_site() {
+    return (static_cast<int64_t>(shard_.replica) << 16) + ++dropout_sites_;
+  }
   /// What changes from pass to pass, for dropout.
   TensorId pass_counter();
   TensorId add_tensor(TensorInfo info);

@@ -39,15 +39,17 @@ TensorId Builder::product(std::string name, TensorId x, TensorId weight, bool tr
   add(product_op(x, false, weight, transposed, kNoTensor, y, m, n, k));
   on_backward([=, this] {
     const TensorId dy = gradient(y);
+    // First what others wait for: its sum over the group runs beside the weight's gradient.
+    if (tensor(x).role != Role::input) {
+      const Flow dx = flow_to(x);
+      add(product_op(dy, false, weight, !transposed, dx.base, dx.target, m, k, n));
+    }
     const Flow dw = flow_to(weight);
     if (transposed) {
       add(product_op(dy, true, x, false, dw.base, dw.target, n, k, m));
     } else {
       add(product_op(x, true, dy, false, dw.base, dw.target, k, n, m));
     }
-    if (tensor(x).role == Role::input) return;
-    const Flow dx = flow_to(x);
-    add(product_op(dy, false, weight, !transposed, dx.base, dx.target, m, k, n));
   });
   return y;
 }
@@ -123,7 +125,7 @@ TensorId Builder::attention(std::string name, TensorId qkv, const AttentionOptio
   const TensorId log_sums = activation(name + ".log_sums", {o.batch * o.heads, o.sequence});
   const TensorId y = activation(name, {o.batch * o.sequence, o.heads * o.head_size});
   const TensorId counter = o.dropout > 0 ? pass_counter() : kNoTensor;
-  const int64_t site = o.dropout > 0 ? ++dropout_sites_ : 0;
+  const int64_t site = o.dropout > 0 ? next_dropout_site() : 0;
   const std::array<int64_t, 8> sizes{as_int(o.batch),
                                      as_int(o.sequence),
                                      as_int(o.heads),
@@ -152,7 +154,7 @@ TensorId Builder::attention(std::string name, TensorId qkv, const AttentionOptio
 TensorId Builder::dropout(std::string name, TensorId x, double share, TensorId residual) {
   const TensorId y = activation(std::move(name), std::vector<size_t>(tensor(x).shape));
   const TensorId counter = pass_counter();
-  const std::array<int64_t, 8> sizes{as_int(rows(x)), as_int(columns(x)), ++dropout_sites_};
+  const std::array<int64_t, 8> sizes{as_int(rows(x)), as_int(columns(x)), next_dropout_site()};
   add({.kind = OpKind::dropout,
        .in = {x, residual, counter},
        .out = {y},
@@ -226,6 +228,7 @@ TensorId Builder::cross_entropy(std::string name, TensorId logits, TensorId labe
        .n = {as_int(m), as_int(n), first},
        .f = {scale}});
   add({.kind = OpKind::sum, .in = {losses}, .out = {loss}, .n = {as_int(m)}});
+  sum_replicas(loss);
   // The forward pass left the gradient where the logits were.
   on_backward([=, this] { gradients_[logits] = {logits, false}; });
   return loss;

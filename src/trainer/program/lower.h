@@ -30,7 +30,16 @@ Status prepare_operands(Program& program, Precision precision, const ProductLibr
 /// live at once at most: what no plan can go below.
 size_t plan_memory(Program& program);
 
-/// The three in order. `library` may be null with fp32.
+/// Adds the sum of the gradients over replicas, in buckets of at least so many elements: each
+/// starts on the communication stream when its last gradient is there, and the optimiser waits for
+/// all. After the operands are prepared.
+void reduce_gradients(Program& program, size_t bucket_elements);
+
+/// Moves the sums of backward sections to the communication stream where other work lies between
+/// what they wait for and what waits for them. After memory is planned.
+void overlap_collectives(Program& program);
+
+/// Fuses, prepares operands and plans memory. `library` may be null with fp32.
 /// Returns what plan_memory returns.
 Result<size_t> lower(Program& program, Precision precision, const ProductLibrary* library);
 

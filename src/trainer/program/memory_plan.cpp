@@ -47,7 +47,10 @@ void find_lives(const Program& program, std::vector<Block>& blocks) {
       block.last = i;
       block.read |= reads;
     };
-    for (const TensorId id : program.ops[i].in) touch(id, true);
+    // What is only changed in place (a sum over ranks) has not been read yet.
+    const auto& out = program.ops[i].out;
+    for (const TensorId id : program.ops[i].in)
+      touch(id, std::find(out.begin(), out.end(), id) == out.end());
     for (const TensorId id : program.ops[i].out) touch(id, false);
   }
   for (Block& block : blocks)

@@ -45,7 +45,8 @@ struct TensorInfo {
   bool decays = false;  ///< takes part in weight decay
   TensorId gradient = kNoTensor;
 
-  bool saved = false;  ///< state beside the parameters (int32), kept in checkpoints
+  bool is_bucket = false;  ///< of gradients: lies over those of several parameters
+  bool saved = false;      ///< state beside the parameters (int32), kept in checkpoints
 
   size_t size() const {
     size_t product = 1;
@@ -114,6 +115,10 @@ enum class OpKind : uint8_t {
   adamw,
 };
 inline constexpr size_t kOpKinds = static_cast<size_t>(OpKind::adamw) + 1;
+
+/// Which ranks a collective runs over (n[2] of an all_reduce): those that share the model's
+/// tensors, or the replicas.
+inline constexpr int64_t kTensorGroup = 0, kDataGroup = 1;
 
 /// Streams of a program: computation, and communication beside it.
 enum class StreamRole : uint8_t { compute, communication };

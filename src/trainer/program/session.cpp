@@ -34,10 +34,11 @@ bool is_backward(std::string_view section) {
 
 template <typename T>
 Session<T>::Session(Program program, Device& device, Group* group, uint64_t seed,
-                    const ProductLibrary* library)
+                    const ProductLibrary* library, Group* replicas)
     : program_(std::move(program)),
       device_(device),
       group_(group),
+      replicas_(replicas),
       communication_(device.create_stream()),
       parameters_(device, arena(program_, Role::parameter)),
       gradients_(device, arena(program_, Role::gradient)),
@@ -61,7 +62,7 @@ Session<T>::Session(Program program, Device& device, Group* group, uint64_t seed
     bindings_.real.push_back(real ? place : nullptr);
     bindings_.index.push_back(it.element == Element::index ? reinterpret_cast<int32_t*>(place)
                                                            : nullptr);
-    if (it.role == Role::gradient) gradient_list_.emplace_back(place, it.size());
+    if (it.role == Role::gradient && !it.is_bucket) gradient_list_.emplace_back(place, it.size());
     if (it.role != Role::parameter) continue;
     constexpr size_t kPiece = 8192;
     for (size_t at = 0; at < it.size(); at += kPiece)
@@ -193,11 +194,12 @@ void Session<T>::launch(const Op& op) {
   for (const uint32_t awaited : op.waits) stream.wait(*events_[awaited]);
   if (op.kind == OpKind::all_reduce) {
     const auto count = static_cast<size_t>(op.n[0]);
+    Group* const group = op.n[2] == kDataGroup ? replicas_ : group_;
     const comm::ReduceOp reduce = op.n[1] == 0 ? comm::ReduceOp::sum : comm::ReduceOp::max;
     if (program_.tensor(op.in[0]).element == Element::real) {
-      group_->all_reduce(stream, bindings_.at(op.in[0]), count, reduce);
+      group->all_reduce(stream, bindings_.at(op.in[0]), count, reduce);
     } else {
-      group_->all_reduce(stream, bindings_.index_at(op.in[0]), count, reduce);
+      group->all_reduce(stream, bindings_.index_at(op.in[0]), count, reduce);
     }
   } else {
     const size_t index = static_cast<size_t>(&op - program_.ops.data());
@@ -269,10 +271,14 @@ void Session<T>::forward() {
 }
 
 template <typename T>
-void Session<T>::backward() {
+void Session<T>::backward(bool is_last_pass) {
   for (const Section& it : program_.sections) {
     if (!is_backward(it.name)) continue;
-    for (uint32_t i = it.first; i < it.last; ++i) launch(program_.ops[i]);
+    for (uint32_t i = it.first; i < it.last; ++i) {
+      const Op& op = program_.ops[i];
+      const bool sums_replicas = op.kind == OpKind::all_reduce && op.n[2] == kDataGroup;
+      if (is_last_pass || !sums_replicas) launch(op);
+    }
   }
 }
 
@@ -297,6 +303,7 @@ void Session<T>::launch_adamw(const Op& op, const AdamOptions& options) {
   auto decaying = plain;
   decaying.kept = static_cast<T>(1 - options.rate * options.decay);
   const size_t index = static_cast<size_t>(&op - program_.ops.data());
+  for (const uint32_t awaited : op.waits) stream().wait(*events_[awaited]);
   const bool clears = program_.adds_gradients;
   stream().launch(kernel_name(op), work_[index], [this, plain, decaying, clears] {
     // A parameter and its gradient lie at the same place of their arenas.

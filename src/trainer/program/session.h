@@ -25,9 +25,10 @@ class Session {
  public:
   /// Allocates the arenas and sets every parameter to its initial value (from `seed`).
   /// `group` carries the program's collectives; null for a group of one. With `library`, matrix
-  /// products run there (floats only); what it cannot do fails the device.
+  /// products run there (floats only); what it cannot do fails the device. `replicas` carries
+  /// the sums over data-parallel replicas.
   Session(Program program, Device& device, Group* group, uint64_t seed,
-          const ProductLibrary* library = nullptr);
+          const ProductLibrary* library = nullptr, Group* replicas = nullptr);
 
   /// Waits for what is still running.
   ~Session();
@@ -44,8 +45,8 @@ class Session {
   void run(std::string_view section);
   /// Launches every section whose name does not end in ".backward" and is not "optimizer".
   void forward();
-  /// Launches every backward section.
-  void backward();
+  /// Launches every backward section; sums over replicas only after the last of several passes.
+  void backward(bool is_last_pass = true);
   /// Launches the AdamW update.
   void optimizer_step(const AdamOptions& options);
 
@@ -105,7 +106,7 @@ class Session {
 
   Program program_;
   Device& device_;
-  Group* group_;
+  Group *group_, *replicas_;
   Stream& communication_;
   Buffer<T> parameters_, gradients_, first_moments_, second_moments_, activations_, inputs_,
       constants_, scratch_;

@@ -1,0 +1,104 @@
+// Collectives beside computation: gradients of replicas in buckets, and sums whose
+// results are not needed at once, on the communication stream.
+#include <algorithm>
+
+#include "trainer/program/lower.h"
+
+namespace stallscope::trainer {
+namespace {
+
+bool overlap(const TensorInfo& a, const TensorInfo& b) {
+  return a.role == b.role && a.offset < b.offset + b.room() && b.offset < a.offset + a.room();
+}
+
+bool touches(const Program& program, const Op& op, const TensorInfo& it) {
+  auto is_part = [&](TensorId id) { return id != kNoTensor && overlap(program.tensor(id), it); };
+  return std::ranges::any_of(op.in, is_part) || std::ranges::any_of(op.out, is_part);
+}
+
+bool writes(const Program& program, const Op& op, const TensorInfo& it) {
+  return std::ranges::any_of(
+      op.out, [&](TensorId id) { return id != kNoTensor && overlap(program.tensor(id), it); });
+}
+
+// Inserts `op` after the op at `after`, which belongs to the same section.
+void insert_after(Program& program, uint32_t after, Op op) {
+  program.ops.insert(program.ops.begin() + after + 1, std::move(op));
+  for (Section& section : program.sections) {
+    if (section.first > after) ++section.first;
+    if (section.last > after) ++section.last;
+  }
+  for (Op& it : program.ops)
+    for (uint32_t& awaited : it.waits)
+      if (awaited > after) ++awaited;
+}
+
+struct Bucket {
+  size_t begin, end;  ///< elements of the gradients' arena
+};
+
+// From the end of the arena, where the gradients that are ready first lie.
+std::vector<Bucket> buckets_of(const Program& program, size_t elements) {
+  std::vector<Bucket> buckets;
+  std::vector<TensorId> parameters = program.parameters();
+  std::ranges::reverse(parameters);
+  for (const TensorId id : parameters) {
+    const TensorInfo& it = program.tensor(program.tensor(id).gradient);
+    const size_t end = it.offset + it.room();
+    if (buckets.empty() || buckets.back().end - buckets.back().begin >= elements)
+      buckets.push_back({end, end});
+    buckets.back().begin = it.offset;
+  }
+  return buckets;
+}
+
+}  // namespace
+
+void reduce_gradients(Program& program, size_t bucket_elements) {
+  for (const Bucket& bucket : buckets_of(program, bucket_elements)) {
+    const auto id = static_cast<TensorId>(program.tensors.size());
+    program.tensors.push_back({.name = "gradients." + std::to_string(bucket.begin),
+                               .shape = {bucket.end - bucket.begin},
+                               .role = Role::gradient,
+                               .offset = bucket.begin,
+                               .is_bucket = true});
+    const Section& optimizer = *program.section("optimizer");
+    uint32_t ready = 0;
+    for (uint32_t i = 0; i < optimizer.first; ++i)
+      if (writes(program, program.ops[i], program.tensor(id))) ready = i;
+    insert_after(program, ready,
+                 {.kind = OpKind::all_reduce,
+                  .stream = StreamRole::communication,
+                  .in = {id},
+                  .out = {id},
+                  .n = {static_cast<int64_t>(bucket.end - bucket.begin), 0, kDataGroup},
+                  .waits = {ready}});
+    program.ops[program.section("optimizer")->first].waits.push_back(ready + 1);
+  }
+}
+
+void overlap_collectives(Program& program) {
+  for (const Section& section : program.sections) {
+    if (!section.name.ends_with(".backward")) continue;
+    for (uint32_t i = section.first; i < section.last; ++i) {
+      Op& op = program.ops[i];
+      if (op.kind != OpKind::all_reduce || op.stream == StreamRole::communication) continue;
+      const TensorInfo& it = program.tensor(op.in[0]);
+      uint32_t writer = i, reader = i + 1;
+      while (writer > 0 && !writes(program, program.ops[writer - 1], it)) --writer;
+      // A group's collectives never run beside each other: the next one waits too.
+      auto must_wait = [&](const Op& later) {
+        return (later.kind == OpKind::all_reduce && later.n[2] == op.n[2]) ||
+               touches(program, later, it);
+      };
+      while (reader < program.ops.size() && !must_wait(program.ops[reader])) ++reader;
+      // Worth it only when something else runs between its cause and its use.
+      if (writer == 0 || reader == program.ops.size() || reader - writer < 2) continue;
+      op.stream = StreamRole::communication;
+      op.waits.push_back(writer - 1);
+      program.ops[reader].waits.push_back(i);
+    }
+  }
+}
+
+}  // namespace stallscope::trainer

@@ -1,0 +1,139 @@
+// Data parallelism on top of tensor parallelism, and collectives beside computation.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "ranks.h"
+#include "trainer/models/bert.h"
+#include "trainer/models/gpt.h"
+#include "trainer/program/initial_values.h"
+#include "trainer/program/lower.h"
+#include "trainer/program/session.h"
+
+namespace stallscope::trainer {
+namespace {
+
+constexpr size_t kVocabulary = 40, kSequence = 8, kBatch = 4;
+
+struct Layout {
+  int tensor = 1, replicas = 1;
+  size_t parts = 1;
+  bool overlap = false;
+};
+
+GptConfig config_of(const Layout& layout) {
+  return {.layers = 2,
+          .hidden = 16,
+          .heads = 4,
+          .vocabulary = kVocabulary,
+          .sequence = kSequence,
+          .batch = kBatch / static_cast<size_t>(layout.replicas) / layout.parts,
+          .parts = layout.parts};
+}
+
+// Losses of some steps on a grid of threads, each replica with its own part of the batch.
+std::vector<float> train(const Layout& layout, size_t bucket = 1000) {
+  std::vector<float> losses;
+  const int ranks = layout.tensor * layout.replicas;
+  std::vector<std::vector<std::unique_ptr<comm::Communicator>>> tensor_ends, data_ends;
+  for (int d = 0; d < layout.replicas; ++d)
+    tensor_ends.push_back(comm::make_thread_group(layout.tensor, "tensor-" + std::to_string(d)));
+  for (int t = 0; t < layout.tensor; ++t)
+    data_ends.push_back(comm::make_thread_group(layout.replicas, "data-" + std::to_string(t)));
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < ranks; ++rank) {
+    threads.emplace_back([&, rank] {
+      const int t = rank % layout.tensor, d = rank / layout.tensor;
+      const auto ut = static_cast<size_t>(t), ud = static_cast<size_t>(d);
+      Device device({.number = rank});
+      Group tensor(*tensor_ends[ud][ut], device), data(*data_ends[ut][ud], device);
+      const GptConfig config = config_of(layout);
+      auto program = build_gpt(config, {t, layout.tensor, d, layout.replicas});
+      REQUIRE(program.ok());
+      REQUIRE(lower(*program, Precision::fp32, nullptr).ok());
+      if (layout.replicas > 1) reduce_gradients(*program, bucket);
+      if (layout.overlap) overlap_collectives(*program);
+      Session<float> session(std::move(*program), device, layout.tensor > 1 ? &tensor : nullptr, 3,
+                             nullptr, &data);
+      for (int step = 0; step < 8; ++step) {
+        float loss = 0;
+        for (size_t part = 0; part < layout.parts; ++part) {
+          const size_t rows = config.batch * kSequence;
+          const size_t first = (ud * layout.parts + part) * rows;
+          for (size_t i = 0; i < rows; ++i) {
+            session.index_data("tokens")[i] =
+                static_cast<int32_t>(random_bits(1, first + i) % kVocabulary);
+            session.index_data("labels")[i] =
+                static_cast<int32_t>(random_bits(2, first + i) % kVocabulary);
+          }
+          session.forward();
+          session.backward(part + 1 == layout.parts);
+          device.synchronize();
+          loss += *session.data("loss");
+        }
+        session.optimizer_step({.rate = 3e-3});
+        device.synchronize();
+        if (rank == 0) losses.push_back(loss);
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  return losses;
+}
+
+TEST_CASE("replicas and shards compute what one rank does") {
+  const auto one = train({});
+  CHECK(one.back() < 0.95F * one.front());
+  for (const Layout& layout :
+       {Layout{.replicas = 2}, Layout{.replicas = 4}, Layout{.tensor = 2, .replicas = 2},
+        Layout{.replicas = 2, .parts = 2}, Layout{.tensor = 2, .overlap = true},
+        Layout{.tensor = 2, .replicas = 2, .overlap = true}}) {
+    CAPTURE(layout.tensor);
+    CAPTURE(layout.replicas);
+    CAPTURE(layout.overlap);
+    const auto losses = train(layout);
+    for (size_t i = 0; i < one.size(); ++i)
+      CHECK(losses[i] == doctest::Approx(one[i]).epsilon(1e-5));
+    CHECK(train(layout) == losses);  // deterministic for a layout
+  }
+  // Whatever the buckets, each gradient is summed once.
+  CHECK(train({.replicas = 2}, 1) == train({.replicas = 2}, 1 << 20));
+}
+
+TEST_CASE("buckets cover the gradients once, and start before the backward pass ends") {
+  auto program = build_gpt({.layers = 4}, {0, 1, 0, 2});
+  REQUIRE(program.ok());
+  reduce_gradients(*program, 20000);
+  std::vector<std::pair<size_t, size_t>> ranges;
+  const uint32_t end = program->section("optimizer")->first;
+  uint32_t first = end;
+  for (uint32_t i = 0; i < program->ops.size(); ++i) {
+    const Op& op = program->ops[i];
+    if (op.kind != OpKind::all_reduce || op.stream != StreamRole::communication) continue;
+    const TensorInfo& it = program->tensor(op.in[0]);
+    ranges.emplace_back(it.offset, it.offset + it.size());
+    first = std::min(first, i);
+    CHECK(std::ranges::count(program->ops[end].waits, i) == 1);
+  }
+  std::ranges::sort(ranges);
+  REQUIRE(ranges.size() > 3);
+  CHECK(ranges.front().first == 0);
+  for (size_t i = 1; i < ranges.size(); ++i) CHECK(ranges[i].first == ranges[i - 1].second);
+  CHECK(ranges.back().second == program->arena_elements[static_cast<size_t>(Role::gradient)]);
+  CHECK(first < end / 2 + end / 4);
+}
+
+TEST_CASE("sums over the group run beside the gradients of weights") {
+  auto program = build_bert({}, {0, 2});
+  REQUIRE(program.ok());
+  REQUIRE(lower(*program, Precision::fp32, nullptr).ok());
+  overlap_collectives(*program);
+  int beside = 0;
+  for (const Op& op : program->ops) beside += op.stream == StreamRole::communication ? 1 : 0;
+  CHECK(beside >= 4);  // two for each layer
+}
+
+}  // namespace
+}  // namespace stallscope::trainer
