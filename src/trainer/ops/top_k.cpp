@@ -231,6 +231,7 @@ void top_k_list(const TopK<T>& it, size_t rank, const SparseList<T>& list) {
   const auto threshold = std::bit_cast<uint32_t>(it.state[0]);
   int64_t left = it.state[1];
   for (size_t r = 0; r < rank; ++r) left -= it.counts[r];
+  left = std::max<int64_t>(left, 0);
   // Ties are taken in the order (feature, layer, row), up to `last` of feature `last_feature`.
   size_t last_feature = it.features, last = 0;
   if (left < it.counts[rank]) {
@@ -239,7 +240,6 @@ void top_k_list(const TopK<T>& it, size_t rank, const SparseList<T>& list) {
     for_each_key(it, [&](size_t place, uint32_t key) {
       if (key == threshold) ++ties[place % it.features];
     });
-    left = std::max<int64_t>(left, 0);
     for (last_feature = 0; left >= ties[last_feature]; ++last_feature) left -= ties[last_feature];
     for (; left > 0; ++last)
       if (key_at(it, last / it.batch, last % it.batch, last_feature) == threshold) --left;
