@@ -85,8 +85,9 @@ std::vector<Error> missing_ranks(const std::vector<RankSummary>& ranks) {
   }
   if (missing == 0) return {};
   if (missing > kNamed) names += " and " + std::to_string(missing - kNamed) + " more";
-  return {Error{.message = "rank " + names + " of " + std::to_string(world) +
-                           " is missing: waits between ranks cannot be told apart fully",
+  return {Error{.message = (missing == 1 ? "rank " : "ranks ") + names + " of " +
+                           std::to_string(world) + (missing == 1 ? " is" : " are") +
+                           " missing: waits between ranks cannot be told apart fully",
                 .remedy = "record every rank, or name all of their folders",
                 .code = "rank-missing"}};
 }

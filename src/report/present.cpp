@@ -1,4 +1,5 @@
 #include "report/present.h"
+#include "rule/rank_findings.h"
 
 #include <fmt/format.h>
 
@@ -84,7 +85,10 @@ std::string percent_text(double fraction) {
 }
 
 std::string gain_text(const Finding& finding) {
-  if (!finding.gain) return "not measured";
+  if (!finding.gain) {
+    const double seen = finding.status == FindingStatus::measured ? seen_cost(finding) : 0;
+    return seen > 0 ? duration_text(seen) + " per step seen, gain unknown" : "not measured";
+  }
   const Gain& gain = *finding.gain;
   if (gain.step_time) {
     std::string text = fmt::format("saves about {} per step",

@@ -12,18 +12,6 @@ const Place& primary(const Finding& finding) {
   return finding.locations.empty() ? kNowhere : finding.locations.front();
 }
 
-// What an unpriced finding was seen to take on the device, in ns per step: its order when no step
-// time says what a gain would be.
-double seen_cost(const Finding& finding) {
-  if (finding.gain && finding.gain->step_time) return 0;
-  const auto value = [&finding](std::string_view name) {
-    const auto found = std::ranges::find(finding.evidence, name, &Evidence::name);
-    return found == finding.evidence.end() ? std::optional<double>() : found->value;
-  };
-  return value("device idle").value_or(0) +
-         value("exposed_ns").value_or(value("duration_ns").value_or(0));
-}
-
 // A slow rank is a symptom. Where a rule with a remedy says which line makes the
 // others wait for that rank, the line comes first.
 void put_causes_before_slow_ranks(std::vector<Finding>& findings) {
@@ -40,13 +28,23 @@ void put_causes_before_slow_ranks(std::vector<Finding>& findings) {
 
 }  // namespace
 
+double seen_cost(const Finding& finding) {
+  const auto value = [&finding](std::string_view name) {
+    const auto found = std::ranges::find(finding.evidence, name, &Evidence::name);
+    return found == finding.evidence.end() ? std::optional<double>() : found->value;
+  };
+  return value("device idle").value_or(0) +
+         value("exposed_ns").value_or(value("duration_ns").value_or(0));
+}
+
 void rank_findings(std::vector<Finding>& findings) {
   std::ranges::stable_sort(findings, [](const Finding& a, const Finding& b) {
     const auto key = [](const Finding& f) {
       const Gain::Range range = f.gain && f.gain->step_time ? *f.gain->step_time : Gain::Range();
       const Ns once = f.gain ? f.gain->one_time.value_or(0) : 0;
-      return std::tuple(-range.mid, -once, -seen_cost(f), f.advice, -static_cast<int>(f.severity),
-                        -range.low, -range.high);
+      const bool priced = f.gain && f.gain->step_time;
+      return std::tuple(-range.mid, -once, priced ? 0 : -seen_cost(f), f.advice,
+                        -static_cast<int>(f.severity), -range.low, -range.high);
     };
     const auto tie = [](const Finding& f) {
       return std::tie(f.rule_id, primary(f), f.subject, f.fingerprint);

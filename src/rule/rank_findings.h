@@ -8,6 +8,10 @@
 
 namespace stallscope {
 
+/// What a finding was seen to take on the device, in ns per step; 0 when nothing says so. Its order
+/// when no step time says what a gain would be.
+double seen_cost(const Finding& finding);
+
 /// Orders by predicted gain on step time, then one-time gain, then severity;
 /// advice last among equals. Ties are broken by rule, place and fingerprint, so
 /// the order never depends on that of the input.
