@@ -1,11 +1,18 @@
 #!/usr/bin/env bash
-# Precision and recall per rule on lines that public repositories fixed.
+# How well `stallscope lint` finds what public repositories have, on clones that you provide.
 #
-#   scripts/truth.sh CLONES     CLONES holds the repositories, one per owner+name
+#   scripts/truth.sh CLONES            precision and recall per rule on lines that were fixed
+#   scripts/truth.sh --alarms CLONES   findings, and false ones by a labelled sample, per 1,000
+#                                      lines of step and forward code
+#
+# CLONES holds the repositories, one per owner+name.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-if [ $# -ne 1 ] || [ "$1" = "-h" ] || [ "$1" = "--help" ]; then
-  sed -n '2,4p' "$0" | sed 's/^# \{0,1\}//'
-  exit 2
+tool=$PWD/build/release/stallscope
+if [ $# -eq 1 ] && [ "${1#-}" = "$1" ]; then
+  exec python3 tests/truth/truth.py "$tool" tests/truth/pairs.csv "$1"
+elif [ $# -eq 2 ] && [ "$1" = "--alarms" ]; then
+  exec python3 tests/truth/alarms.py "$tool" tests/truth/alarms.csv "$2"
 fi
-exec python3 tests/truth/truth.py "$PWD/build/release/stallscope" tests/truth/pairs.csv "$1"
+sed -n '2,9p' "$0" | sed 's/^# \{0,1\}//'
+exit 2

@@ -110,6 +110,17 @@ void print_statistics(const std::vector<Finding>& findings) {
   for (const auto& [count, id] : sorted) std::printf("%6zu  %s\n", count, id.c_str());
 }
 
+/// Lines of the chosen files that run in every step or forward pass.
+size_t step_lines(const SourceAnalysis& source) {
+  size_t lines = 0;
+  const auto& files = source.index.files();
+  for (size_t f = 0; f < files.size(); ++f) {
+    if (std::ranges::binary_search(source.project.chosen, files[f]->path))
+      lines += source.index.step_lines(f);
+  }
+  return lines;
+}
+
 /// What could not be read of the chosen files: those skipped, and those of
 /// which a smaller share than `least` could be parsed.
 std::vector<std::string> reading_notes(const SourceAnalysis& source, double least) {
@@ -133,6 +144,7 @@ Result<std::string> render(const LintOptions& options, const Linted& linted) {
   out["schemaVersion"] = "1.0";
   out["findings"] = findings_json(results.findings);
   out["rules"] = rules_json(results.rules);
+  out["stepLines"] = step_lines(linted.source);
   out["warnings"] = reading_notes(linted.source, 1);
   out["errors"] = Json::array();
   return dump(out, 2) + "\n";
@@ -241,6 +253,7 @@ int lint(LintOptions options) {
   add_places(findings, linted->source, for_people);
   if (options.statistics) {
     print_statistics(findings);
+    print_message(counted(step_lines(linted->source), "line") + " of step and forward code");
   } else {
     auto text = render(options, *linted);
     if (!text) return fail(text.error());

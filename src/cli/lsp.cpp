@@ -12,6 +12,7 @@
 #include "cli/json_rpc.h"
 #include "cli/lint_engine.h"
 #include "cli/lint_fix.h"
+#include "cli/lsp_document.h"
 #include "cli/rules_docs.h"
 
 namespace stallscope {
@@ -51,16 +52,6 @@ json position(uint32_t line, uint32_t character) {
   return {{"line", line}, {"character", character}};
 }
 
-/// The protocol counts UTF-16 units; a line's length in them.
-uint32_t utf16_length(std::string_view text) {
-  uint32_t units = 0;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if ((byte & 0xc0) != 0x80) units += byte >= 0xf0 ? 2 : 1;
-  }
-  return units;
-}
-
 std::string_view line_text(std::string_view text, uint32_t line) {
   for (; line > 1; --line) {
     const size_t end = text.find('\n');
@@ -73,11 +64,11 @@ std::string_view line_text(std::string_view text, uint32_t line) {
 }
 
 /// From where the matched expression begins to the end of its first line.
-json range_of(const Finding& finding, std::string_view text) {
+json range_of(const Finding& finding, const LspPart& part) {
   const Place& place = finding.locations.front();
-  const std::string_view line = line_text(text, place.line);
+  const uint32_t at = place.line - part.first_line - 1;
+  const std::string_view line = line_text(part.text, at + 1);
   const size_t column = std::min<size_t>(place.column == 0 ? 0 : place.column - 1, line.size());
-  const uint32_t at = place.line == 0 ? 0 : place.line - 1;
   return {{"start", position(at, utf16_length(line.substr(0, column)))},
           {"end", position(at, utf16_length(line))}};
 }
@@ -109,11 +100,6 @@ class Server {
   }
 
  private:
-  struct Document {
-    std::string path, text;
-    Linted linted;
-  };
-
   static json failed(const json& id, int code, const std::string& text) {
     return {{"jsonrpc", "2.0"}, {"id", id}, {"error", {{"code", code}, {"message", text}}}};
   }
@@ -150,6 +136,10 @@ class Server {
         {"textDocument/didChange", &Server::did_change},
         {"textDocument/didSave", &Server::did_save},
         {"textDocument/didClose", &Server::did_close},
+        {"notebookDocument/didOpen", &Server::did_open_notebook},
+        {"notebookDocument/didChange", &Server::did_change_notebook},
+        {"notebookDocument/didSave", &Server::did_save},
+        {"notebookDocument/didClose", &Server::did_close_notebook},
         {"textDocument/hover", &Server::hover},
         {"textDocument/codeAction", &Server::code_action}};
     return (this->*kHandlers.at(method))(params);
@@ -161,6 +151,10 @@ class Server {
     return {{"capabilities",
              {{"textDocumentSync",
                {{"openClose", true}, {"change", kFull}, {"save", {{"includeText", false}}}}},
+              {"notebookDocumentSync",
+               {{"notebookSelector",
+                 {{{"notebook", "jupyter-notebook"}, {"cells", {{{"language", "python"}}}}}}},
+                {"save", true}}},
               {"hoverProvider", true},
               {"codeActionProvider", {{"codeActionKinds", {"quickfix"}}}}}},
             {"serverInfo", {{"name", "stallscope"}}}};
@@ -178,25 +172,80 @@ class Server {
     return params.at("textDocument").at("uri").get<std::string>();
   }
 
-  void set_text(const std::string& uri, std::string text) {
-    const std::string path = path_of(uri);
-    if (path.empty() || language_of_file(path).empty() || language_of_file(path) == "notebook")
-      return;
-    Document& document = documents_[uri];
-    document.path = path;
-    document.text = std::move(text);
-    dirty_.push_back(uri);
-  }
-
   json did_open(const json& params) {
-    set_text(uri_of(params), params.at("textDocument").at("text").get<std::string>());
+    const std::string uri = uri_of(params), path = path_of(uri);
+    if (path.empty() || language_of_file(path).empty() || language_of_file(path) == "notebook")
+      return nullptr;
+    LspDocument& document = documents_[uri];
+    document.path = path;
+    document.parts = {{.uri = uri, .text = params.at("textDocument").at("text")}};
+    dirty_.push_back(uri);
     return nullptr;
   }
   json did_change(const json& params) {
-    const json& changes = params.at("contentChanges");
-    if (!changes.empty()) set_text(uri_of(params), changes.back().at("text").get<std::string>());
+    const auto document = documents_.find(uri_of(params));
+    if (document == documents_.end()) return nullptr;
+    for (const json& change : params.at("contentChanges"))
+      apply_change(document->second.parts.front().text, change);
+    dirty_.push_back(document->first);
     return nullptr;
   }
+
+  static LspPart cell_of(const json& cell, const json& texts) {
+    constexpr int kCode = 2;  ///< kinds of cells: 1 is prose
+    LspPart out{.uri = cell.at("document"), .code = cell.value("kind", kCode) == kCode};
+    for (const json& text : texts) {
+      if (text.at("uri") == out.uri) out.text = text.at("text");
+    }
+    return out;
+  }
+  json did_open_notebook(const json& params) {
+    const json& notebook = params.at("notebookDocument");
+    const std::string uri = notebook.at("uri"), path = path_of(uri);
+    if (language_of_file(path) != "notebook") return nullptr;
+    LspDocument& document = documents_[uri];
+    document.path = path;
+    document.notebook = true;
+    document.parts.clear();
+    for (const json& cell : notebook.at("cells"))
+      document.parts.push_back(cell_of(cell, params.at("cellTextDocuments")));
+    dirty_.push_back(uri);
+    return nullptr;
+  }
+  json did_change_notebook(const json& params) {
+    const auto found = documents_.find(params.at("notebookDocument").at("uri"));
+    const json cells = params.at("change").value("cells", json::object());
+    if (found == documents_.end()) return nullptr;
+    std::vector<LspPart>& parts = found->second.parts;
+    if (cells.contains("structure")) {
+      const json& array = cells["structure"].at("array");
+      const size_t start = std::min(array.at("start").get<size_t>(), parts.size());
+      const size_t end = std::min(start + array.at("deleteCount").get<size_t>(), parts.size());
+      for (size_t i = start; i < end; ++i) publish(parts[i].uri, json::array());
+      const auto at = parts.erase(parts.begin() + static_cast<ptrdiff_t>(start),
+                                  parts.begin() + static_cast<ptrdiff_t>(end));
+      std::vector<LspPart> added;
+      for (const json& cell : array.value("cells", json::array()))
+        added.push_back(cell_of(cell, cells["structure"].value("didOpen", json::array())));
+      parts.insert(at, added.begin(), added.end());
+    }
+    for (const json& changed : cells.value("textContent", json::array())) {
+      LspPart* part = found->second.part(changed.at("document").at("uri").get<std::string>());
+      if (!part) continue;
+      for (const json& change : changed.at("changes")) apply_change(part->text, change);
+    }
+    dirty_.push_back(found->first);
+    return nullptr;
+  }
+  json did_close_notebook(const json& params) {
+    const auto found = documents_.find(params.at("notebookDocument").at("uri"));
+    if (found == documents_.end()) return nullptr;
+    for (const LspPart& part : found->second.parts) publish(part.uri, json::array());
+    std::erase(dirty_, found->first);
+    documents_.erase(found);
+    return nullptr;
+  }
+
   json did_save(const json&) {
     return relint({});  // what one file calls decides what another one stalls
   }
@@ -215,13 +264,14 @@ class Server {
   void lint_dirty() {
     std::ranges::sort(dirty_);
     dirty_.erase(std::unique(dirty_.begin(), dirty_.end()), dirty_.end());
-    for (const std::string& uri : std::exchange(dirty_, {})) lint(uri, documents_.at(uri));
+    for (const std::string& uri : std::exchange(dirty_, {})) lint(documents_.at(uri));
   }
 
-  void lint(const std::string& uri, Document& document) {
+  void lint(LspDocument& document) {
+    document.lay_out();
     LintSettings settings;
     settings.paths = {fs::path(document.path).parent_path().string()};
-    settings.given[document.path] = document.text;
+    settings.given[document.path] = document.as_file();
     auto linted = run_lint(settings);
     if (!linted) {
       const json message = {{"type", 1}, {"message", linted.error().to_string()}};
@@ -229,16 +279,23 @@ class Server {
       return;
     }
     document.linted = std::move(*linted);
-    json list = json::array();
+    std::map<std::string, json> lists;
+    for (const LspPart& part : document.parts) lists.emplace(part.uri, json::array());
     for (const Finding& finding : document.linted.results.findings) {
-      if (finding.locations.empty()) continue;
-      list.push_back({{"range", range_of(finding, document.text)},
-                      {"severity", severity_number(finding)},
-                      {"source", "stallscope"},
-                      {"code", finding.rule_id},
-                      {"message", finding.title + "\n" + finding.message}});
+      const LspPart* part = part_of(document, finding);
+      if (!part) continue;
+      lists[part->uri].push_back({{"range", range_of(finding, *part)},
+                                  {"severity", severity_number(finding)},
+                                  {"source", "stallscope"},
+                                  {"code", finding.rule_id},
+                                  {"message", finding.title + "\n" + finding.message}});
     }
-    publish(uri, list);
+    for (const auto& [uri, list] : lists) publish(uri, list);
+  }
+
+  static const LspPart* part_of(const LspDocument& document, const Finding& finding) {
+    if (finding.locations.empty()) return nullptr;
+    return document.part_at(finding.locations.front().line);
   }
 
   void publish(const std::string& uri, const json& diagnostics) const {
@@ -247,13 +304,21 @@ class Server {
                 {"params", {{"uri", uri}, {"diagnostics", diagnostics}}}});
   }
 
-  /// Findings whose line lies in [first, last], 0-based.
-  std::vector<const Finding*> findings_at(const Document& document, uint32_t first,
-                                          uint32_t last) const {
+  /// The open document that a file's or a cell's URI belongs to; null when there is none.
+  LspDocument* document_of(const std::string& uri) {
+    for (auto& [own, document] : documents_) {
+      if (document.part(uri)) return &document;
+    }
+    return nullptr;
+  }
+
+  /// Findings in lines [first, last], 0-based, of a part.
+  static std::vector<const Finding*> findings_at(const LspDocument& document, const LspPart& part,
+                                                 uint32_t first, uint32_t last) {
     std::vector<const Finding*> out;
     for (const Finding& finding : document.linted.results.findings) {
-      if (finding.locations.empty() || finding.locations.front().line == 0) continue;
-      const uint32_t line = finding.locations.front().line - 1;
+      if (part_of(document, finding) != &part) continue;
+      const uint32_t line = finding.locations.front().line - part.first_line - 1;
       if (first <= line && line <= last) out.push_back(&finding);
     }
     return out;
@@ -261,12 +326,13 @@ class Server {
 
   json hover(const json& params) {
     if (!dirty_.empty()) lint_dirty();
-    const auto document = documents_.find(uri_of(params));
-    if (document == documents_.end()) return nullptr;
+    const std::string uri = uri_of(params);
+    LspDocument* document = document_of(uri);
+    if (!document) return nullptr;
     const auto line = params.at("position").at("line").get<uint32_t>();
     std::string text;
-    for (const Finding* finding : findings_at(document->second, line, line)) {
-      const Rule* rule = rule_of(document->second.linted, *finding);
+    for (const Finding* finding : findings_at(*document, *document->part(uri), line, line)) {
+      const Rule* rule = rule_of(document->linted, *finding);
       if (!rule) continue;
       text += (text.empty() ? "" : "\n\n---\n\n") + rule_markdown(*rule);
     }
@@ -278,30 +344,31 @@ class Server {
     if (!dirty_.empty()) lint_dirty();
     const std::string uri = uri_of(params);
     json actions = json::array();
-    const auto found = documents_.find(uri);
-    if (found == documents_.end()) return actions;
-    const Document& document = found->second;
+    LspDocument* document = document_of(uri);
+    if (!document) return actions;
+    const LspPart& part = *document->part(uri);
+    const std::string whole = document->lay_out();
     const json& range = params.at("range");
     for (const Finding* finding :
-         findings_at(document, range.at("start").at("line").get<uint32_t>(),
+         findings_at(*document, part, range.at("start").at("line").get<uint32_t>(),
                      range.at("end").at("line").get<uint32_t>())) {
       const auto add = [&](const std::string& title, const std::string& text, bool preferred) {
         actions.push_back({{"title", title},
                            {"kind", "quickfix"},
                            {"isPreferred", preferred},
-                           {"edit", whole_edit(uri, document.text, text)}});
+                           {"edit", whole_edit(uri, part.text, part_after(part, whole, text))}});
       };
-      if (const auto text = fixed(document.linted, *finding, document.text))
+      if (const auto text = fixed(document->linted, *finding, whole))
         add(finding->title, *text, true);
-      if (const auto text = with_ignore(document.text, document.path,
-                                        finding->locations.front().line, finding->rule_id))
+      if (const auto text =
+              with_ignore(whole, document->path, finding->locations.front().line, finding->rule_id))
         add("Accept " + finding->rule_id + " here", *text, false);
     }
     return actions;
   }
 
   JsonRpc rpc_;
-  std::map<std::string, Document> documents_;
+  std::map<std::string, LspDocument> documents_;  ///< by the URI of the file or notebook
   std::vector<std::string> dirty_;
   bool shut_down_ = false, exit_ = false;
 };
@@ -310,7 +377,7 @@ const RegisterCommand kLsp({
     .name = "lsp",
     .summary = "Lint in an editor: a language server on standard input and output",
     .examples = "Examples:\n"
-                "  stallscope lsp      started by an editor for Python, C++ and CUDA files",
+                "  stallscope lsp      started by an editor for Python, notebooks, C++ and CUDA",
     .setup = [](CLI::App&) -> std::function<int()> { return [] { return Server().run(); }; },
 });
 

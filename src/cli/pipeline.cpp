@@ -13,6 +13,7 @@
 #include "report/build.h"
 #include "rule/evaluate.h"
 #include "rule/load.h"
+#include "trace/line_ranges.h"
 
 namespace stallscope {
 namespace {
@@ -68,6 +69,18 @@ Result<Analyzed> analyze_inputs(const std::vector<std::string>& paths,
   return analyzed;
 }
 
+/// Lines that ran in any process of the run.
+std::map<std::string, LineEvidence> line_evidence(const std::vector<RunManifest>& manifests) {
+  std::map<std::string, LineEvidence> out;
+  for (const RunManifest& manifest : manifests) {
+    for (const auto& [file, lines] : manifest.lines) {
+      out[file].watched.merge(lines_of_ranges(lines.watched));
+      out[file].hit.merge(lines_of_ranges(lines.hit));
+    }
+  }
+  return out;
+}
+
 /// Ranks that the run had and the inputs have not.
 std::vector<Error> missing_ranks(const std::vector<RankSummary>& ranks) {
   std::set<int> present;
@@ -105,6 +118,8 @@ Result<Report> make_report(std::span<const std::string> inputs, const PipelineOp
   const Result<std::vector<Rule>> rules = loading.get();
   if (!rules) return rules.error();
   if (!analyzed) return analyzed.error();
+  EvaluateOptions evaluation;
+  evaluation.line_evidence = line_evidence(analyzed->manifests);
   SourceStore& sources = analyzed->sources;
 
   ReportInput input;
@@ -126,7 +141,6 @@ Result<Report> make_report(std::span<const std::string> inputs, const PipelineOp
          .code = "collective-order"});
 
   progress.update("evaluating rules");
-  EvaluateOptions evaluation;
   std::string warning;
   const auto facts =
       facts_of_run(options.source, input.summary, input.run.command, *rules, warning);

@@ -50,6 +50,7 @@ Result<RuleSet> compile_source_rules(std::span<const Rule> rules) {
     SourceRule& to = out.emplace_back();
     to.id = rule.id;
     to.condition = rule.source;
+    to.once_per_function = rule.once_per_function;
     to.host_block = rule.gain == GainModel::remove_sync || rule.gain == GainModel::batch_calls;
     for (Language language : rule.languages) to.languages.emplace_back(to_string(language));
   }

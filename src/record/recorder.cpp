@@ -11,6 +11,7 @@
 #include "record/environment.h"
 #include "record/gather.h"
 #include "record/launcher.h"
+#include "record/line_evidence.h"
 #include "record/machine.h"
 #include "record/node_sampler.h"
 #include "record/python_sampler.h"
@@ -172,6 +173,7 @@ Result<Recording> record(const RecordOptions& options,
   note_samples(sampler.stop(), recording.manifest);
   note_node(node.stop(), recording.manifest);
   note_annotations(take_annotations(*room), recording.manifest);
+  recording.manifest.lines = take_line_evidence(*room);
   if (!end) {
     remove_all(recording);
     return end.error();

@@ -12,7 +12,7 @@
 namespace stallscope {
 
 enum class Severity : uint8_t { info, low, medium, high, critical };
-enum class Language : uint8_t { python, cpp, cuda };
+enum class Language : uint8_t { python, cpp, cuda, config };
 
 /// What is known about a finding from the run.
 enum class FindingStatus : uint8_t {

@@ -14,18 +14,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 15> kKeys = {
-    "id",   "title",       "severity", "languages", "tier",     "why",     "source",    "trace",
-    "gain", "environment", "fix",      "cases",     "fallback", "startup", "references"};
+constexpr std::array<std::string_view, 16> kKeys = {
+    "id",   "title",       "severity", "languages", "tier",     "why",     "source",     "trace",
+    "gain", "environment", "fix",      "cases",     "fallback", "startup", "references", "once"};
 constexpr std::array<std::string_view, 5> kSeverities = {"critical", "high", "medium", "low",
                                                          "info"};
-constexpr std::array<std::string_view, 3> kLanguages = {"python", "cpp", "cuda"};
+constexpr std::array<std::string_view, 4> kLanguages = {"python", "cpp", "cuda", "config"};
 constexpr std::array<std::string_view, 2> kTiers = {"defect", "advice"};
 constexpr std::array<std::string_view, 3> kGrades = {"safe", "suggestion", "display"};
 constexpr std::array<std::string_view, 8> kModels = {
     "none",        "remove-sync",        "remove-kernels",       "shrink-host",
     "batch-calls", "overlap-collective", "coalesce-collectives", "prefetch-input"};
-constexpr std::array<std::string_view, 4> kCaseEndings = {".py", ".cpp", ".cu", ".jsonl"};
+constexpr std::array<std::string_view, 7> kCaseEndings = {".py",   ".cpp",  ".cu", ".jsonl",
+                                                          ".json", ".yaml", ".sh"};
 
 bool is_id(std::string_view id) {
   return !id.empty() && id.front() >= 'a' && id.front() <= 'z' &&
@@ -86,6 +87,10 @@ class RuleReader {
     if (rule_.languages.empty()) yaml_fail(file_, languages, "languages is empty");
     if (root_["tier"]) rule_.advice = one_of(root_["tier"], "tier", kTiers) == "advice";
     if (root_["fallback"]) rule_.fallback = yaml_bool(file_, root_["fallback"], "fallback");
+    if (root_["once"]) {
+      static constexpr std::array<std::string_view, 1> kScopes = {"function"};
+      rule_.once_per_function = one_of(root_["once"], "once", kScopes) == "function";
+    }
     if (root_["startup"]) rule_.startup = yaml_bool(file_, root_["startup"], "startup");
     if (root_["references"])
       rule_.references = yaml_texts(file_, root_["references"], "references");
@@ -185,7 +190,7 @@ class RuleReader {
         const auto known = [&](std::string_view ending) { return path.ends_with(ending); };
         if (std::ranges::none_of(kCaseEndings, known))
           yaml_fail(file_, list, "case '" + path + "' is of no known kind",
-                    "Cases end in .py, .cpp, .cu or .jsonl.");
+                    "Cases end in .py, .cpp, .cu, .json, .yaml, .sh or .jsonl.");
         rule_.cases.push_back({(folder / path).string(), fires});
       }
     }

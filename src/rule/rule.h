@@ -48,7 +48,8 @@ std::optional<GainModel> gain_model_of(std::string_view text);
 std::string_view to_string(Language language);
 std::optional<Language> language_of(std::string_view text);
 
-/// A file that shows the rule at work: source (.py, .cpp, .cu) or trace (.jsonl).
+/// A file that shows the rule at work: source (.py, .cpp, .cu, .json, .yaml, .sh) or trace
+/// (.jsonl).
 struct RuleCase {
   std::string path;  ///< as it can be opened
   bool fires = true;
@@ -77,11 +78,12 @@ struct Rule {
   std::string why;
   Severity severity = Severity::info;  ///< the worst it may be
   std::vector<Language> languages;
-  bool advice = false;        ///< shown, but never in an exit code
-  bool fallback = false;      ///< speaks only where no other rule matched the observation
-  bool startup = false;       ///< also fires on work before the first steady step
-  std::string after_finding;  ///< what to say after the observed facts; may be empty
-  std::string source_text;    ///< the `source:` block as written; empty = none
+  bool advice = false;             ///< shown, but never in an exit code
+  bool once_per_function = false;  ///< of its matches in one function the first is shown
+  bool fallback = false;           ///< speaks only where no other rule matched the observation
+  bool startup = false;            ///< also fires on work before the first steady step
+  std::string after_finding;       ///< what to say after the observed facts; may be empty
+  std::string source_text;         ///< the `source:` block as written; empty = none
   std::shared_ptr<const SourceCondition> source;
   std::vector<TraceCondition> trace;              ///< any of them
   std::vector<EnvironmentCondition> environment;  ///< any of them

@@ -20,13 +20,14 @@ class Reader {
   SourceClause clause(const YAML::Node& node) {
     SourceClause out;
     if (!node.IsMap()) {
-      fail(node, "a source condition must be a map with `call`, `pattern` or `matcher`");
+      fail(node,
+           "a source condition must be a map with `call`, `pattern`, `matcher` or `settings`");
       return out;
     }
     for (const auto& entry : node)
       key(out, entry.first.as<std::string>(""), entry.first, entry.second);
-    if (out.calls.empty() && out.patterns.empty() && out.matcher.empty()) {
-      fail(node, "a source condition needs `call`, `pattern` or `matcher`");
+    if (out.calls.empty() && out.patterns.empty() && out.matcher.empty() && out.settings.empty()) {
+      fail(node, "a source condition needs `call`, `pattern`, `matcher` or `settings`");
     }
     return out;
   }
@@ -47,7 +48,10 @@ class Reader {
            const YAML::Node& value) {
     if (name == "languages") {
       out.languages = words(
-          value, [](std::string_view w) { return w == "python" || w == "cpp" || w == "cuda"; },
+          value,
+          [](std::string_view w) {
+            return w == "python" || w == "cpp" || w == "cuda" || w == "config";
+          },
           "language");
     } else if (name == "call") {
       out.calls = words(value);
@@ -74,7 +78,9 @@ class Reader {
           },
           "guard");
     } else if (name == "args") {
-      arguments(out, value);
+      out.args = tests(value, "`args` must map an argument to what it must be");
+    } else if (name == "settings") {
+      out.settings = tests(value, "`settings` must map a setting to what it must be");
     } else if (name == "where") {
       if (!value.IsMap())
         fail(value, "`where` must map metavariables to value kinds");
@@ -97,9 +103,11 @@ class Reader {
     return word;
   }
 
-  void arguments(SourceClause& out, const YAML::Node& value) {
-    if (!value.IsMap()) return fail(value, "`args` must map an argument to what it must be");
+  std::vector<ArgumentTest> tests(const YAML::Node& value, const char* otherwise) {
+    std::vector<ArgumentTest> out;
+    if (!value.IsMap()) fail(value, otherwise);
     for (const auto& entry : value) {
+      if (!value.IsMap()) break;
       ArgumentTest test;
       test.name = entry.first.as<std::string>("");
       std::string alternatives = entry.second.as<std::string>("");
@@ -108,8 +116,9 @@ class Reader {
         test.any_of.push_back(alternatives.substr(at, bar - at));
         at = bar + 1;
       }
-      out.args.push_back(std::move(test));
+      out.push_back(std::move(test));
     }
+    return out;
   }
 
   void nested(SourceClause& out, const std::string& relation, const YAML::Node& value) {

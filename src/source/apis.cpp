@@ -24,11 +24,14 @@ const Set kMasks = {"isnan",       "isinf", "isfinite", "eq",          "ne",    
                     "logical_xor", "any",   "all",      "isin",        "isclose",    "signbit",
                     "bool",        "gt_",   "lt_",      "greater",     "less",       "not_equal"};
 const Set kNumberMethods = {
-    "size",          "dim",        "numel",          "nelement",   "ndimension",
-    "element_size",  "stride",     "data_ptr",       "get_device", "is_floating_point",
-    "is_contiguous", "is_complex", "storage_offset", "item",       "sizes",
-    "is_cuda",       "defined",    "elapsed_time",   "index",      "count",
-    "startswith",    "endswith",   "isdigit",        "query"};
+    "size",          "dim",         "numel",          "nelement",   "ndimension",
+    "element_size",  "stride",      "data_ptr",       "get_device", "is_floating_point",
+    "is_contiguous", "is_complex",  "storage_offset", "item",       "sizes",
+    "is_cuda",       "defined",     "elapsed_time",   "index",      "count",
+    "startswith",    "endswith",    "isdigit",        "query",      "requires_grad",
+    "has_value",     "scalar_type", "is_leaf",        "is_sparse",  "is_cpu",
+    "is_same",       "nbytes",      "itemsize",       "use_count",  "layout",
+    "sym_size",      "sym_sizes",   "empty",          "has_storage"};
 const Set kTensorOnly = {"backward",
                          "detach",
                          "detach_",
@@ -194,10 +197,10 @@ const Set kDeviceModules = {"cuda", "npu",  "mlu", "musa", "xpu",         "neuro
 const Set kTensorCasts = {"float", "half", "double", "long", "int", "short", "byte", "bool"};
 /// Functions of jax.numpy that ask about types and shapes: Python values.
 const Set kJaxStatic = {
-    "shape",          "ndim",          "size",      "result_type", "issubdtype",
-    "isdtype",        "iscomplexobj",  "isrealobj", "dtype",       "finfo",
-    "iinfo",          "promote_types", "axis_size", "can_cast",    "broadcast_shapes",
-    "axis_index_size"};
+    "shape",           "ndim",          "size",      "result_type", "issubdtype",
+    "isdtype",         "iscomplexobj",  "isrealobj", "dtype",       "finfo",
+    "iinfo",           "promote_types", "axis_size", "can_cast",    "broadcast_shapes",
+    "axis_index_size", "isscalar"};
 
 bool is_loader_class(std::string_view name) {
   return name == "DataLoader" || name == "StatefulDataLoader" || name.ends_with("DataLoader");
@@ -289,11 +292,16 @@ Value of_torch(std::string_view path, std::string_view name, const CallShape& ca
 
 }  // namespace
 
+bool is_cpu(std::string_view argument) {
+  return argument == "'cpu'" || argument == "\"cpu\"" || argument.ends_with("kCPU") ||
+         argument == "torch.device('cpu')" || argument == "torch.device(\"cpu\")";
+}
+
 bool is_dtype(std::string_view argument) {
   if (contains_any(argument, {"device", "cuda", "gpu", "rank"})) return false;
   return contains_any(
       argument, {"dtype", "float", "half", "int", "long", "bool", "double", "kf32", "kf64", "kf16",
-                 "kbf16", "khalf", "ki64", "kuint", "kbyte", "complex", "precision"});
+                 "kbf16", "khalf", "ki64", "kuint", "kbyte", "complex", "precision", "_type"});
 }
 
 bool is_factory(std::string_view path) {
@@ -321,6 +329,8 @@ std::optional<Value> value_of_function(std::string_view path, const CallShape& c
   }
   if (root == "jax") {
     if (path == "jax.device_get") return proven(Kind::numpy);
+    // psum(1, axis) is the axis' size, known when it is traced.
+    if (path == "jax.lax.psum" && call.first.kind == Kind::number) return proven(Kind::number);
     if (kJaxStatic.contains(name)) return proven(name == "shape" ? Kind::shape : Kind::number);
     if (path == "jax.jit" || path == "jax.pmap" || path == "jax.grad" ||
         path == "jax.value_and_grad" || path == "jax.vmap") {

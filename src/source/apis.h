@@ -34,6 +34,8 @@ std::optional<Value> value_of_attribute(const Value& receiver, std::string_view 
 bool is_tensor_only_method(std::string_view name);
 /// Whether the method casts: float(), half(), long(), ...
 bool is_tensor_cast(std::string_view name);
+/// Whether an argument of `.to(...)` names the CPU, literally.
+bool is_cpu(std::string_view argument);
 /// Whether an argument of `.to(...)` names a dtype rather than a device.
 bool is_dtype(std::string_view argument);
 /// Whether the call makes a host tensor of constant content when it names no device.

@@ -58,7 +58,7 @@ class Collector {
   }
 
   void run_matcher(const CompiledClause& clause) {
-    if (!applies(clause)) return;
+    if (!applies(clause) || !file_.inference.has_tensors()) return;
     std::vector<Match> found;
     clause.matcher->find(file_, found);
     for (Match& match : found)
@@ -96,9 +96,15 @@ class Collector {
     return least == Certainty::unknown || value.dependency != 0;
   }
 
+  static bool is_about_tensors(const KindWord& word) {
+    return std::ranges::find(word.kinds, Kind::device_tensor) != word.kinds.end() ||
+           std::ranges::find(word.kinds, Kind::mask) != word.kinds.end();
+  }
+
   void consider(const CompiledClause& clause, NodeId id, Bindings bindings, const Value* given) {
     Value subject = given ? *given : subject_of(id);
     if (clause.on && !fits(subject, *clause.on, clause.certainty)) return;
+    if (clause.on && !file_.inference.has_tensors() && is_about_tensors(*clause.on)) return;
     if ((clause.unless & kGuardHostValue) != 0 && subject.is_host() && !clause.on) return;
     for (const auto& [name, kind] : clause.where) {
       auto bound = bindings.find(name);
@@ -141,8 +147,11 @@ class Collector {
     const Value& value = file_.inference.at(object);
     // What is called a batch and moved to the device came from the loader.
     const std::string_view method = ast_[callee].text;
+    // A module's own input is on its device already, unless it is the loader's whole batch.
+    const bool forward = (facts_.functions[file_.outline.function_of[id]].flags & kForward) != 0;
+    const std::string_view root = root_name(object);
     if (value.kind == Kind::unknown && (method == "to" || method == "cuda") &&
-        is_batch_name(root_name(object)))
+        is_batch_name(root) && (!forward || contains_any(root, {"batch", "data"})))
       return likely(Kind::batch, kLoaded);
     return value;
   }
@@ -196,8 +205,15 @@ class Collector {
         return true;
       } else if (wanted == "not-device-tensor") {
         if (!file_.inference.at(found).is_device()) return true;
+      } else if (wanted == "kept-by-name") {
+        // batch["lengths"]: counts that lie beside a batch's tensors are tensors.
+        const NodeId key =
+            ast_[found].kind == K::subscript ? ast_.child(found, Role::index) : kNoNode;
+        if (key != kNoNode && ast_[key].kind == K::string &&
+            !contains_any(ast_.slice(found), {"config", "cfg", "args", "opt", "param", "group"}))
+          return true;
       } else if (wanted == "a-device") {
-        if (!is_dtype(ast_.slice(found))) return true;
+        if (!is_dtype(ast_.slice(found)) && !is_cpu(ast_.slice(found))) return true;
       } else if (wanted.starts_with("kind:")) {
         const KindWord* kind = kind_of(std::string_view(wanted).substr(5));
         const Value& value = file_.inference.at(found);
@@ -352,11 +368,21 @@ class Collector {
     return object == kNoNode ? std::string_view() : ast_.slice(object);
   }
 
+  /// Whether what is moved or read is an agent's action or observation, by name.
+  bool is_environment_value(NodeId id) const {
+    if (ast_[id].kind != K::call) return false;
+    for (NodeId at = id; at < ast_[id].end; ++at) {
+      if (ast_[at].kind == K::name && is_environment_name(ast_[at].text)) return true;
+    }
+    return false;
+  }
+
   /// Guards that do not come from conditions: where a value is kept.
   uint32_t place_guards(NodeId id) const {
     uint32_t guards = 0;
     const FunctionFacts& function = facts_.functions[file_.outline.function_of[id]];
     if ((function.flags & kCachedFunction) != 0) guards |= kGuardCached;
+    if (is_environment_value(id)) guards |= kGuardEnvironment;
     for (NodeId at = ast_[id].parent; at != kNoNode; at = ast_[at].parent) {
       const Node& node = ast_[at];
       if (node.kind == K::call) {

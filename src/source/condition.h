@@ -27,7 +27,7 @@ struct NestedTest {
 
 /// One way a rule can match. All that is given must hold.
 struct SourceClause {
-  std::vector<std::string> languages;  ///< "python", "cpp", "cuda"; empty = the rule's
+  std::vector<std::string> languages;  ///< "python", "cpp", "cuda", "config"; empty = the rule's
   std::vector<std::string> calls;      ///< "item", "torch.cuda.synchronize", "torch.linalg.*"
   std::vector<std::string> patterns;   ///< code with metavariables $X, in the file's grammar
   std::string matcher;                 ///< name of a registered matcher (data flow only)
@@ -37,6 +37,8 @@ struct SourceClause {
   std::vector<std::string> unless;     ///< guards that silence
   std::vector<std::string> lower;      ///< guards that lower the severity only
   std::vector<ArgumentTest> args;
+  std::vector<ArgumentTest>
+      settings;  ///< of a script or configuration file; the first has the place
   std::map<std::string, std::string> where;  ///< metavariable -> value kind
   std::vector<NestedTest> nested;
   std::string file_has, file_lacks;  ///< identifiers that must (not) occur in the file
@@ -52,7 +54,8 @@ struct SourceRule {
   std::string id;
   std::vector<std::string> languages;
   std::shared_ptr<const SourceCondition> condition;
-  bool host_block = false;  ///< each match stops the host: one expression is one finding
+  bool once_per_function = false;  ///< further matches in a function say nothing new
+  bool host_block = false;         ///< each match stops the host: one expression is one finding
 };
 
 }  // namespace stallscope

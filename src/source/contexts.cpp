@@ -15,8 +15,8 @@ Contexts::Contexts(const CallGraph& graph, std::vector<EntryPoint> entry_points)
   from_.assign(16, std::vector<uint32_t>(graph.functions(), 0));
   find_step_loops();
   seed();
-  for (uint16_t bit :
-       {kInStep, kInForward, kInJit, kAtInterval, kInEval, kInCheckpoint, kInInit, kOutside})
+  for (uint16_t bit : {kInStep, kInForward, kInJit, kNearStep, kAtInterval, kInEval, kInInference,
+                       kInCheckpoint, kInInit, kOutside})
     propagate(bit);
 }
 
@@ -140,6 +140,7 @@ void Contexts::seed() {
     if ((f.flags & kJitCompiled) != 0) bits_[id] |= kInJit;
     if (whole_step_[id] == 0) {
       if ((f.flags & kEvalFunction) != 0 || eval_entry) bits_[id] |= kInEval;
+      if ((f.flags & kInferenceFunction) != 0) bits_[id] |= kInInference;
       if ((f.flags & kCheckpointFunction) != 0) bits_[id] |= kInCheckpoint;
       if ((f.flags & kInitFunction) != 0) bits_[id] |= kInInit;
     }
@@ -161,12 +162,17 @@ bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
   if ((bit == kOutside || bit == kInInit) && is_example_path(graph_.file(edge.from).path) &&
       !is_example_path(graph_.file(edge.to).path))
     return false;
+  // Nor does what a test does in a step.
+  if (is_test_path(graph_.file(edge.from).path) && !is_test_path(graph_.file(edge.to).path))
+    return false;
   const bool named = (to.flags & (kEvalFunction | kCheckpointFunction | kInitFunction)) != 0 &&
                      whole_step_[edge.to] == 0;
   const bool firm = named && (to.flags & kWeakRole) == 0;
   switch (bit) {
     case kInStep:
       return in_step && !rare && !firm;
+    case kNearStep:
+      return in_step || (from & kNearStep) != 0;
     case kAtInterval:
       return (in_step && rare && !named) || ((from & kAtInterval) != 0 && !in_step_loop && !named);
     case kInForward:
@@ -174,6 +180,7 @@ bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
     case kInJit:
       return (from & kInJit) != 0 || (call.guards & kGuardJit) != 0;
     case kInEval:
+    case kInInference:
     case kInCheckpoint:
     case kInInit:
       // What a function's own name says wins: plot() called by evaluate() builds, it does not run.
@@ -222,6 +229,8 @@ bool Contexts::has_step_loop(FunctionId id) const {
 uint16_t Contexts::at(FunctionId function, uint32_t loop) const {
   uint16_t bits = bits_[function];
   if (step_loop(function, loop) != kNone) return static_cast<uint16_t>((bits & kInJit) | kInStep);
+  // Rollouts of a trainer generate in every step.
+  if ((bits & kInInference) != 0 && (bits & kNearStep) != 0) bits |= kInStep;
   if ((bits & kInStep) == 0 && has_step_loop(function))
     return static_cast<uint16_t>(bits | kOutside);
   return bits;

@@ -25,6 +25,8 @@ enum ContextBit : uint16_t {
   kAtInterval = 32,  ///< called from the step, but only now and then
   kOutside = 64,     ///< called from code that runs once
   kInJit = 128,
+  kNearStep = 512,     ///< reached from the step, whatever the names on the way say
+  kInInference = 256,  ///< generation, prediction, export: beside training
 };
 
 class Contexts {

@@ -36,8 +36,9 @@ enum FunctionFlag : uint32_t {
   kModuleLevel = 1u << 10,
   kReturnsInterval = 1u << 11,  ///< answers "is it time to log?"
   kMainFunction = 1u << 12,
-  kReferenced = 1u << 13,  ///< handed on as a value somewhere
-  kWeakRole = 1u << 14,    ///< its name says init or eval, but steps call such functions too
+  kReferenced = 1u << 13,         ///< handed on as a value somewhere
+  kInferenceFunction = 1u << 15,  ///< generates, predicts, shows: its caller wants host values
+  kWeakRole = 1u << 14,           ///< its name says init or eval, but steps call such functions too
 };
 
 struct FunctionFacts {

@@ -9,6 +9,7 @@
 #include "source/candidates.h"
 #include "source/evidence.h"
 #include "source/roles.h"
+#include "source/settings.h"
 
 namespace stallscope {
 namespace {
@@ -48,7 +49,7 @@ std::string_view language_of_file(std::string_view path) {
   if (ext == "cpp" || ext == "cc" || ext == "cxx" || ext == "h" || ext == "hpp" || ext == "hh" ||
       ext == "c++")
     return "cpp";
-  return {};
+  return is_settings_file(path) ? "config" : std::string_view();
 }
 
 FileFacts analyze_file(const std::string& path, std::string_view bytes, const RuleSet& rules,
@@ -63,6 +64,16 @@ FileFacts analyze_file(const std::string& path, std::string_view bytes, const Ru
     facts.skipped = true;
     facts.note = "larger than " + std::to_string(options.max_bytes >> 20) +
                  " MB; raise --max-file-size to read it";
+    return facts;
+  }
+  if (facts.language == "config") {
+    // Large ones are data.
+    facts.skipped = bytes.size() > kLargestSettings;
+    if (facts.skipped) return facts;
+    facts.has_suppressions = bytes.find("stallscope:") != std::string_view::npos;
+    facts.functions.emplace_back().flags = kModuleLevel;
+    facts.functions.back().name = facts.functions.back().qualified = "<file>";
+    collect_settings(without_bom(bytes), rules, facts);
     return facts;
   }
   if (!names_framework(bytes)) {

@@ -62,6 +62,12 @@ uint32_t Guards::by_parent(NodeId at, NodeId below) const {
       return kGuardErrorPath;
     case K::assert_:
       return role == Role::value ? +kGuardErrorPath : 0u;
+    case K::with_:
+      // with jax.ensure_compile_time_eval(): once, when it is traced
+      return role == Role::body && ast_.slice(at).substr(0, 80).find("ensure_compile_time") !=
+                                       std::string_view::npos
+                 ? +kGuardCached
+                 : 0u;
     case K::block:
     case K::module:
       return left_early(below);
@@ -83,8 +89,16 @@ uint32_t Guards::left_early(NodeId statement) const {
     if (body == kNoNode || condition == kNoNode || ast_.child(at, Role::alternative) != kNoNode)
       continue;
     if (only_leaves(body)) guards |= of_condition(condition, true);
+    // `if self.training: ...; return losses`: what follows predicts.
+    if (returns(body)) guards |= of_condition(condition, true) & kGuardEvaluation;
   }
   return early_[statement];
+}
+
+bool Guards::returns(NodeId block) const {
+  NodeId last = kNoNode;
+  for (NodeId c : children(ast_, block)) last = c;
+  return last != kNoNode && ast_[last].kind == K::return_;
 }
 
 bool Guards::only_leaves(NodeId block) const {
@@ -185,6 +199,20 @@ bool Guards::has_default(NodeId name) const {
   return false;
 }
 
+/// Whether the function of `name` says `global NAME`: what it assigns stays.
+bool Guards::is_declared_global(NodeId name) const {
+  const NodeId function = ast_.ancestor(name, K::function);
+  if (function == kNoNode) return false;
+  for (NodeId at = function; at < ast_[function].end; ++at) {
+    if (ast_[at].kind != K::global) continue;
+    for (NodeId c : children(ast_, at)) {
+      if (ast_[c].text == ast_[name].text) return true;
+    }
+    if (ast_.slice(at).find(ast_[name].text) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
 uint32_t Guards::of_compare(NodeId id, bool negated) const {
   const Node& node = ast_[id];
   NodeId left = node.first_child, right = left == kNoNode ? kNoNode : ast_[left].next;
@@ -216,6 +244,8 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
                     contains_any(l, {"cache", "_buf", "->"}))) {
       guards |= kGuardCached;
     }
+    if (is_none && ast_[left].kind == K::name && (l.starts_with('_') || is_declared_global(left)))
+      guards |= kGuardCached;
     if (is_none && ast_[left].kind == K::name && has_default(left)) guards |= kGuardNotGiven;
     return guards;
   }
@@ -236,7 +266,7 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
                           "print_every", "every_n"}))
     return kGuardInterval;
   // The first steps, or one given step.
-  if (!negated && is_counter(l) && (equal || op == "<" || op == "<=") &&
+  if (!negated && is_counter(l) && (equal || ((op == "<" || op == "<=") && r != "0")) &&
       inference_.at(right).kind == Kind::number && ast_[right].kind == K::number) {
     return kGuardInterval;
   }
@@ -249,7 +279,7 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
     return (equal != negated) ? +kGuardEvaluation : 0u;
   }
   // `if self.max_len < n` before `self.table = ...`: kept and grown.
-  if (!negated && contains_any(l, {"self."}) &&
+  if (!negated && contains_any(l, {"self."}) && ast_[left].kind != K::binary &&
       contains_any(text,
                    {"cache", "max_len", "max_seq", "seq_len_cached", "shape", "size", "numel"})) {
     guards |= kGuardCached;

@@ -10,6 +10,7 @@
 #include "source/cache.h"
 #include "source/notebook.h"
 #include "source/roles.h"
+#include "source/settings.h"
 
 namespace stallscope {
 namespace {
@@ -19,6 +20,15 @@ constexpr unsigned kMaxHops = 5;  ///< through returns and parameters of own fun
 std::unique_ptr<FileFacts> read_one(const SourceInput& input, const RuleSet& rules,
                                     const IndexOptions& options) {
   std::string bytes = input.bytes;
+  std::error_code ec;
+  // Large configuration files are data, and need not be read to know it.
+  if (!input.on_disk.empty() && is_settings_file(input.path) &&
+      std::filesystem::file_size(input.on_disk, ec) > kLargestSettings) {
+    auto out = std::make_unique<FileFacts>();
+    out->path = input.path;
+    out->skipped = true;
+    return out;
+  }
   if (!input.on_disk.empty()) {
     auto read = read_file(input.on_disk);
     if (!read) {
@@ -67,6 +77,7 @@ std::vector<uint32_t> largest_first(const std::vector<SourceInput>& inputs) {
 std::string_view word_of(uint16_t bits) {
   if ((bits & kInStep) != 0) return "step";
   if ((bits & kInForward) != 0) return "forward";
+  if ((bits & kInInference) != 0) return "inference";
   if ((bits & kInEval) != 0) return "eval";
   if ((bits & (kInInit | kOutside | kInCheckpoint | kAtInterval)) != 0) return "init";
   return "library";
@@ -147,12 +158,16 @@ void SourceIndex::merge_blocks(std::vector<SourceFact>& facts,
   }
 }
 
-/// One rule speaks once about a line: a.item(), b.item() are read by the same statement.
-void SourceIndex::merge_lines(std::vector<SourceFact>& facts) {
-  std::set<std::tuple<uint32_t, std::string_view, std::string_view>> seen;
+/// One rule speaks once about a line: a.item(), b.item() are read by the same statement. Some speak
+/// once about a function: what they are about is its loop, or how it is built.
+void SourceIndex::merge_lines(std::vector<SourceFact>& facts) const {
+  std::set<std::tuple<uint32_t, std::string, std::string_view>> seen;
   for (SourceFact& fact : facts) {
     if (fact.rule_id.empty()) continue;
-    if (!seen.emplace(fact.first_line, fact.rule_id, fact.function).second) fact.rule_id.clear();
+    const auto rule = std::ranges::find(rules_->rules(), fact.rule_id, &SourceRule::id);
+    const uint32_t line =
+        rule != rules_->rules().end() && rule->once_per_function ? 0 : fact.first_line;
+    if (!seen.emplace(line, fact.rule_id, fact.function).second) fact.rule_id.clear();
   }
 }
 
@@ -196,6 +211,7 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
   const FunctionId function = graph_->id_of(file, candidate.function);
   const uint16_t bits = contexts_->at(function, candidate.loop);
   const std::string_view word = word_of(bits);
+  const uint16_t step_bit = (bits & kInInference) != 0 ? kNearStep : kInStep;
   const FunctionFacts& facts = graph_->function(function);
   out.context = word;
   out.breaks_graph = (bits & kInJit) != 0;
@@ -209,18 +225,19 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
   if (clause.contexts == 0 || wants(Context::any)) return true;
   if (wants(Context::loop) && candidate.loop != kNone) {
     if ((bits & kInStep) != 0) {
-      out.context_chain = contexts_->chain(function, candidate.loop, kInStep);
+      out.context_chain = contexts_->chain(function, candidate.loop, step_bit);
       return true;
     }
-    // A loop that builds, saves or runs now and then is none that matters.
-    if ((bits & (kInInit | kInCheckpoint | kAtInterval)) != 0) return false;
+    // A loop that builds, saves, predicts or runs now and then is none that matters.
+    if ((bits & (kInInit | kInCheckpoint | kAtInterval)) != 0 || word == "inference") return false;
+    if ((bits & (kInForward | kInEval)) == 0 && is_host_side_path(files_[file]->path)) return false;
     out.context = "loop";
     if ((bits & kInEval) != 0) out.guards.emplace_back("evaluation-only");
     out.lowered += 1;
     return true;
   }
   if ((bits & kInStep) != 0 && wants(Context::step)) {
-    out.context_chain = contexts_->chain(function, candidate.loop, kInStep);
+    out.context_chain = contexts_->chain(function, candidate.loop, step_bit);
     return true;
   }
   if ((bits & kInForward) != 0 && wants(Context::forward)) {
@@ -234,13 +251,29 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
   if (word == "init") return wants(Context::init);
   if (word == "eval") {
     if (wants(Context::eval)) return true;
+    if (is_beside_path(files_[file]->path) && !moves_data(facts.name)) return false;
+    // What an evaluation does behind its loop it does once.
+    if (candidate.loop == kNone && (facts.flags & kEvalFunction) != 0 &&
+        std::ranges::any_of(files_[file]->loops, [&](const LoopFacts& loop) {
+          return loop.function == candidate.function && !loop.comprehension &&
+                 loop.last_line < candidate.first_line;
+        }))
+      return false;
     if ((clause.lower & kGuardEvaluation) == 0) return false;
     out.guards.emplace_back("evaluation-only");
     out.lowered += 1;
     return true;
   }
   if (word == "library") {
-    if ((clause.unless & kGuardLibrary) != 0 || is_host_side_path(files_[file]->path)) return false;
+    if ((clause.unless & kGuardLibrary) != 0) return false;
+    // synchronize() is for its callers to answer for.
+    if (is_wait_name(facts.name)) return false;
+    // make_shard_fns() hands out functions for setting up.
+    if ((facts.flags & kNested) != 0 && facts.parent != kNone &&
+        (files_[file]->functions[facts.parent].flags & (kInitFunction | kCheckpointFunction)) != 0)
+      return false;
+    // A loader's module may still be where the trainer's batches are moved.
+    if (is_host_side_path(files_[file]->path) && !moves_data(facts.name)) return false;
     if (!wants(Context::step) && !wants(Context::forward) && !wants(Context::library)) return false;
     out.guards.emplace_back("no-visible-caller");
     out.lowered += 1;

@@ -35,6 +35,8 @@ class SourceIndex {
   /// Every match of every rule, by file, line and rule.
   std::vector<SourceFact> facts() const;
   const std::vector<std::unique_ptr<FileFacts>>& files() const { return files_; }
+  /// Lines of a file that run in every step or forward pass: what findings are counted against.
+  size_t step_lines(size_t file) const;
 
  private:
   bool decide(size_t file, const Candidate& candidate, SourceFact& out) const;
@@ -42,7 +44,7 @@ class SourceIndex {
                       SourceFact& out) const;
   Value resolved(size_t file, const Value& value, unsigned hops) const;
   Value of_parameter(FunctionId function, uint32_t parameter, unsigned hops) const;
-  static void merge_lines(std::vector<SourceFact>& facts);
+  void merge_lines(std::vector<SourceFact>& facts) const;
   void merge_blocks(std::vector<SourceFact>& facts,
                     const std::vector<const Candidate*>& from) const;
 

@@ -27,6 +27,11 @@ Inference::Inference(const Ast& ast, const Names& names, const Outline& outline,
     NodeId left = ast.child(id, Role::left);
     if (left != kNoNode && ast[left].kind == K::name) definitions_[ast[left].text].push_back(id);
   }
+  const auto says = [&](std::string_view word) {
+    return ast.source.find(word) != std::string_view::npos;
+  };
+  has_tensors_ = ast.grammar == Grammar::python || says("torch::") || says("<torch/") ||
+                 says("\"torch/") || says("at::Tensor") || says("ATen/");
   device_default_ = ast.source.find("set_default_device") != std::string_view::npos ||
                     ast.source.find("set_default_tensor_type") != std::string_view::npos;
 }
@@ -133,6 +138,7 @@ Value Inference::parameter_value(uint32_t function, uint32_t index, NodeId param
   if (ast_[parameter].text.starts_with('*')) return {};
   const FunctionFacts& facts = facts_.functions[function];
   Value out;
+  if (is_size_name(ast_[parameter].text)) return likely(Kind::number);
   if (fallback != kNoNode) {
     Value initial = eval(fallback);
     if (initial.kind == Kind::number || initial.kind == Kind::text) out = likely(initial.kind);

@@ -18,6 +18,8 @@ class Inference {
 
   void run();
   const Value& at(NodeId id) const { return values_[id]; }
+  /// Whether a file can hold tensors at all: C++ that never names Torch cannot.
+  bool has_tensors() const { return has_tensors_; }
   /// The function of this file that `callee` names, or kNone.
   uint32_t local_function(NodeId callee) const;
   /// The expression last assigned to `name` in `function` before `before`, or kNoNode.
@@ -79,6 +81,7 @@ class Inference {
   std::vector<std::string_view> assigned_;      // names, in the order they were bound
   size_t sibling_begin_ = 0, sibling_end_ = 0;  // those the branches before this one bound
   uint32_t function_ = 0;
+  bool has_tensors_ = true;
   bool device_default_ = false;  // set_default_device was called
   unsigned depth_ = 0;
 };

@@ -34,6 +34,14 @@ void Inference::assign(NodeId target, const Value& value, NodeId source) {
     assign_tuple(target, value, source);
   } else {
     eval_children(target);
+    // losses["ce"] = loss: the container holds tensors from here on.
+    NodeId object = ast_.child(target, Role::object);
+    if (node.kind == K::subscript && value.is_device() && object != kNoNode &&
+        ast_[object].kind == K::name) {
+      auto known = scopes_[function_].variables.find(ast_[object].text);
+      if (known != scopes_[function_].variables.end() && known->second.kind == Kind::list)
+        known->second = {};
+    }
   }
 }
 
@@ -134,6 +142,7 @@ void Inference::bind_loop(NodeId loop) {
     return;
   }
   Value value = element_of(values_[inner], inner);
+  if (ast_.slice(inner).ends_with("param_groups")) value = likely(Kind::other);
   if (value.kind == Kind::unknown) {
     std::string_view text = ast_.slice(inner);
     if (text.size() < 80 && is_loader_name(text))

@@ -128,7 +128,10 @@ Value Inference::call_builtin(NodeId id, std::string_view name, const CallShape&
     if (shape.first.kind == Kind::number || shape.first.kind == Kind::shape)
       return likely(Kind::number);
     if (shape.any_device_argument) return likely(Kind::device_tensor);
-    return shape.first.is_host() ? likely(Kind::number) : Value{};
+    // What an empty container was filled with is not known.
+    return shape.first.is_host() && shape.first.certainty != Certainty::unknown
+               ? likely(Kind::number)
+               : Value{};
   }
   if (name == "str" || name == "repr" || name == "input" || name == "format")
     return proven(Kind::text);
@@ -137,7 +140,8 @@ Value Inference::call_builtin(NodeId id, std::string_view name, const CallShape&
     return proven(Kind::other);
   }
   if (name == "list" || name == "tuple" || name == "sorted" || name == "reversed" ||
-      name == "iter" || name == "filter" || name == "set" || name == "enumerate") {
+      name == "iter" || name == "filter" || name == "set" || name == "enumerate" ||
+      name == "tqdm") {
     if (shape.first.kind == Kind::device_tensor || shape.first.kind == Kind::parameters)
       return likely(Kind::tensor_list, shape.first.flags);
     return shape.first;
@@ -165,8 +169,7 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
     if (first != kNoNode) {
       std::string_view text = ast_.slice(first);
       const bool dtype = is_dtype(text);
-      shape.device_is_cpu |= text == "'cpu'" || text == "\"cpu\"" || text.ends_with("kCPU") ||
-                             text == "torch.device('cpu')" || text == "torch.device(\"cpu\")";
+      shape.device_is_cpu |= is_cpu(text);
       if (ast_[first].kind != K::keyword && !dtype && !shape.device_is_cpu) shape.has_device = true;
     }
   }

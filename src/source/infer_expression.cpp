@@ -108,12 +108,10 @@ Value Inference::eval_name(NodeId id) {
   const std::string_view name = ast_[id].text;
   const Scope& own = scopes_[function_];
   Value out;
-  bool found = false;
   for (uint32_t f = function_;;) {
     auto entry = scopes_[f].variables.find(name);
     if (entry != scopes_[f].variables.end()) {
       out = entry->second;
-      found = true;
       break;
     }
     if (f == 0) break;
@@ -123,7 +121,7 @@ Value Inference::eval_name(NodeId id) {
   if (own.used_as_module.contains(name) && is_model_name(name)) return likely(Kind::module);
   if (own.used_as_tensor.contains(name)) return likely(Kind::device_tensor, out.flags);
   const Dependency* from = dependency(out);
-  if ((!found || (from && from->kind == DependencyKind::parameter)) && is_loader_name(name))
+  if ((!from || from->kind != DependencyKind::instance) && is_loader_name(name))
     return likely(Kind::loader);
   return out;
 }

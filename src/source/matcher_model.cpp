@@ -104,7 +104,7 @@ void find_sort_then_take(const FileView& file, std::vector<Match>& out) {
       }
       taken = uses > 0 && uses == slices;
     }
-    if (taken) out.push_back({id, v, {}});
+    if (taken) out.push_back({id, python ? likely(Kind::list) : v, {}});
   }
 }
 

@@ -69,7 +69,7 @@ bool formats(const FileView& file, NodeId call) {
   NodeId object = file.ast.child(callee, Role::object);
   if (object == kNoNode) return false;
   if (name == "format") return file.ast[object].kind == K::string;
-  if (name == "info" || name == "debug" || name == "warning")
+  if (name == "info" || name == "debug")  // warnings are for what goes wrong
     return contains_any(file.ast.slice(object), {"log"});
   return false;
 }

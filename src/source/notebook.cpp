@@ -39,7 +39,7 @@ Notebook notebook_code(std::string_view json) {
       size_t end = source.find('\n', at);
       size_t text = source.find_first_not_of(" \t", at);
       const bool magic = magic_cell || (text < end && (source[text] == '%' || source[text] == '!'));
-      out.code += magic ? "\n" : source.substr(at, end - at + 1);
+      out.code += magic ? std::string(end - at, ' ') + "\n" : source.substr(at, end - at + 1);
       out.cell_of_line.push_back("cell " + std::to_string(number) + ", line " +
                                  std::to_string(++line));
       at = end + 1;

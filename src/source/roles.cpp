@@ -77,7 +77,8 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
                              "__del__",
                              "register",
                              "_register",
-                             "convert_",
+                             "convert",
+                             "_convert",
                              "plot",
                              "_plot",
                              "draw_",
@@ -105,6 +106,10 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
                              "before_run",
                              "after_run",
                              "log_image",
+                             "enable",
+                             "disable",
+                             "jit_",
+                             "synchronize_between",
                              "log_video",
                              "log_histogram",
                              "save_image"}) ||
@@ -132,6 +137,13 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
       text.starts_with("on_validation") || text.starts_with("on_test")) {
     flags |= kEvalFunction;
   }
+  if (has_word(text,
+               {"predict", "prediction", "inference", "infer",    "generate",  "demo",  "translate",
+                "beam",    "visualize",  "chat",      "export",   "benchmark", "bench", "summarize",
+                "rollout", "get_action", "play",      "tokenize", "viewer",    "serve"}) ||
+      starts_with_any(text,
+                      {"predict", "inference", "generate", "visuali", "decode", "detokenize"}))
+    flags |= kInferenceFunction;
   if (has_word(text, {"save", "load", "checkpoint", "ckpt", "restore", "resume", "dump",
                       "serialize", "upload", "push", "file", "export", "converter", "onnx"}) ||
       text.find("checkpoint") != std::string::npos ||
@@ -139,22 +151,27 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
       starts_with_any(text, {"get_state", "set_state"}) || text == "export") {
     flags |= kCheckpointFunction;
   }
+  if (contains_any(text, {"timeit", "microbench", "time_sync", "sync_time"}) || text == "warmup" ||
+      text == "warm_up")
+    flags |= kTestFunction;
   if (starts_with_any(text, {"test_", "bench_", "benchmark_"}) || text == "test") {
     if (text != "test") flags |= kTestFunction;
   }
   if (is_one_of(text, {"main", "run", "cli", "launch", "worker", "main_worker", "spawn"})) {
     flags |= kMainFunction;
   }
-  // make_mask(), build_positions(), decode(z): a forward pass calls such functions as well.
+  // make_mask(), build_positions(), decode(z), generate_grid(): a forward pass calls such functions
+  // as well.
   const bool pliant_init =
       starts_with_any(text, {"build", "create", "make_", "_build", "add_", "convert_", "prepare",
                              "render", "init_", "preprocess"});
-  const bool pliant_eval =
-      has_word(text, {"sample", "sampling", "decode", "score", "embed", "quantize", "predict",
-                      "prediction", "estimate", "search", "act", "complete", "tokenize"});
+  const bool pliant_eval = has_word(
+      text, {"sample", "sampling", "decode", "score", "embed", "quantize", "predict", "prediction",
+             "estimate", "search", "act", "complete", "tokenize", "generate"});
   const bool firm_eval =
       has_word(text, {"eval", "evaluate", "evaluation", "valid", "validate", "validation", "val",
-                      "test", "generate", "inference", "infer", "demo", "export"});
+                      "test", "inference", "infer", "demo", "export"}) ||
+      is_one_of(text, {"generate", "_generate", "generate_fn"});
   if (((flags & kInitFunction) == 0 || pliant_init) &&
       ((flags & kEvalFunction) == 0 || (pliant_eval && !firm_eval)) &&
       (flags & kCheckpointFunction) == 0)
@@ -163,9 +180,17 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
   if (has_word(text,
                {"train", "training", "fit", "step", "loss", "backward", "forward", "optimize"}) &&
       !starts_with_any(text, {"eval", "valid", "test", "val_", "predict", "save", "load", "build",
-                              "setup", "create", "make_", "init", "configure", "plot"})) {
-    flags &= ~static_cast<uint32_t>(kEvalFunction | kCheckpointFunction | kInitFunction);
+                              "setup", "create", "make_", "init", "configure", "plot", "visuali",
+                              "draw_", "show_", "jit_"})) {
+    flags &= ~static_cast<uint32_t>(kEvalFunction | kCheckpointFunction | kInitFunction |
+                                    kInferenceFunction);
   }
+  // Hooks at the ends of training or of an epoch, whatever else their names say.
+  if (starts_with_any(text, {"on_", "before_", "after_"}) &&
+      (contains_any(text, {"_epoch", "_fit", "_run"}) ||
+       is_one_of(text, {"on_train_start", "on_train_begin", "on_train_end", "before_train",
+                        "after_train", "on_training_start", "on_training_end"})))
+    flags |= kInitFunction;
   return flags;
 }
 
@@ -210,6 +235,10 @@ bool is_model_name(std::string_view name) {
          text.ends_with("_criterion") || text.starts_with("criterion") || text.ends_with("net");
 }
 
+bool is_size_name(std::string_view name) {
+  return is_one_of(name, {"H", "W", "T", "L", "N", "C", "nH", "nW", "height", "width"});
+}
+
 bool is_loader_name(std::string_view name) {
   return contains_any(name, {"loader", "train_dl", "val_dl", "dataiter", "data_iter", "batches",
                              "train_iter", "batch_iter", "iterator", "_dl", "train_set_iter"}) &&
@@ -223,10 +252,20 @@ bool is_batch_name(std::string_view name) {
                                 "captions", "videos",  "frames",  "tokens", "mels",   "noisy"});
 }
 
+bool is_environment_name(std::string_view name) {
+  return has_word(lower(name), {"action", "actions", "obs", "observation", "observations"}) &&
+         !contains_any(name, {"space", "dim", "logprob", "log_prob", "loss"});
+}
+
+bool is_wait_name(std::string_view name) {
+  return has_word(lower(name), {"sync", "synchronize", "wait", "barrier", "finish"});
+}
+
 bool is_data_class(std::string_view name) {
-  return contains_any(name, {"dataset", "sampler", "transform", "augment", "collat", "datamodule",
-                             "dataloader", "tokenizer", "processor", "mixup", "cutmix", "reader",
-                             "randomerasing", "vocab", "replay", "rolloutbuffer"}) &&
+  return contains_any(name,
+                      {"dataset", "sampler", "transform", "augment", "collat", "datamodule",
+                       "dataload", "dataiter", "batchiter", "tokenizer", "processor", "mixup",
+                       "cutmix", "reader", "randomerasing", "vocab", "replay", "rolloutbuffer"}) &&
          !contains_any(name, {"transformer", "logitsprocessor", "attn", "attention"});
 }
 
@@ -245,29 +284,46 @@ bool moves_data(std::string_view function) {
           has_word(text, {"device", "gpu", "cuda", "batch", "data"}));
 }
 
-bool is_host_side_path(std::string_view path) {
-  for (size_t at = 0; at <= path.size();) {
-    size_t end = std::min(path.find('/', at), path.size());
-    std::string part = lower(path.substr(at, end - at));
-    if (end == path.size()) part = part.substr(0, part.rfind('.'));
-    if (has_word(part,
-                 {"vis",       "viz",           "visualization", "visualizer",   "visualizers",
-                  "visualize", "plot",          "plots",         "plotting",     "demo",
-                  "demos",     "tokenizer",     "tokenizers",    "tokenization", "dataset",
-                  "datasets",  "data",          "dataloader",    "preprocess",   "preprocessing",
-                  "convert",   "converter",     "converters",    "conversion",   "export",
-                  "exporters", "onnx",          "checkpoint",    "checkpoints",  "checkpointing",
-                  "inference", "eval",          "evals",         "evaluation",   "evaluators",
-                  "evaluator", "generate",      "generation",    "commands",     "cli",
-                  "scripts",   "deploy",        "deployment",    "serving",      "server",
-                  "api",       "webui",         "gui",           "app",          "gradio",
-                  "serialize", "serialization", "notebooks",     "docs",         "install",
-                  "setup",     "download",      "debug",         "tutorials"})) {
+namespace {
+
+/// Whether a folder of `path`, or its file without the ending, has one of the words.
+template <size_t N>
+bool path_has_word(std::string_view path, const std::array<std::string_view, N>& words) {
+  const std::string text = lower(path.substr(0, path.rfind('.')));
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find_first_of("/_", at), text.size());
+    if (std::ranges::find(words, std::string_view(text).substr(at, end - at)) != words.end())
       return true;
-    }
     at = end + 1;
   }
   return false;
+}
+
+/// Shows, serves, converts or prepares data: no part of training, nor of evaluation in it.
+constexpr std::array<std::string_view, 64> kBesideWords = {
+    "calculator",    "calculators", "translate",     "beam",          "infer",         "serve",
+    "viewer",        "hub",         "vis",           "viz",           "visualization", "visualizer",
+    "visualizers",   "visualize",   "plot",          "plots",         "plotting",      "demo",
+    "demos",         "tokenizer",   "tokenizers",    "tokenization",  "dataset",       "datasets",
+    "data",          "dataloader",  "dataloading",   "processor",     "processing",    "sampler",
+    "samplers",      "preprocess",  "preprocessing", "convert",       "converter",     "converters",
+    "conversion",    "export",      "exporters",     "onnx",          "inference",     "generate",
+    "generation",    "cli",         "deploy",        "deployment",    "serving",       "server",
+    "api",           "webui",       "gui",           "app",           "gradio",        "serialize",
+    "serialization", "notebooks",   "docs",          "install",       "setup",         "download",
+    "debug",         "tutorials",   "postprocess",   "postprocessing"};
+constexpr std::array<std::string_view, 10> kAfterWords = {
+    "checkpoint", "checkpoints", "checkpointing", "eval",     "evals",
+    "evaluation", "evaluators",  "evaluator",     "commands", "scripts"};
+
+}  // namespace
+
+bool is_beside_path(std::string_view path) {
+  return path_has_word(path, kBesideWords);
+}
+
+bool is_host_side_path(std::string_view path) {
+  return is_beside_path(path) || path_has_word(path, kAfterWords);
 }
 
 bool is_example_path(std::string_view path) {
@@ -280,6 +336,12 @@ bool is_example_path(std::string_view path) {
     at = end + 1;
   }
   return is_test_path(path);
+}
+
+bool is_trial_path(std::string_view path) {
+  const std::string text = lower(path);
+  return path.starts_with('.') || is_test_path(path) ||
+         contains_any(text, {"debug", "test", "ci/", "bench", "profil"});
 }
 
 bool is_test_path(std::string_view path) {

@@ -24,11 +24,20 @@ bool is_optimizer_name(std::string_view name);
 /// Whether calling a variable of this name runs a model or a loss.
 bool is_model_name(std::string_view name);
 
+/// Whether a parameter of this name is a size, by convention: H, W, num_heads.
+bool is_size_name(std::string_view name);
+
 /// Whether iterating over a variable of this name yields batches.
 bool is_loader_name(std::string_view name);
 
 /// Whether a variable of this name holds what a loader yields.
 bool is_batch_name(std::string_view name);
+
+/// Whether a variable of this name is exchanged with an environment: actions, observations.
+bool is_environment_name(std::string_view name);
+
+/// Whether a function of this name exists to wait.
+bool is_wait_name(std::string_view name);
 
 /// Whether a class works on samples on the host: datasets, samplers, transforms, collators.
 bool is_data_class(std::string_view name);
@@ -39,12 +48,18 @@ bool is_timing_class(std::string_view name);
 /// Whether a function of this name moves a batch to the device.
 bool moves_data(std::string_view function);
 
+/// Whether a file's path says that it shows, serves, converts or prepares data.
+bool is_beside_path(std::string_view path);
+
 /// Whether a file's path says that it works beside training: conversion, plots, data sets, ...
 /// What nothing in the project calls in a step is no training code there.
 bool is_host_side_path(std::string_view path);
 
 /// Whether a file shows or tries what other files define.
 bool is_example_path(std::string_view path);
+
+/// Whether a script or configuration file is for trying things, not for training, by its path.
+bool is_trial_path(std::string_view path);
 
 /// Whether the file belongs to tests or benchmarks, by its path.
 bool is_test_path(std::string_view path);

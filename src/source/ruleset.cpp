@@ -10,7 +10,8 @@ namespace {
 uint32_t language_bit(std::string_view language) {
   if (language == "python") return 1;
   if (language == "cpp") return 2;
-  return language == "cuda" ? 4 : 0;
+  if (language == "cuda") return 4;
+  return language == "config" ? 8 : 0;
 }
 
 uint32_t guard_bits(const std::vector<std::string>& words) {
@@ -30,9 +31,12 @@ std::string describe(const SourceClause& c) {
   };
   for (const auto* words : {&c.languages, &c.calls, &c.patterns, &c.contexts, &c.unless, &c.lower})
     list(*words);
-  for (const ArgumentTest& a : c.args) {
-    out += a.name;
-    list(a.any_of);
+  for (const auto* tests : {&c.args, &c.settings}) {
+    for (const ArgumentTest& test : *tests) {
+      out += test.name;
+      list(test.any_of);
+    }
+    out += '\1';
   }
   for (const auto& [name, kind] : c.where) out.append(name).append(1, '\2').append(kind);
   for (const NestedTest& n : c.nested) {

@@ -39,7 +39,7 @@ struct CompiledClause {
   Certainty certainty = Certainty::likely;
   uint32_t unless = 0, lower = 0;  ///< Guard bits
   uint32_t contexts = 0;           ///< 1 << Context
-  uint32_t languages = 0;          ///< 1 << (python, cpp, cuda)
+  uint32_t languages = 0;          ///< 1 << (python, cpp, cuda, config)
   std::vector<CompiledNested> nested;
   std::map<std::string, const KindWord*> where;
   unsigned specificity = 0;  ///< of two that match one expression, the higher is reported

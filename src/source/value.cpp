@@ -32,6 +32,12 @@ Value merge(const Value& a, const Value& b) {
 }
 
 Value join(const Value& a, const Value& b) {
+  // `h = given if given else zeros(...)`: where it is made, it is made on the host.
+  for (const Value* one : {&a, &b}) {
+    const Value& other = one == &a ? b : a;
+    if (one->kind == Kind::host_tensor && one->has(kFresh) && other.kind == Kind::unknown)
+      return likely(Kind::host_tensor, one->flags);
+  }
   if (a.kind == Kind::unknown && !b.is_device()) return a;
   if (b.kind == Kind::unknown && !a.is_device()) return b;
   return merge(a, b);

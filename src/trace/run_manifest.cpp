@@ -84,6 +84,8 @@ std::string manifest_to_json(const RunManifest& manifest) {
                         {"pairs", manifest.overhead->pairs}};
   json["environment"] = manifest.environment;
   json["warnings"] = manifest.warnings;
+  for (const auto& [file, lines] : manifest.lines)
+    json["lines"][file] = {{"watched", lines.watched}, {"hit", lines.hit}};
   // Arguments and paths are bytes, not always UTF-8.
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
@@ -122,6 +124,13 @@ Result<RunManifest> parse_manifest(std::string_view text, const std::string& fil
         reader.fail("environment", "an object of texts");
       else
         manifest.environment[key] = value.get<std::string>();
+    }
+  if (const nlohmann::json* lines = reader.object("lines"))
+    for (const auto& [path, value] : lines->items()) {
+      ObjectReader of_file(value, text, file);
+      of_file.text("watched", manifest.lines[path].watched);
+      of_file.text("hit", manifest.lines[path].hit);
+      if (of_file.failed()) reader.fail("lines", "an object of watched and hit lines by file");
     }
   if (reader.failed()) return reader.error();
   return manifest;

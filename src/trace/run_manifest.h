@@ -41,6 +41,12 @@ struct PairedOverhead {
   uint32_t pairs = 0;
 };
 
+/// Lines of a file, as ranges: "1-5,7".
+struct RecordedLines {
+  std::string watched;  ///< whose run would have been seen
+  std::string hit;      ///< that ran
+};
+
 struct RunManifest {
   std::string id;
   bool complete = false;  ///< false: still recording, or the recorder was killed
@@ -57,6 +63,7 @@ struct RunManifest {
   std::optional<PairedOverhead> overhead;
   std::map<std::string, std::string> environment;  ///< "cpu.model", "kernel", ...
   std::vector<std::string> warnings;               ///< one sentence each, with its remedy
+  std::map<std::string, RecordedLines> lines;      ///< by file, where the recording can tell
 
   /// The exit code as a shell shows it: 128 + signal.
   std::optional<int> shell_exit_code() const;

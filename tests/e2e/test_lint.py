@@ -275,3 +275,26 @@ def test_the_pre_commit_hook(tool, project, source):
     (project / "clean.py").write_text("import torch\n")
     tool(*entry[1:], "clean.py", cwd=project, check=0)
     assert "train.py:19" in tool(*entry[1:], "clean.py", "train.py", cwd=project, check=1).stdout
+
+
+def test_launch_scripts_and_configuration_files(tool, project):
+    (project / "launch.sh").write_text("#!/bin/bash\nexport CUDA_LAUNCH_BLOCKING=1\n"
+                                       "torchrun train.py --num-workers 0\n")
+    (project / "ds_config.json").write_text('{"zero_optimization": {"stage": 2,\n'
+                                            ' "overlap_comm": false}}\n')
+    (project / "values.yaml").write_text("env:\n  - name: NCCL_DEBUG\n    value: TRACE"
+                                         "  # stallscope: ignore[debug-environment] a drill\n")
+    (project / "debug.sh").write_text("export CUDA_LAUNCH_BLOCKING=1\n")
+    (project / "large.json").write_text('{"overlap_comm": false, "x": "' + "y" * (1 << 20) + '"}')
+    (project / "broken.json").write_text('{"zero_optimization": {"overlap_comm": "\x00')
+    found = [f for f in lint(tool, project, check=1) if not f[1].endswith(".py")]
+    assert sorted(found) == [("blocking-collective", "ds_config.json", 2),
+                             ("debug-environment", "launch.sh", 2),
+                             ("loader-no-workers", "launch.sh", 3)]
+
+
+def test_findings_are_counted_against_step_code(tool, project):
+    report = json.loads(tool("lint", "--format", "json", "--no-cache", cwd=project, check=1).stdout)
+    forward = TRAIN[TRAIN.index("    def forward"):TRAIN.index("\n\n\ndef train")].count("\n") + 1
+    loop = TRAIN[TRAIN.index("    for x"):TRAIN.index("    return total")].count("\n")
+    assert report["stepLines"] == forward + loop

@@ -121,6 +121,52 @@ def test_quick_fixes(editor):
     assert "item-in-step" not in {d["code"] for d in editor.diagnostics(editor.uri)}
 
 
+CELLS = ["import torch\n%matplotlib inline",
+         "def train(model, loader, optimizer):\n    for x in loader:\n"
+         "        optimizer.zero_grad(set_to_none=False)\n        loss = model(x)\n"
+         "        loss.backward()\n        optimizer.step()\n        print('ä', loss.item())"]
+
+
+def test_cells_of_a_notebook_are_linted_as_one_program(editor):
+    notebook = editor.uri.replace("train.py", "train.ipynb")
+    cells = [f"vscode-notebook-cell:{notebook[7:]}#{name}" for name in "abc"]
+    editor.ask("initialize", {"capabilities": {}})
+    editor.send("notebookDocument/didOpen", {
+        "notebookDocument": {"uri": notebook, "notebookType": "jupyter-notebook", "version": 1,
+                             "cells": [{"kind": 2, "document": cells[0]},
+                                       {"kind": 1, "document": cells[1]},
+                                       {"kind": 2, "document": cells[2]}]},
+        "cellTextDocuments": [{"uri": cells[0], "languageId": "python", "version": 1, "text": CELLS[0]},
+                              {"uri": cells[2], "languageId": "python", "version": 1, "text": CELLS[1]}]})
+    assert editor.diagnostics(cells[0]) == []
+    shown = {d["code"]: d["range"]["start"]["line"] for d in editor.diagnostics(cells[2])}
+    assert shown["zero-grad-not-none"] == 2 and shown["item-in-step"] == 6
+    spot = {"line": 2, "character": 0}
+    found = editor.ask("textDocument/codeAction",
+                       {"textDocument": {"uri": cells[2]}, "range": {"start": spot, "end": spot},
+                        "context": {"diagnostics": []}})["result"]
+    texts = [action["edit"]["changes"][cells[2]][0]["newText"] for action in found]
+    assert CELLS[1].replace("set_to_none=False", "") in texts
+    # a key, as a range; then the cell above goes
+    at = {"line": 6, "character": 19}
+    editor.send("notebookDocument/didChange", {
+        "notebookDocument": {"uri": notebook, "version": 2},
+        "change": {"cells": {"textContent": [{
+            "document": {"uri": cells[2], "version": 2},
+            "changes": [{"range": {"start": at, "end": {"line": 6, "character": 30}},
+                         "text": "loss.detach()"}]}]}}})
+    assert "item-in-step" not in {d["code"] for d in editor.diagnostics(cells[2])}
+    editor.send("notebookDocument/didChange", {
+        "notebookDocument": {"uri": notebook, "version": 3},
+        "change": {"cells": {"structure": {"array": {"start": 0, "deleteCount": 1},
+                                           "didClose": [{"uri": cells[0]}]}}}})
+    lines = {d["code"]: d["range"]["start"]["line"] for d in editor.diagnostics(cells[2])}
+    assert lines["zero-grad-not-none"] == 2
+    editor.send("notebookDocument/didClose", {"notebookDocument": {"uri": notebook},
+                                              "cellTextDocuments": [{"uri": cells[2]}]})
+    assert editor.diagnostics(cells[2]) == []
+
+
 def test_what_is_not_understood_is_answered(editor):
     open_document(editor)
     assert editor.ask("textDocument/rename", {})["error"]["code"] == -32601

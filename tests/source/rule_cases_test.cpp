@@ -44,6 +44,7 @@ TEST_CASE("the cases beside the rules fire where they say and nowhere else") {
     SourceRule& to = source_rules.emplace_back();
     to.id = rule.id;
     to.condition = rule.source;
+    to.once_per_function = rule.once_per_function;
     for (Language language : rule.languages) to.languages.emplace_back(to_string(language));
     to.host_block = rule.gain == GainModel::remove_sync || rule.gain == GainModel::batch_calls;
   }

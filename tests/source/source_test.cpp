@@ -197,7 +197,7 @@ TEST_CASE("notebook cells become one text with their places") {
   const Notebook notebook = notebook_code(
       R"({"cells":[{"cell_type":"markdown","source":"x"},{"cell_type":"code","source":["%pip install a\n","y = 1\n"]},
           {"cell_type":"code","source":"z = 2"}]})");
-  CHECK(notebook.code == "\ny = 1\nz = 2\n");
+  CHECK(notebook.code == std::string(14, ' ') + "\ny = 1\nz = 2\n");
   REQUIRE(notebook.cell_of_line.size() == 3);
   CHECK(notebook.cell_of_line[1] == "cell 2, line 2");
   CHECK(notebook_code("[1, 2").code.empty());

@@ -41,13 +41,17 @@ def checkout(clone, commit, into):
     return done.returncode == 0 and archive.returncode == 0
 
 
-def lint(tool, folder):
+def lint_report(tool, folder):
     run = subprocess.run([tool, "lint", ".", "--format", "json", "--no-cache", "--exit-zero"],
                          cwd=folder, capture_output=True, text=True, check=False)
     if run.returncode != 0:
         raise SystemExit(f"stallscope failed: {run.stderr}")
+    return json.loads(run.stdout)
+
+
+def lint(tool, folder):
     found = collections.defaultdict(set)
-    for finding in json.loads(run.stdout)["findings"]:
+    for finding in lint_report(tool, folder)["findings"]:
         place = finding["locations"][0]
         found[place["file"], place["line"]].add(finding["ruleId"])
         found[place["file"], place["line"]].update(finding.get("related") or [])

@@ -1,14 +1,25 @@
 import torch
-
-
-def build(model):
-    fast = torch.compile(model, dynamic=False)  # expect: recompile
-    other = torch.compile(model, mode="reduce-overhead", dynamic=False)  # expect: recompile
-    return fast, other
+from torch._dynamo import mark_static
 
 
 def train(model, loader, optimizer):
     for x in loader:
         torch._dynamo.mark_static(x)  # expect: recompile
         model(x).backward()
+        optimizer.step()
+
+
+class Trainer:
+    def training_step(self, batch, batch_idx):
+        tokens, lengths = batch
+        mark_static(tokens, 1)  # expect: recompile
+        return self.model(tokens, lengths).mean()
+
+
+def fit(model, batches, optimizer):
+    for ids, labels in batches:
+        for part in (ids, labels):
+            torch._dynamo.mark_static(part)  # expect: recompile
+        loss = model(ids, labels)
+        loss.backward()
         optimizer.step()

@@ -12,3 +12,9 @@ class Experts(torch.nn.Module):
         wide = bias.repeat_interleave(tokens_per_expert.to(torch.long), dim=0)  # expect: repeat-interleave-size
         ids = torch.repeat_interleave(torch.arange(8, device=bias.device), mask.sum(dim=1))  # expect: repeat-interleave-size
         return softmax_segments(wide, ids)
+
+
+class Edges(torch.nn.Module):
+    def forward(self, data):
+        cell = data["cell"].repeat_interleave(data["nedges"], dim=0)  # expect: repeat-interleave-size
+        return torch.repeat_interleave(cell, data["mol_sizes"], dim=0)  # expect: repeat-interleave-size

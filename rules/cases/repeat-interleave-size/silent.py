@@ -12,3 +12,9 @@ class Attention(torch.nn.Module):
         wide = key.repeat_interleave(count, dim=0, output_size=value.shape[0])
         n = key.size(1) // 2
         return key.repeat_interleave(n, dim=1) + wide
+
+
+class Heads(torch.nn.Module):
+    def forward(self, data, key):
+        key = key.repeat_interleave(self.config["groups"], dim=1)
+        return key.repeat_interleave(data["nedges"], dim=0, output_size=data["edges"].shape[0])

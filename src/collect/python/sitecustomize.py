@@ -1,5 +1,5 @@
 """Found first on PYTHONPATH in programs that `stallscope run` starts: sets up the
-annotations, then makes way for the program's own sitecustomize."""
+annotations and the line evidence, then makes way for the program's own sitecustomize."""
 import os
 import sys
 
@@ -7,16 +7,17 @@ import sys
 def _set_up():
     folder = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != folder]
-    try:
-        import importlib.util
+    for name in ("stallscope_annotate", "stallscope_lines"):
+        try:
+            import importlib.util
 
-        spec = importlib.util.spec_from_file_location(
-            "_stallscope_annotate", os.path.join(folder, "stallscope_annotate.py"))
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        module.install()
-    except Exception:  # the program comes first
-        pass
+            spec = importlib.util.spec_from_file_location(
+                "_" + name, os.path.join(folder, name + ".py"))
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            module.install()
+        except Exception:  # the program comes first
+            pass
 
 
 _set_up()
