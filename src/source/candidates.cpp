@@ -374,7 +374,13 @@ class Collector {
     for (NodeId at = id; at < ast_[id].end; ++at) {
       if (ast_[at].kind == K::name && is_environment_name(ast_[at].text)) return true;
     }
-    return false;
+    // actions = policy(x).cpu()
+    NodeId at = ast_[id].parent;
+    while (at != kNoNode && (ast_[at].kind == K::attribute || ast_[at].kind == K::call))
+      at = ast_[at].parent;
+    const NodeId left =
+        at != kNoNode && ast_[at].kind == K::assign ? ast_.child(at, Role::left) : kNoNode;
+    return left != kNoNode && ast_[left].kind == K::name && is_environment_name(ast_[left].text);
   }
 
   /// Guards that do not come from conditions: where a value is kept.

@@ -172,7 +172,9 @@ bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
     case kInStep:
       return in_step && !rare && !firm;
     case kNearStep:
-      return in_step || (from & kNearStep) != 0;
+      return (in_step || ((from & kNearStep) != 0 &&
+                          (graph_.function(edge.from).flags & kEvalFunction) == 0)) &&
+             !rare;
     case kAtInterval:
       return (in_step && rare && !named) || ((from & kAtInterval) != 0 && !in_step_loop && !named);
     case kInForward:

@@ -110,11 +110,12 @@ class Builder {
         out.class_name = out.name.substr(0, colon);
         out.name = out.name.substr(colon + 2);
       }
-      if (out.name.starts_with('~') ||
-          (!out.class_name.empty() && out.name == last_component(out.class_name)))
-        out.flags |= kInitFunction;
     }
     if (klass != kNone) out.class_name = facts_.classes[klass].name;
+    // Constructors and destructors of C++.
+    if (ast_.grammar == Grammar::cuda && !out.class_name.empty() &&
+        (out.name.starts_with('~') || out.name == last_component(out.class_name)))
+      out.flags |= kInitFunction;
     out.qualified = out.class_name.empty() ? out.name : out.class_name + "." + out.name;
     if (parent != 0) {
       out.parent = parent;

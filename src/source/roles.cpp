@@ -110,6 +110,7 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
                              "disable",
                              "jit_",
                              "synchronize_between",
+                             "print_",
                              "log_video",
                              "log_histogram",
                              "save_image"}) ||
