@@ -1,4 +1,5 @@
 // `stallscope bench`: the reference trainer at a shape, recorded like any program.
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +11,7 @@
 #include "base/install_tree.h"
 #include "base/temporary_folder.h"
 #include "cli/bench_result.h"
+#include "cli/bench_sweep.h"
 #include "cli/command.h"
 #include "cli/run_program.h"
 
@@ -23,6 +25,7 @@ struct BenchFlags {
   BenchShape shape;
   std::string format = "text", output;
   uint64_t steps = 8;
+  std::vector<std::string> sweep;  ///< axes; empty: one run
   bool force = false, own_kernels = false;
   // Of the transcoder.
   std::string activation = "batch-topk", decoder = "sparse";
@@ -71,7 +74,8 @@ Json read_json(const fs::path& path) {
   return Json::parse(file, nullptr, false);
 }
 
-int bench(const BenchFlags& flags) {
+// Runs the trainer under the recorder; `result` becomes what reference.json holds.
+int run_reference(const BenchFlags& flags, Json& result) {
   const std::string tool = executable_path();
   const fs::path trainer = fs::path(tool).parent_path() / "stallscope-trainer";
   if (!fs::exists(trainer)) return cannot("the trainer is missing: " + trainer.string());
@@ -83,32 +87,66 @@ int bench(const BenchFlags& flags) {
   if (flags.force) words.emplace_back("--force");
   words.emplace_back("--");
   for (const std::string& word : trainer_command(trainer, flags, facts)) words.push_back(word);
-  int code = run_program(words);
-  if (code == kExitClean) {
-    const Json report = read_json(fs::path(flags.output) / "report.json");
-    if (report.is_discarded()) {
-      code = cannot("the recording gave no report");
-    } else {
-      const Json known = read_json(facts);
-      const Json result =
-          bench_result(flags.shape, report, known.is_object() ? known : Json::object());
-      std::ofstream(fs::path(flags.output) / "reference.json") << result.dump(2) << '\n';
-      if (flags.format == "json") {
-        std::printf("%s\n", result.dump(2).c_str());
-      } else {
-        std::printf("%s\n%s holds the recording, report.html and reference.json\n",
-                    bench_text(result).c_str(), flags.output.c_str());
-      }
-    }
+  if (const int code = run_program(words); code != kExitClean) return code;
+  const Json report = read_json(fs::path(flags.output) / "report.json");
+  if (report.is_discarded()) return cannot("the recording gave no report");
+  const Json known = read_json(facts);
+  result = bench_result(flags.shape, report, known.is_object() ? known : Json::object());
+  std::ofstream(fs::path(flags.output) / "reference.json") << result.dump(2) << '\n';
+  return kExitClean;
+}
+
+int bench(const BenchFlags& flags) {
+  Json result;
+  if (const int code = run_reference(flags, result); code != kExitClean) return code;
+  if (flags.format == "json") {
+    std::printf("%s\n", result.dump(2).c_str());
+  } else {
+    std::printf("%s\n%s holds the recording, report.html and reference.json\n",
+                bench_text(result).c_str(), flags.output.c_str());
   }
-  return code;
+  return kExitClean;
+}
+
+// Points that cannot run are rows too; the exit code tells when none could.
+int sweep(const BenchFlags& flags) {
+  const auto points = sweep_points(flags.shape, flags.sweep);
+  if (!points.ok()) return cannot(points.error().to_string());
+  std::error_code failed;
+  fs::create_directories(flags.output, failed);
+  if (failed) return cannot(flags.output + ": " + failed.message());
+  Json rows = Json::array();
+  int worst = kExitClean;
+  bool any = false;
+  for (const SweepPoint& point : *points) {
+    std::fprintf(stderr, "[%zu/%zu] %s\n", rows.size() + 1, points->size(), point.name.c_str());
+    BenchFlags one = flags;
+    one.shape = point.shape;
+    one.output = (fs::path(flags.output) / point.name).string();
+    Json result;
+    const int code = run_reference(one, result);
+    any |= code == kExitClean;
+    worst = std::max(worst, code);
+    rows.push_back(sweep_row(point, result));
+  }
+  const Json all{{"schemaVersion", "1.0"}, {"kind", "stallscope-sweep"}, {"rows", rows}};
+  std::ofstream(fs::path(flags.output) / "sweep.json") << all.dump(2) << '\n';
+  if (flags.format == "json") {
+    std::printf("%s\n", all.dump(2).c_str());
+  } else {
+    std::printf("%s\n%s holds a recording of each, and sweep.json\n", sweep_text(rows).c_str(),
+                flags.output.c_str());
+  }
+  return any ? kExitClean : worst;
 }
 
 const RegisterCommand registration({
     .name = "bench",
     .summary = "Train a model of a given shape with the reference trainer, recorded",
-    .examples = "stallscope bench --model gpt --layers 4 --hidden 768 --batch 8 --seq 128\n"
-                "stallscope bench --model bert --tp 2 --precision bf16 --head masked --format json",
+    .examples =
+        "stallscope bench --model gpt --layers 4 --hidden 768 --batch 8 --seq 128\n"
+        "stallscope bench --model bert --tp 2 --precision bf16 --head masked --format json\n"
+        "stallscope bench --model bert --sweep batch=1,8 tp=1,2 -o sweep",
     .setup = [](CLI::App& app) -> std::function<int()> {
       auto flags = std::make_shared<BenchFlags>();
       app.add_option("--model", flags->shape.model, "gpt, bert or clt")
@@ -164,7 +202,10 @@ const RegisterCommand registration({
       flags->output = "stallscope-bench";
       app.add_flag("--force", flags->force, "Replace what an earlier run left there");
       app.add_flag("--own-kernels", flags->own_kernels, "Matrix products without oneDNN");
-      return [flags] { return bench(*flags); };
+      app.add_option("--sweep", flags->sweep,
+                     "One run for each combination of values, as --sweep batch=1,8 seq=128 tp=1,2")
+          ->expected(1, 3);
+      return [flags] { return flags->sweep.empty() ? bench(*flags) : sweep(*flags); };
     },
 });
 

@@ -105,6 +105,29 @@ def test_text_says_what_it_divides_by(tool, tmp_path):
         assert phrase in done.stdout, phrase
 
 
+def test_a_sweep_is_one_table(tool, tmp_path):
+    done = tool("bench", "--model", "gpt", *SMALL, "--sweep", "batch=2,4", "tp=1,3", "-o",
+                tmp_path / "out")
+    assert "[4/4] batch-4.tp-3" in done.stderr and "model FLOP utilisation" in done.stdout
+    rows = json.loads((tmp_path / "out/sweep.json").read_text())["rows"]
+    assert [(row["batch"], row["tensorParallel"]) for row in rows] == [(2, 1), (2, 3), (4, 1), (4, 3)]
+    for row in rows:  # 500 tokens do not divide by three: that point is a row that did not run
+        single = tmp_path / "out" / row["point"] / "reference.json"
+        assert single.exists() == (row["tensorParallel"] == 1)
+        if single.exists():
+            assert row["tokensPerSecond"] == json.loads(single.read_text())["tokensPerSecond"]
+        else:
+            assert row["tokensPerSecond"] is None
+    assert done.stdout.count("not run") == 2
+
+
+@pytest.mark.parametrize("axes", [["width=3"], ["batch"], ["batch="], ["batch=1,x"], ["batch=0"],
+                                  ["batch=1", "batch=2"], ["tp=-1"]])
+def test_a_sweep_of_what_is_no_axis_is_refused(tool, tmp_path, axes):
+    done = tool("bench", *SMALL, "--sweep", *axes, "-o", tmp_path / "out", check=2)
+    assert "axis" in done.stderr and not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("args,words", [
     (["--hidden", 100, "--heads", 3], "multiple"),
     (["--hidden", 1 << 30, "--batch", 1 << 20], "memory"),
