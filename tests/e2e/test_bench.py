@@ -144,7 +144,7 @@ def test_shapes_that_make_no_sense_are_refused(tool, tmp_path, args, words):
 
 
 TINY = ["--model", "gpt", "--layers", 1, "--hidden", 32, "--batch", 4, "--seq", 8,
-        "--vocabulary", 64]
+        "--vocabulary", 64, "--heads", 4]
 
 
 def trainer(build, *args, check=0):
@@ -162,6 +162,21 @@ def test_training_resumes_with_the_same_bits(build, tmp_path, ranks):
     for file in tmp_path.glob("whole*"):
         assert file.read_bytes() == (tmp_path / file.name.replace("whole", "rest")).read_bytes()
     assert len(list(tmp_path.glob("whole*"))) == ranks
+
+
+def test_a_checkpoint_is_split_anew_for_other_ranks(build, tmp_path):
+    for model in (["--model", "gpt"], ["--model", "clt", "--features", 32, "--k", 2]):
+        args = [*TINY[2:], *model, "--rate", "1e-3"]
+        run = lambda *more: subprocess.run(  # noqa: E731
+            [build / "stallscope-trainer", *map(str, [*args, *more])], capture_output=True,
+            text=True, timeout=120, check=True).stdout
+        name = tmp_path / model[1]
+        whole = float(run("--steps", 6).split()[-1])
+        for there, here in [(1, 2), (2, 1), (4, 2), (2, 4)]:
+            saved = f"{name}-{there}"
+            run("--steps", 3, "--tp", there, "--save", saved)
+            rest = run("--steps", 3, "--tp", here, "--resume", saved, "--save", f"{saved}-to-{here}")
+            assert float(rest.split()[-1]) == pytest.approx(whole, rel=1e-5)
 
 
 def test_a_grid_of_replicas_and_shards_trains_as_one_rank_does(build):

@@ -1,14 +1,17 @@
 #include "trainer/checkpoint/checkpoint.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 namespace stallscope::trainer {
 namespace {
 
 constexpr const char* kFirst = "first_moment.";
 constexpr const char* kSecond = "second_moment.";
+constexpr int kMostRanks = 1024;
 
 // Calls use(name, tensor, data, type) for everything a checkpoint holds.
 template <typename Use>
@@ -21,6 +24,56 @@ void for_each_tensor(Session<float>& session, const Use& use) {
   }
   for (const TensorInfo& it : session.program().tensors)
     if (it.saved) use(it.name, it, session.index_data(it.name), "I32");
+}
+
+// By how many ranks the checkpoint was saved: by as many as now, by one, or by any other number.
+Result<int> ranks_of(const std::string& path, int now) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  for (const int ranks : {now, 1})
+    if (fs::exists(checkpoint_path(path, 0, ranks), ignored)) return ranks;
+  const std::string first = fs::path(path).filename().string() + ".rank-0-of-";
+  const fs::path folder = fs::path(path).parent_path();
+  for (const auto& entry : fs::directory_iterator(folder.empty() ? "." : folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    int ranks = 0;
+    if (!name.starts_with(first)) continue;
+    const char* const end = name.data() + name.size();
+    const auto read = std::from_chars(name.data() + first.size(), end, ranks);
+    if (read.ec == std::errc() && read.ptr == end && ranks > 0 && ranks <= kMostRanks) return ranks;
+  }
+  return Error{.message = "cannot be read", .file = path};
+}
+
+std::vector<size_t> shape_of_part(const TensorInfo& it, int ranks) {
+  std::vector<size_t> shape = it.full_shape;
+  if (it.shard_dimension >= 0)
+    shape[static_cast<size_t>(it.shard_dimension)] /= static_cast<size_t>(ranks);
+  return shape;
+}
+
+// Fills this rank's part of a tensor (of elements of 4 bytes) from the parts of another split.
+void copy_part(const TensorInfo& it, int rank, const std::vector<const StoredTensor*>& parts,
+               unsigned char* to) {
+  if (it.shard_dimension < 0) {
+    std::memcpy(to, parts.front()->data, parts.front()->bytes());
+    return;
+  }
+  const auto dimension = static_cast<size_t>(it.shard_dimension);
+  size_t outer = 1, inner = 4;  // bytes of an element
+  for (size_t d = 0; d < dimension; ++d) outer *= it.shape[d];
+  for (size_t d = dimension + 1; d < it.shape.size(); ++d) inner *= it.shape[d];
+  const size_t here = it.shape[dimension], there = it.full_shape[dimension] / parts.size();
+  const size_t first = static_cast<size_t>(rank) * here;
+  for (size_t row = first; row < first + here;) {
+    const size_t part = row / there, within = row % there;
+    const size_t count = std::min(there - within, first + here - row);
+    const auto* from = static_cast<const unsigned char*>(parts[part]->data);
+    for (size_t o = 0; o < outer; ++o)
+      std::memcpy(to + (o * here + row - first) * inner, from + (o * there + within) * inner,
+                  count * inner);
+    row += count;
+  }
 }
 
 }  // namespace
@@ -40,26 +93,36 @@ Status save_checkpoint(const std::string& path, Session<float>& session) {
   return write_safetensors(path, content);
 }
 
-Status load_checkpoint(const std::string& path, Session<float>& session) {
-  const auto content = read_safetensors(path);
-  if (!content.ok()) return content.error();
-  const auto step = content->metadata.find("step");
-  if (step == content->metadata.end())
+Status load_checkpoint(const std::string& path, Shard shard, Session<float>& session) {
+  const auto ranks = ranks_of(path, shard.size);
+  if (!ranks.ok()) return ranks.error();
+  std::vector<StoredTensors> parts;
+  for (int r = 0; r < *ranks; ++r) {
+    auto part = read_safetensors(checkpoint_path(path, r, *ranks));
+    if (!part.ok()) return part.error();
+    parts.push_back(std::move(*part));
+  }
+  const auto step = parts.front().metadata.find("step");
+  if (step == parts.front().metadata.end())
     return Error{.message = "does not say at which step it was taken", .file = path};
   std::string wrong;
-  for_each_tensor(session, [&](const std::string& name, const TensorInfo& it, const void*,
-                               const char* type) {
-    const StoredTensor* stored = content->find(name);
-    if (wrong.empty() && (stored == nullptr || stored->type != type || stored->shape != it.shape))
-      wrong = name;
-  });
+  for_each_tensor(
+      session, [&](const std::string& name, const TensorInfo& it, const void*, const char* type) {
+        for (const StoredTensors& part : parts) {
+          const StoredTensor* stored = part.find(name);
+          if (wrong.empty() && (stored == nullptr || stored->type != type ||
+                                stored->shape != shape_of_part(it, *ranks)))
+            wrong = name;
+        }
+      });
   if (!wrong.empty())
     return Error{.message = "has no '" + wrong + "' of this model's shape", .file = path};
   session.device().synchronize();
   for_each_tensor(session,
-                  [&](const std::string& name, const TensorInfo&, void* data, const char*) {
-                    const StoredTensor* stored = content->find(name);
-                    std::memcpy(data, stored->data, stored->bytes());
+                  [&](const std::string& name, const TensorInfo& it, void* data, const char*) {
+                    std::vector<const StoredTensor*> stored;
+                    for (const StoredTensors& part : parts) stored.push_back(part.find(name));
+                    copy_part(it, shard.rank, stored, static_cast<unsigned char*>(data));
                   });
   session.set_steps(std::atoll(step->second.c_str()));
   session.parameters_changed();

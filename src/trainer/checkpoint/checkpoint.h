@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "trainer/checkpoint/safetensors.h"
+#include "trainer/program/builder.h"
 #include "trainer/program/session.h"
 
 namespace stallscope::trainer {
@@ -17,8 +18,9 @@ std::string checkpoint_path(const std::string& path, int rank, int ranks);
 /// "first_moment.NAME" and "second_moment.NAME".
 Status save_checkpoint(const std::string& path, Session<float>& session);
 
-/// Error, and nothing changed, when a tensor is missing or of another shape.
-Status load_checkpoint(const std::string& path, Session<float>& session);
+/// Loads what one rank or any number of ranks saved under `path`, split anew for `shard`. Error,
+/// and nothing changed, when a file or a tensor is missing or of another shape.
+Status load_checkpoint(const std::string& path, Shard shard, Session<float>& session);
 
 /// What an independent implementation needs to repeat a run: initial parameters and inputs, before
 /// the first step; the first step's gradients; the losses; the parameters at the end.

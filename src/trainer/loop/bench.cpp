@@ -321,8 +321,7 @@ int train(Rank& rank, const BenchOptions& o) {
   auto must = [](const Status& status) {
     if (!status.ok()) stop(status.error());
   };
-  if (!o.resume.empty())
-    must(load_checkpoint(checkpoint_path(o.resume, tensor.rank, tensor.size), session));
+  if (!o.resume.empty()) must(load_checkpoint(o.resume, {tensor.rank, tensor.size}, session));
   Inputs inputs(o, static_cast<size_t>(data.rank), session);
   device.synchronize();
   StepEnds ends;
