@@ -87,7 +87,7 @@ std::string percent_text(double fraction) {
 std::string gain_text(const Finding& finding) {
   if (!finding.gain) {
     const double seen = finding.status == FindingStatus::measured ? seen_cost(finding) : 0;
-    return seen > 0 ? duration_text(seen) + " per step seen, gain unknown" : "not measured";
+    return seen > 0 ? duration_text(seen) + " of device time seen, gain unknown" : "not measured";
   }
   const Gain& gain = *finding.gain;
   if (gain.step_time) {
