@@ -39,8 +39,8 @@ double ninetieth(std::vector<double> values) {
 // rank recorded whole can be compared.
 bool is_comparable(const RankSummary& rank, const GroupPart& part) {
   if (part.operation.empty()) return true;
-  const auto step = std::ranges::find(rank.steps, part.share->step, &Step::index);
-  return step != rank.steps.end() && step->use == StepUse::used;
+  const Step* step = step_of(rank, part.share->step);
+  return step != nullptr && step->use == StepUse::used;
 }
 
 // The group by the operation that its collectives are counted by; empty where they have numbers.

@@ -29,18 +29,24 @@ struct Arrival {
 /// Of one operation of one group, the parts of each collective.
 using Arrivals = std::map<int64_t, std::vector<Arrival>>;
 
-bool is_used(const RankSummary& rank, const CollectiveShare& share) {
-  const auto step = std::ranges::find(rank.steps, share.step, &Step::index);
-  return step == rank.steps.end() || step->use == StepUse::used ||
-         std::ranges::none_of(rank.steps, [](const Step& s) { return s.use == StepUse::used; });
+// The parts of a group that lie in used steps; all of them where no step could be used.
+std::vector<GroupPart> used_parts(const RankGroups& groups, const RankGroups::Member& member) {
+  const RankSummary& rank = groups.rank(member);
+  const auto is_used = [](const Step& step) { return step.use == StepUse::used; };
+  std::vector<GroupPart> parts = groups.parts(member);
+  if (std::ranges::any_of(rank.steps, is_used))
+    std::erase_if(parts, [&](const GroupPart& part) {
+      const Step* step = step_of(rank, part.share->step);
+      return step != nullptr && !is_used(*step);
+    });
+  return parts;
 }
 
 std::map<WaitKey, Arrivals> arrivals_of(const RankGroups& groups, const RankGroups::Group& group) {
   std::map<WaitKey, Arrivals> arrivals;
   for (const RankGroups::Member& member : group.members) {
     const RankSummary& rank = groups.rank(member);
-    for (const GroupPart& part : groups.parts(member)) {
-      if (!is_used(rank, *part.share)) continue;
+    for (const GroupPart& part : used_parts(groups, member)) {
       const std::string label =
           part.operation.empty() ? group.label : group.label + "/" + std::string(part.operation);
       arrivals[{part.share->name, label}][part.sequence].push_back({rank.rank, part.share->total});
@@ -177,8 +183,7 @@ void compare_sisters(const RankGroups& groups, const std::string& operation,
     if (own - theirs < kSlowerNs) continue;
     std::set<uint32_t> steps;
     const RankGroups::Member& first = sister.group->members.front();
-    for (const GroupPart& part : groups.parts(first))
-      if (is_used(groups.rank(first), *part.share)) steps.insert(part.share->step);
+    for (const GroupPart& part : used_parts(groups, first)) steps.insert(part.share->step);
     observations.push_back(slow_link(groups, sister, operation, own, theirs, took.size(),
                                      std::max<size_t>(steps.size(), 1), sisters.size()));
   }

@@ -78,6 +78,12 @@ std::vector<GroupPart> parts_of(const RankSummary& rank, std::string_view group)
   return parts;
 }
 
+const Step* step_of(const RankSummary& rank, uint32_t index) {
+  if (index < rank.steps.size() && rank.steps[index].index == index) return &rank.steps[index];
+  const auto found = std::ranges::find(rank.steps, index, &Step::index);
+  return found == rank.steps.end() ? nullptr : &*found;
+}
+
 std::string ranks_text(const std::vector<int32_t>& ranks) {
   if (ranks.empty()) return "no ranks";
   if (ranks.size() == 1) return "rank " + std::to_string(ranks.front());

@@ -61,6 +61,9 @@ class RankGroups {
   std::map<std::pair<size_t, std::string>, std::string> renamed_;
 };
 
+/// The rank's step of this index; nullptr when it has none.
+const Step* step_of(const RankSummary& rank, uint32_t index);
+
 /// "ranks 0-7", "ranks 0, 8, 16 and 24": the ranks must be in order.
 std::string ranks_text(const std::vector<int32_t>& ranks);
 /// "3, 4": for programs.
