@@ -1,7 +1,5 @@
 // Importer "events": event lines, as `stallscope dump` prints and people write them.
-#include <fstream>
-#include <sstream>
-
+#include "base/file.h"
 #include "import/importer.h"
 #include "trace/event_lines.h"
 
@@ -30,14 +28,9 @@ int sniff(const ImportSource& source) {
 }
 
 Result<Trace> read(const ImportSource& source, const ImportOptions& options) {
-  std::ifstream file(source.path, std::ios::binary);
-  if (!file) return Error{.message = "the file cannot be read", .file = source.path};
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (text.view().size() > options.max_inflated_bytes)
-    return Error{.message = "the file is larger than the limit for inflated traces",
-                 .file = source.path};
-  return read_event_lines(text.view(), {.file = source.path});
+  const Result<std::string> text = read_file(source.path, options.max_inflated_bytes);
+  if (!text) return text.error();
+  return read_event_lines(*text, {.file = source.path});
 }
 
 const RegisterImporter kRegister({.name = "events",

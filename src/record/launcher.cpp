@@ -6,10 +6,10 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
+
+#include "base/file.h"
 
 namespace stallscope {
 namespace {
@@ -45,8 +45,8 @@ std::optional<int32_t> number(const Environment& environment, const char* name) 
 /// parent's id and its start time, which together are never used twice.
 std::string parent_job() {
   const std::string parent = std::to_string(::getppid());
-  std::ifstream file("/proc/" + parent + "/stat");
-  std::string stat{std::istreambuf_iterator<char>(file), {}};
+  const Result<std::string> file = read_file("/proc/" + parent + "/stat");
+  const std::string stat = file ? *file : std::string();
   // Fields are counted after the command's name, which may itself hold spaces and brackets.
   const size_t after_name = stat.rfind(')');
   std::string start_time;
@@ -98,8 +98,8 @@ RankIdentity detect_rank(const Environment& environment) {
 }
 
 RankIdentity detect_rank_of(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/environ", std::ios::binary);
-  const std::string block{std::istreambuf_iterator<char>(file), {}};
+  const Result<std::string> file = read_file("/proc/" + std::to_string(pid) + "/environ");
+  const std::string block = file ? *file : std::string();
   std::map<std::string, std::string, std::less<>> variables;
   for (size_t begin = 0; begin < block.size();) {
     const size_t end = std::min(block.find('\0', begin), block.size());

@@ -4,19 +4,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <csignal>
 #include <ctime>
 #include <filesystem>
 #include <map>
-#include <mutex>
 #include <optional>
-#include <thread>
 
 #include "record/launcher.h"
 #include "record/nvml.h"
 #include "record/process_tree.h"
 #include "record/process_usage.h"
+#include "record/side_thread.h"
 #include "trace/node_counters.h"
 #include "trace/sample_file.h"
 #include "trace/segment_format.h"
@@ -25,12 +22,6 @@ namespace stallscope {
 namespace {
 
 namespace fs = std::filesystem;
-
-Ns clock_now(clockid_t clock) {
-  struct timespec time = {};
-  ::clock_gettime(clock, &time);
-  return static_cast<Ns>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
-}
 
 double share(Ns part, Ns whole) {
   return whole > 0 ? std::clamp(static_cast<double>(part) / static_cast<double>(whole), 0.0, 1.0)
@@ -60,29 +51,22 @@ struct Watched {
 class NodeSampler::Loop {
  public:
   Loop(NodeSamplerOptions options, pid_t root)
-      : options_(std::move(options)), root_(root), thread_([this] { run(); }) {}
+      : options_(std::move(options)),
+        root_(root),
+        thread_("the machine is watched no longer", [this](SideThread& thread) { run(thread); }) {}
 
   NodeSamplerResult finish() {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      stopping_ = true;
-    }
-    wake_.notify_one();
-    thread_.join();
+    result_.note = thread_.stop();
     return result_;
   }
 
  private:
-  void run() {
-    // Signals are the main thread's business.
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, nullptr);
+  void run(SideThread& thread) {
     const Nvml nvml;
     result_.gpus = nvml.gpus();
     machine_ = machine_usage();
     last_ = clock_now(CLOCK_MONOTONIC);
-    while (wait()) {
+    while (thread.wait_until(clock_now(CLOCK_MONOTONIC) + options_.interval)) {
       look(nvml);
       for (auto& [pid, watched] : watched_)
         if (constexpr size_t kPending = 4096; watched.writer.pending() > kPending) watched.flush();
@@ -90,12 +74,6 @@ class NodeSampler::Loop {
     look(nvml);
     for (auto& [pid, watched] : watched_) watched.flush();
     result_.cpu_seconds = static_cast<double>(clock_now(CLOCK_THREAD_CPUTIME_ID)) / 1e9;
-  }
-
-  bool wait() {
-    std::unique_lock<std::mutex> lock(mutex_);
-    wake_.wait_for(lock, std::chrono::nanoseconds(options_.interval), [this] { return stopping_; });
-    return !stopping_;
   }
 
   void look(const Nvml& nvml) {
@@ -185,10 +163,7 @@ class NodeSampler::Loop {
   std::map<pid_t, Ns> totals_;
   MachineUsage machine_;
   Ns last_ = 0;
-  bool stopping_ = false;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::thread thread_;  // last: it uses all of the above
+  SideThread thread_;  // last: it uses all of the above
 };
 
 NodeSampler::NodeSampler(NodeSamplerOptions options) : options_(std::move(options)) {}

@@ -19,6 +19,7 @@ struct NodeSamplerOptions {
 struct NodeSamplerResult {
   size_t gpus = 0;  ///< that NVML told about
   double cpu_seconds = 0;
+  std::string note;  ///< why it ended early; empty when it did not
 };
 
 /// Samples from start() to stop(): for each recorded process the CPU time that others took from

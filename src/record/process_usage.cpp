@@ -4,18 +4,19 @@
 
 #include <charconv>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <vector>
+
+#include "base/file.h"
 
 namespace stallscope {
 namespace {
 
 namespace fs = std::filesystem;
 
+// Empty when there is no such file, or its process ends while it is read: a stream would throw.
 std::string read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  const Result<std::string> text = read_file(path);
+  return text ? *text : std::string();
 }
 
 std::vector<std::string_view> words(std::string_view text) {

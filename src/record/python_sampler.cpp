@@ -3,29 +3,19 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <condition_variable>
-#include <csignal>
 #include <ctime>
 #include <map>
-#include <mutex>
 #include <set>
-#include <thread>
 
 #include "record/process_tree.h"
 #include "record/sampled_process.h"
+#include "record/side_thread.h"
 
 namespace stallscope {
 namespace {
 
 constexpr Ns kMillisecond = 1'000'000;
 constexpr Ns kSecond = 1'000'000'000;
-
-Ns clock_now(clockid_t clock) {
-  struct timespec time = {};
-  ::clock_gettime(clock, &time);
-  return static_cast<Ns>(time.tv_sec) * kSecond + time.tv_nsec;
-}
 
 /// Lengthens the period while sampling costs more than its budget, and shortens
 /// it again when there is room.
@@ -73,15 +63,10 @@ class PythonSampler::Loop {
       : options_(std::move(options)),
         root_(root),
         budget_(options_.rate_hz, options_.budget),
-        thread_([this] { run(); }) {}
+        thread_("Python is sampled no longer", [this](SideThread& thread) { run(thread); }) {}
 
   SamplerResult finish() {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      stopping_ = true;
-    }
-    wake_.notify_one();
-    thread_.join();
+    if (std::string note = thread_.stop(); !note.empty()) result_.notes.push_back(std::move(note));
     result_.processes = sampled_count_;
     result_.lowest_rate_hz = budget_.longest_period() > 0
                                  ? static_cast<uint32_t>(kSecond / budget_.longest_period())
@@ -97,13 +82,9 @@ class PythonSampler::Loop {
     bool given_up = false;
   };
 
-  void run() {
-    // Signals are the main thread's business.
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, nullptr);
+  void run(SideThread& thread) {
     Ns next_discovery = 0, discovery_pause = 5 * kMillisecond, next_flush = 0;
-    while (wait(next_tick_)) {
+    while (thread.wait_until(next_tick_)) {
       const Ns now = clock_now(CLOCK_MONOTONIC);
       if (now >= next_discovery) {
         const size_t before = sampled_count_;
@@ -125,14 +106,6 @@ class PythonSampler::Loop {
     }
     for (auto& [pid, process] : sampled_) process.flush();
     result_.cpu_seconds = static_cast<double>(clock_now(CLOCK_THREAD_CPUTIME_ID)) / kSecond;
-  }
-
-  /// Sleeps until `time`; false when it is time to stop.
-  bool wait(Ns time) {
-    std::unique_lock<std::mutex> lock(mutex_);
-    const Ns left = std::max<Ns>(0, time - clock_now(CLOCK_MONOTONIC));
-    wake_.wait_for(lock, std::chrono::nanoseconds(left), [this] { return stopping_; });
-    return !stopping_;
   }
 
   void discover(Ns now) {
@@ -180,10 +153,7 @@ class PythonSampler::Loop {
   std::set<std::string> notes_;
   size_t sampled_count_ = 0;
   Ns next_tick_ = 0;
-  bool stopping_ = false;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::thread thread_;  // last: it uses all of the above
+  SideThread thread_;  // last: it uses all of the above
 };
 
 PythonSampler::PythonSampler(SamplerOptions options) : options_(std::move(options)) {}

@@ -88,6 +88,10 @@ void note_samples(const SamplerResult& result, RunManifest& manifest) {
 }
 
 void note_node(const NodeSamplerResult& result, RunManifest& manifest) {
+  if (!result.note.empty()) {
+    print_message(result.note);
+    manifest.warnings.push_back(result.note);
+  }
   manifest.environment["node.gpus_watched"] = std::to_string(result.gpus);
   manifest.environment["node.sampler_cpu_ms"] =
       std::to_string(static_cast<int64_t>(result.cpu_seconds * 1000));

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include <fstream>
-#include <iterator>
+#include <string_view>
 
 #include "collect/annotate.h"
 #include "trainer/device/timing.h"
@@ -14,13 +14,14 @@ namespace stallscope::trainer {
 
 Result<std::vector<int32_t>> read_text(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) return Error{.message = "cannot be read", .file = path};
   std::vector<int32_t> tokens;
-  for (auto it = std::istreambuf_iterator<char>(file); it != std::istreambuf_iterator<char>();
-       ++it) {
-    const auto byte = static_cast<unsigned char>(*it);
-    tokens.push_back(byte < 128 ? byte : '?');
-  }
+  char buffer[64 * 1024];
+  while (file.read(buffer, sizeof buffer) || file.gcount() > 0)
+    for (const char c : std::string_view(buffer, static_cast<size_t>(file.gcount()))) {
+      const auto byte = static_cast<unsigned char>(c);
+      tokens.push_back(byte < 128 ? byte : '?');
+    }
+  if (file.bad() || !file.eof()) return Error{.message = "cannot be read", .file = path};
   return tokens;
 }
 
