@@ -29,7 +29,9 @@ SHAPES = {
     "gpt-4L": {"model": "gpt", "vocabulary": 50304},
 }
 ROUNDS = int(os.environ.get("STALLSCOPE_BENCH_ROUNDS", "5"))
-WARM, STEPS = 2, 4
+WARM, STEPS = 2, 3
+# When no further shape is begun.
+SECONDS = float(os.environ.get("STALLSCOPE_BENCH_SECONDS", "300"))
 ALLOCATOR = "thp:always,metadata_thp:auto,dirty_decay_ms:-1,muzzy_decay_ms:-1"
 
 
@@ -127,35 +129,65 @@ def interval(values):
     return f"{statistics.median(values):5.2f} ({min(values):.2f} to {max(values):.2f})"
 
 
+class Row:
+    """What was measured of one shape in one precision."""
+
+    def __init__(self, name, precision):
+        self.name, self.precision = name, precision
+        self.own, self.share, self.notes = [], [], []
+        self.ratios = {"eager": [], "compiled": []}
+
+    def measure(self, trainer, jemalloc):
+        step, products, _ = run_own(trainer, self.name, self.precision)
+        self.own.append(step)
+        self.share.append(products)
+        for mode, ratios in self.ratios.items():
+            if mode == "compiled" and self.compiled_is_slower():
+                continue  # by far: the fastest is known, compiling takes most of the time
+            other, note = run_torch(self.name, self.precision, mode, jemalloc)
+            if other is None:
+                self.notes.append(f"{mode}: {note}")
+            else:
+                ratios.append(other / step)
+
+    def compiled_is_slower(self):
+        eager, compiled = (self.ratios[it] for it in ("eager", "compiled"))
+        return bool(eager and compiled) and min(compiled) > 1.15 * max(eager)
+
+    def fastest(self):
+        known = [it for it in self.ratios.values() if it]
+        return min(known, key=statistics.median) if known else []
+
+    def text(self):
+        if not self.own:
+            return f"{self.name:16} {self.precision:5} not measured: out of time; name it to measure it"
+        return (f"{self.name:16} {self.precision:5} {len(self.own):6} "
+                f"{statistics.median(self.own):8.3f}s {100 * statistics.median(self.share):7.0f} %  "
+                + "; ".join(interval(it) if it else "none"
+                            for it in [self.fastest(), *self.ratios.values()])
+                + "".join("\n  " + note for note in self.notes))
+
+
 def table(trainer, names):
     found = sorted(glob.glob("/usr/lib/*/libjemalloc.so.2"))
     jemalloc = os.environ.get("STALLSCOPE_JEMALLOC", found[0] if found else "")
-    print(f"PyTorch's allocator: {'jemalloc, ' + ALLOCATOR if jemalloc else 'the system one'}")
-    print(f"{'shape':16} {'':5} {'own step':>9} {'products':>9}  times as fast as the fastest of "
-          "eager and compiled; of eager; of compiled")
-    rows = []
-    for name in names:
-        for precision in ("fp32", "bf16"):
-            own, share, ratios, notes = [], [], {"eager": [], "compiled": []}, ""
-            for _ in range(ROUNDS):
-                step, products, library = run_own(trainer, name, precision)
-                own.append(step)
-                share.append(products)
-                for mode, list_of in ratios.items():
-                    other, notes = run_torch(name, precision, mode, jemalloc)
-                    if other is not None:
-                        list_of.append(other / step)
-                    else:
-                        print(f"  {name} {precision} {mode}: {notes}")
-            both = [min(pair) for pair in zip(*[r for r in ratios.values() if r])]
-            rows.append((statistics.median(both) if both else 0, precision, name))
-            print(f"{name:16} {precision:5} {statistics.median(own):8.3f}s "
-                  f"{100 * statistics.median(share):7.0f} %  "
-                  + "; ".join(interval(r) if r else "none" for r in [both, *ratios.values()]))
+    print(f"PyTorch's allocator: {'jemalloc, ' + ALLOCATOR if jemalloc else 'the system one'}; "
+          f"up to {ROUNDS} rounds within {SECONDS:.0f} s")
+    rows = [Row(name, precision) for name in names for precision in ("fp32", "bf16")]
+    end = time.monotonic() + SECONDS
+    for _ in range(ROUNDS):
+        for row in rows:
+            if time.monotonic() < end:
+                row.measure(trainer, jemalloc)
+    print(f"{'shape':16} {'':5} {'rounds':>6} {'own step':>9} {'products':>9}  times as fast as the "
+          "fastest of eager and compiled; as eager; as compiled")
+    for row in rows:
+        print(row.text())
     for precision in ("fp32", "bf16"):
-        worst = min((row for row in rows if row[1] == precision), default=None)
-        if worst:
-            print(f"worst in {precision}: {worst[2]}, {worst[0]:.2f} times")
+        known = [row for row in rows if row.precision == precision and row.fastest()]
+        if known:
+            worst = min(known, key=lambda row: statistics.median(row.fastest()))
+            print(f"worst in {precision}: {worst.name}, {statistics.median(worst.fastest()):.2f} times")
     print("products: this step's matrix products alone, measured in the same run, over the step")
 
 
