@@ -187,6 +187,20 @@ def test_a_grid_of_replicas_and_shards_trains_as_one_rank_does(build):
     assert losses == pytest.approx([losses[0]] * len(losses), rel=1e-5)
 
 
+def test_what_a_naive_transcoder_does_too_much_changes_no_loss(build):
+    program = build / "samples/naive-clt-naive"
+    if not program.exists():
+        pytest.skip("this build has no samples")
+    losses = []
+    for on in ([], ["--gathers", "--encoder-again"], ["--dense"], ["--dense", "--reduce-each"],
+               ["--dense", "--rank0-mask"]):
+        done = subprocess.run([program, *on], capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        losses.append(float(done.stdout.split("loss ")[1]))
+    assert losses == pytest.approx([losses[0]] * len(losses), rel=1e-5)
+    assert subprocess.run([program, "--rank0-mask"], capture_output=True).returncode == 2
+
+
 def test_a_damaged_checkpoint_is_refused(build, tmp_path):
     trainer(build, "--steps", 1, "--save", tmp_path / "state")
     whole = (tmp_path / "state").read_bytes()

@@ -17,7 +17,8 @@ struct BertConfig {
   bool masked_head = false;
   double dropout = 0;   ///< of embeddings, attention probabilities and what blocks add
   bool padded = false;  ///< input "lengths" [batch]: tokens behind a sequence's length are padding
-  size_t parts = 1;     ///< passes per step whose gradients add up, each a part of the mean over all replicas
+  size_t parts =
+      1;  ///< passes per step whose gradients add up, each a part of the mean over all replicas
 };
 
 /// The training step of one rank. Inputs: "tokens" and "labels" (index, batch * sequence; label -1

@@ -142,12 +142,15 @@ void CltBuilder::decode_dense() {
     const size_t columns = (c_.layers - s) * c_.width;
     const TensorId part = b_.activation("outputs.from." + std::to_string(s), {c_.batch, columns});
     product(active_[s], false, decoder_[s], false, kNoTensor, part, c_.batch, columns, local_);
+    for (size_t t = s; t < c_.layers && c_.reduce_each_decoder; ++t)
+      b_.all_reduce(b_.view("outputs.from." + std::to_string(s) + ".part." + std::to_string(t),
+                            part, (t - s) * c_.batch * c_.width, {c_.batch * c_.width}));
     b_.add({.kind = OpKind::add_targets,
             .in = {part},
             .out = {whole},
             .n = {as_int(c_.layers), as_int(c_.batch), as_int(c_.width), as_int(s)}});
   }
-  b_.all_reduce(whole);
+  if (!c_.reduce_each_decoder) b_.all_reduce(whole);
   add_decoder_bias(slices("outputs", whole, c_.width));
   reconstruction_loss(whole);
   b_.add({.kind = OpKind::sum,

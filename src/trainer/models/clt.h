@@ -20,6 +20,7 @@ struct CltConfig {
   /// decoder is multiplied whole, by a mask of BatchTopK, and the loss is the reconstruction's
   /// alone.
   bool sparse = false;
+  bool reduce_each_decoder = false;  ///< dense: a sum over the group for each, as naive code does
   CltActivation activation = CltActivation::batch_top_k;
 
   // Of the sparse form.

@@ -17,8 +17,9 @@ struct GptConfig {
   bool explicit_positions = false;
   double dropout = 0;   ///< of embeddings, attention probabilities and what blocks add
   bool padded = false;  ///< input "lengths" [batch]: tokens behind a sequence's length are padding
-  size_t parts = 1;     ///< passes per step whose gradients add up, each a part of the mean over all replicas
-  size_t counted = 0;   ///< tokens with a label, of all parts of this replica; 0: all
+  size_t parts =
+      1;  ///< passes per step whose gradients add up, each a part of the mean over all replicas
+  size_t counted = 0;  ///< tokens with a label, of all parts of this replica; 0: all
 };
 
 /// The training step of one rank. Inputs: "tokens" and "labels" (index, batch * sequence).
