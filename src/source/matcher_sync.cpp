@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "source/matcher.h"
+#include "source/roles.h"
 
 namespace stallscope {
 namespace {
@@ -40,6 +41,7 @@ class Conditions {
     }
     const Value& value = file_.inference.at(id);
     if (!reads(value)) return;
+    if (node.kind == K::compare && compares_sizes(id)) return;
     // A bare name is often an optional argument or a flag: `if mask:` needs proof.
     if (node.kind == K::name && value.kind != Kind::mask && value.certainty < Certainty::proven)
       return;
@@ -49,6 +51,15 @@ class Conditions {
   }
 
  private:
+  /// `num_params < chunk_size`, `length == 1`: such names are Python numbers nearly everywhere.
+  bool compares_sizes(NodeId id) const {
+    for (NodeId c : children(file_.ast, id)) {
+      const K kind = file_.ast[c].kind;
+      if ((kind == K::name || kind == K::attribute) && is_count_name(file_.ast[c].text))
+        return true;
+    }
+    return false;
+  }
   void add(NodeId id, const Value& value) {
     if (value.kind != Kind::unknown) out_.push_back({id, value, {}});
   }

@@ -240,6 +240,15 @@ bool is_size_name(std::string_view name) {
   return is_one_of(name, {"H", "W", "T", "L", "N", "C", "nH", "nW", "height", "width"});
 }
 
+bool is_count_name(std::string_view name) {
+  const std::string text = lower(name);
+  return starts_with_any(text, {"num_", "n_", "max_", "min_"}) ||
+         std::ranges::any_of(
+             std::initializer_list<std::string_view>{"_length", "_len", "_size", "_dim", "_count"},
+             [&](std::string_view ending) { return text.ends_with(ending); }) ||
+         is_one_of(text, {"length", "size", "dim", "ndim", "rank", "world_size"});
+}
+
 bool is_loader_name(std::string_view name) {
   return contains_any(name, {"loader", "train_dl", "val_dl", "dataiter", "data_iter", "batches",
                              "train_iter", "batch_iter", "iterator", "_dl", "train_set_iter"}) &&

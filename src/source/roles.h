@@ -27,6 +27,9 @@ bool is_model_name(std::string_view name);
 /// Whether a parameter of this name is a size, by convention: H, W, num_heads.
 bool is_size_name(std::string_view name);
 
+/// Whether a variable of this name holds a count or a size.
+bool is_count_name(std::string_view name);
+
 /// Whether iterating over a variable of this name yields batches.
 bool is_loader_name(std::string_view name);
 

@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -298,3 +299,28 @@ def test_findings_are_counted_against_step_code(tool, project):
     forward = TRAIN[TRAIN.index("    def forward"):TRAIN.index("\n\n\ndef train")].count("\n") + 1
     loop = TRAIN[TRAIN.index("    for x"):TRAIN.index("    return total")].count("\n")
     assert report["stepLines"] == forward + loop
+
+
+def test_the_steps_of_the_action_annotate_a_pull_request(build, project):
+    action = (pathlib.Path(__file__).parents[2] / "action.yml").read_text()
+    here = project / "action"
+    (here / "build").mkdir(parents=True)
+    (here / "build/release").symlink_to(build)  # as the cache brings it back
+    git(project, "init", "-q")
+    git(project, "add", "train.py")
+    git(project, "commit", "-qm", "base")
+    git(project, "branch", "base")
+    (project / "train.py").write_text(TRAIN.replace("    return total", "        print(loss)\n    return total"))
+    steps = re.findall(r"^      run: '(.*)'$", action, re.MULTILINE)
+    assert len(steps) == 2 and steps[1].count("$PATHS") == steps[1].count("$ARGUMENTS") == 1
+    shown = []
+    for step in steps:
+        env = {**os.environ, "GITHUB_ACTION_PATH": str(here), "PATHS": "train.py",
+               "ARGUMENTS": "--diff base --fail-on low"}
+        shown.append(subprocess.run(["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step],
+                                    cwd=project, env=env, capture_output=True, text=True, check=False))
+    assert shown[0].returncode == 0, shown[0].stderr
+    assert shown[1].returncode == 1, shown[1].stderr
+    lines = shown[1].stdout.splitlines()
+    assert lines and all(line.startswith("::") and "file=train.py" in line for line in lines), lines
+    assert any(f"line={TRAIN.count(chr(10))}" in line for line in lines), lines
