@@ -192,13 +192,21 @@ def test_what_a_naive_transcoder_does_too_much_changes_no_loss(build):
     if not program.exists():
         pytest.skip("this build has no samples")
     losses = []
-    for on in ([], ["--gathers", "--encoder-again"], ["--dense"], ["--dense", "--reduce-each"],
+    for on in ([], ["--dense", "--reduce-each", "--gathers", "--encoder-again"],
                ["--dense", "--rank0-mask"]):
         done = subprocess.run([program, *on], capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stderr
         losses.append(float(done.stdout.split("loss ")[1]))
     assert losses == pytest.approx([losses[0]] * len(losses), rel=1e-5)
     assert subprocess.run([program, "--rank0-mask"], capture_output=True).returncode == 2
+
+
+def test_threads_are_those_the_process_may_use(build, tmp_path):
+    facts = tmp_path / "facts.json"
+    trainer_command = [build / "stallscope-trainer", *map(str, TINY), "--steps", "1", "--facts", facts]
+    subprocess.run(["taskset", "-c", str(min(os.sched_getaffinity(0))), *trainer_command], check=True,
+                   stdout=subprocess.DEVNULL, timeout=120)
+    assert json.loads(facts.read_text())["threads"] == 1
 
 
 def test_a_damaged_checkpoint_is_refused(build, tmp_path):
