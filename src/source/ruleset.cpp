@@ -158,9 +158,11 @@ Status RuleSet::add(uint32_t rule, uint32_t index, const SourceClause& clause) {
     }
     out.nested.push_back(std::move(nested));
   }
+  // What must not be there makes a match no more specific.
+  const auto demanded = std::ranges::count(out.nested, false, &CompiledNested::negated);
   out.specificity =
-      static_cast<unsigned>(2 * out.nested.size() + out.where.size() + clause.args.size() +
-                            (out.on ? 1 : 0) + (out.matcher ? 1 : 0));
+      static_cast<unsigned>(2 * static_cast<size_t>(demanded) + out.where.size() +
+                            clause.args.size() + (out.on ? 1 : 0) + (out.matcher ? 1 : 0));
   clauses_.push_back(std::move(out));
   return ok_status();
 }
