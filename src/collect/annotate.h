@@ -36,6 +36,7 @@
  */
 #ifndef STALLSCOPE_ANNOTATE_H
 #define STALLSCOPE_ANNOTATE_H
+/* NOLINTBEGIN(modernize-use-nullptr): this is C too */
 
 #include "annotate_schemas.h"
 #include "annotate_types.h"
@@ -232,4 +233,5 @@ class Scope {
 }  // namespace stallscope
 #endif /* __cplusplus */
 
+/* NOLINTEND(modernize-use-nullptr) */
 #endif /* STALLSCOPE_ANNOTATE_H */

@@ -3,6 +3,7 @@
  * registered schema. Names of entries are the keys of the trace. */
 #ifndef STALLSCOPE_ANNOTATE_SCHEMAS_H
 #define STALLSCOPE_ANNOTATE_SCHEMAS_H
+/* NOLINTBEGIN(modernize-use-nullptr): this is C too */
 
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtPayload.h>
@@ -294,4 +295,5 @@ static inline int stallscope_set_up_(void) {
 } /* extern "C" */
 #endif
 
+/* NOLINTEND(modernize-use-nullptr) */
 #endif /* STALLSCOPE_ANNOTATE_SCHEMAS_H */

@@ -129,7 +129,8 @@ uint32_t domain_number(const char* name) {
 size_t to_utf8(const wchar_t* text, char (&buffer)[kWideBuffer]) {
   size_t used = 0;
   for (; *text != 0 && used + 4 < kWideBuffer; ++text) {
-    auto code = static_cast<uint32_t>(*text);
+    // wchar_t is signed here, but no character is negative.
+    auto code = static_cast<uint32_t>(*text);  // NOLINT(bugprone-signed-char-misuse)
     if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) code = 0xfffd;
     if (code < 0x80) {
       buffer[used++] = static_cast<char>(code);

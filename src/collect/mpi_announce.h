@@ -62,6 +62,7 @@ class Announced {
 
 }  // namespace stallscope::mpi
 
+// NOLINTBEGIN(bugprone-macro-parentheses): the arguments are lists and types
 /// Defines MPI_NAME: announces the call as `description` and forwards it.
 #define STALLSCOPE_MPI_CALL(name, parameters, arguments, description)                    \
   STALLSCOPE_MPI_EXPORT int MPI_##name parameters;                                       \
@@ -74,3 +75,4 @@ class Announced {
 
 /// The same for a name that is a macro itself.
 #define STALLSCOPE_MPI_NAMED_CALL(name, ...) STALLSCOPE_MPI_CALL(name, __VA_ARGS__)
+// NOLINTEND(bugprone-macro-parentheses)

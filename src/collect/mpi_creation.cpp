@@ -24,6 +24,7 @@ void note(const Handle* made) {
 }  // namespace
 
 // clang-format off
+// NOLINTBEGIN(bugprone-macro-parentheses): the arguments are lists
 #define MAKES(name, parameters, arguments)                                   \
   STALLSCOPE_MPI_EXPORT int MPI_##name parameters;                           \
   STALLSCOPE_MPI_EXPORT int MPI_##name parameters {                          \
@@ -38,6 +39,7 @@ MAKES(Comm_split, (Handle comm, int colour, int key, Handle* made), (comm, colou
 MAKES(Comm_split_type, (Handle comm, int type, int key, Handle info, Handle* made), (comm, type, key, info, made))
 MAKES(Comm_create, (Handle comm, Handle group, Handle* made), (comm, group, made))
 MAKES(Comm_create_group, (Handle comm, Handle group, int tag, Handle* made), (comm, group, tag, made))
+// NOLINTEND(bugprone-macro-parentheses)
 // clang-format on
 
 STALLSCOPE_MPI_EXPORT int MPI_Comm_free(Handle* communicator);

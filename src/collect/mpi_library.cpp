@@ -35,7 +35,7 @@ void* find_object(void* library, const char* name) {
 void* library() {
   void* known = __atomic_load_n(&g_library, __ATOMIC_ACQUIRE);
   if (known != nullptr) return known;
-  dl_iterate_phdr(try_object, &known);
+  dl_iterate_phdr(try_object, static_cast<void*>(&known));
   if (known == nullptr && dlsym(RTLD_DEFAULT, "PMPI_Send") != nullptr)
     known = dlopen(nullptr, RTLD_LAZY);  // linked statically into the program
   if (known == nullptr) return nullptr;

@@ -283,7 +283,7 @@ void add_pointed_texts(Parts& parts, const LocalSchema& schema, const uint8_t* d
     const Pointer& pointer = schema.pointers[i];
     const char* text = nullptr;
     if (pointer.offset + sizeof text > bytes) return;
-    memcpy(&text, data + pointer.offset, sizeof text);
+    memcpy(static_cast<void*>(&text), data + pointer.offset, sizeof text);
     const bool narrow = code_unit(pointer.type) == 1;
     const size_t length = text != nullptr && narrow ? strnlen(text, 512) : 0;
     if (!parts.add(pointer.type, text != nullptr ? text : "", length)) return;
