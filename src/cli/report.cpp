@@ -7,8 +7,8 @@
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/pipeline.h"
-#include "cli/reference.h"
 #include "cli/rank_inputs.h"
+#include "cli/reference.h"
 #include "cli/report_options.h"
 #include "import/run_folder.h"
 

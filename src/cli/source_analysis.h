@@ -16,7 +16,7 @@ namespace stallscope {
 struct SourceAnalysisOptions {
   std::vector<std::string> exclude;
   bool cache = true;
-  std::string cache_root;  ///< the project whose cache is used; empty = the analysed one
+  std::string cache_root;          ///< the project whose cache is used; empty = the analysed one
   AnalysisTimes* times = nullptr;  ///< see FileOptions
   uint64_t max_file_bytes = 4u << 20;
   /// Texts by path, taken instead of what is on disk. When there are any, only they are chosen.

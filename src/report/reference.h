@@ -32,7 +32,7 @@ struct ReferenceComparison {
   Ns run_step = 0, reference_step = 0;
   std::vector<ReferenceRow> classes;  ///< where the step goes; sums to the mean step
   /// Kernel time by kind of operator: the median launch of each kernel times its launches.
-  std::vector<ReferenceRow> groups;   ///< kernel time by kind of operator
+  std::vector<ReferenceRow> groups;  ///< kernel time by kind of operator
   std::vector<std::string> not_like_for_like;
 };
 

@@ -49,8 +49,7 @@ std::optional<Verdict> unreachable(const RunReach& reach, std::string_view kind)
   const bool about_device = kind != "host-work" && kind != "input-wait" &&
                             kind != "python-hot-function" && kind != "garbage-collection" &&
                             kind != "straggler" && kind != "slow-link" &&
-                            !kind.starts_with("collective") &&
-                            kind != "overhead";
+                            !kind.starts_with("collective") && kind != "overhead";
   if (about_device && !reach.device) return does_not_apply("the run has no device work");
   return std::nullopt;
 }

@@ -22,8 +22,8 @@ struct CaptureHole {
 struct TraceHealth {
   uint64_t events = 0;
   uint64_t bytes_on_disk = 0;
-  uint64_t lost_records = 0;                ///< dropped: no room, or by the producer
-  uint64_t discarded_oldest = 0;            ///< given up to stay within --max-size
+  uint64_t lost_records = 0;      ///< dropped: no room, or by the producer
+  uint64_t discarded_oldest = 0;  ///< given up to stay within --max-size
   /// False when the capture could not have seen device work, so that its absence proves nothing
   /// (a profiler that was set to record the host only).
   bool device_visible = true;

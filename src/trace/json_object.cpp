@@ -34,7 +34,8 @@ Result<nlohmann::json> parse_json_object(std::string_view text, const std::strin
     set_position(error, text, failure.byte == 0 ? 0 : failure.byte - 1);
     return error;
   } catch (const nlohmann::json::out_of_range& failure) {
-    // "[json.exception...] number overflow parsing '1e999'": no position, so the number is looked up.
+    // "[json.exception...] number overflow parsing '1e999'": no position, so the number is looked
+    // up.
     const std::string_view what = failure.what();
     const size_t quote = std::min(what.find('\''), what.size());
     const std::string_view number = what.substr(std::min(quote + 1, what.size()));

@@ -182,7 +182,8 @@ TEST_CASE("bad gains, fixes and cases are named with their place") {
       {start + "cases: {fire: []}\n",
        "my-rule.yaml:7:9: unknown key 'fire', did you mean 'fires'?"},
       {start + "cases: {fires: [a.txt]}\n",
-       "my-rule.yaml:7:16: case 'a.txt' is of no known kind (Cases end in .py, .cpp, .cu, .json, .yaml, .sh "
+       "my-rule.yaml:7:16: case 'a.txt' is of no known kind (Cases end in .py, .cpp, .cu, .json, "
+       ".yaml, .sh "
        "or .jsonl.)"},
   });
 }
