@@ -40,7 +40,7 @@ class MemorySource : public SegmentSource {
   uint64_t size() const override { return bytes_.size(); }
   bool read(uint64_t offset, std::span<unsigned char> into) const override {
     if (offset > bytes_.size() || into.size() > bytes_.size() - offset) return false;
-    std::memcpy(into.data(), bytes_.data() + offset, into.size());
+    if (!into.empty()) std::memcpy(into.data(), bytes_.data() + offset, into.size());
     return true;
   }
 

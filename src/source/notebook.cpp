@@ -30,7 +30,9 @@ Notebook notebook_code(std::string_view json) {
   unsigned number = 0;
   for (const auto& cell : parsed["cells"]) {
     ++number;
-    if (!cell.is_object() || cell.value("cell_type", "") != "code") continue;
+    if (!cell.is_object()) continue;
+    const auto type = cell.find("cell_type");
+    if (type == cell.end() || *type != "code") continue;
     std::string source = source_of(cell);
     if (!source.ends_with('\n')) source += '\n';
     const bool magic_cell = source.starts_with("%%");

@@ -201,4 +201,5 @@ TEST_CASE("notebook cells become one text with their places") {
   REQUIRE(notebook.cell_of_line.size() == 3);
   CHECK(notebook.cell_of_line[1] == "cell 2, line 2");
   CHECK(notebook_code("[1, 2").code.empty());
+  CHECK(notebook_code(R"({"cells": [{"cell_type": ["code"], "source": ["x\\n"]}]})").code.empty());
 }
