@@ -2,7 +2,7 @@
 # What recording costs: one range in rdtsc reads, bytes per event, a large run's
 # way to its report, and a whole training program with and without the recorder.
 #   scripts/bench/recorder.sh [EVENTS_IN_MILLIONS...]     sizes of the large runs (default: 1 10)
-# PAIRS (default 20) sets how many pairs of runs the whole program's cost is taken from.
+# PAIRS (default 8) sets how many pairs of runs the whole program's cost is taken from.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=$PWD/build/release
@@ -10,7 +10,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 sizes=("$@")
 [ $# -gt 0 ] || sizes=(1 10)
-pairs=${PAIRS:-20}
+pairs=${PAIRS:-8}
 
 record_path() {
   mkdir -p "$work/path"
@@ -39,7 +39,7 @@ for millions in "${sizes[@]}"; do
   echo "$millions M events: $per_event bytes each (goal 36), run folder to report.html and report.json in $seconds s (median of 3) with $((kilobytes / 1024)) MB (10 M: goals 3 s, 1024 MB)"
 done
 
-train=("$build/stallscope-trainer" --model gpt --layers 4 --hidden 256 --batch 4 --seq 128 --vocabulary 512 --steps 40)
+train=("$build/stallscope-trainer" --model gpt --layers 4 --hidden 256 --batch 4 --seq 128 --vocabulary 512 --steps 160)
 for stacks in 0 1; do
   if [ "$stacks" = 1 ]; then name="with stacks (goal 2 %)"; else name="without stacks (goal 1 %)"; fi
   echo "CPU time of the GPT trainer and its recorder over the trainer's alone, $name:" \
