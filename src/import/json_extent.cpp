@@ -13,10 +13,6 @@ constexpr std::array<std::string_view, 10> kFirstKeys = {
     "\"ph\"", "\"name\"", "\"cat\"", "\"pid\"",  "\"tid\"",
     "\"ts\"", "\"dur\"",  "\"id\"",  "\"args\"", "\"s\""};
 
-bool is_blank(char c) {
-  return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-}
-
 size_t skip_blanks(std::string_view text, size_t at) {
   while (at < text.size() && is_blank(text[at])) ++at;
   return at;

@@ -7,10 +7,6 @@
 namespace stallscope {
 namespace {
 
-bool is_blank(char c) {
-  return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-}
-
 // Length of the valid UTF-8 sequence at text[at], 0 when there is none.
 size_t utf8_length(std::string_view text, size_t at) {
   const auto byte = [&](size_t i) {

@@ -34,6 +34,11 @@ size_t json_extent(std::string_view text);
 /// Like json_extent for a string that begins at text[0] with a quote.
 size_t json_string_extent(std::string_view text);
 
+/// What JSON allows between its tokens.
+inline bool is_blank(char c) {
+  return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
 /// Whether `text` begins with one of the keys of an event, in its quotes.
 bool begins_with_event_key(std::string_view text);
 

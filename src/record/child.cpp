@@ -12,19 +12,13 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <ctime>
+#include "record/clock.h"
 
 namespace stallscope {
 namespace {
 
 constexpr std::array kEnding = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 constexpr std::array kForwarded = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-
-Ns monotonic_now() {
-  struct timespec time = {};
-  ::clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<Ns>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
-}
 
 /// Takes the signals we handle out of normal delivery and puts them back at the end.
 class SignalScope {
@@ -142,7 +136,7 @@ Result<ChildEnd> run_child(const ChildCommand& command, const ChildTick& tick,
                            const std::function<void(pid_t)>& on_start) {
   const SignalScope signals;
   if (signals.descriptor() < 0) return cannot_start(command.arguments[0], errno);
-  const Ns started = monotonic_now();
+  const Ns started = clock_now(CLOCK_MONOTONIC);
   const Result<pid_t> child = start(command, signals);
   if (!child) return child.error();
   if (on_start) on_start(*child);
@@ -153,16 +147,16 @@ Result<ChildEnd> run_child(const ChildCommand& command, const ChildTick& tick,
     constexpr Ns kMillisecond = 1'000'000;
     int timeout = -1;
     if (next_tick > 0)
-      timeout = static_cast<int>(
-          std::max<Ns>(0, (next_tick - monotonic_now() + kMillisecond - 1) / kMillisecond));
+      timeout = static_cast<int>(std::max<Ns>(
+          0, (next_tick - clock_now(CLOCK_MONOTONIC) + kMillisecond - 1) / kMillisecond));
     ::poll(&wait, 1, timeout);
     drain_signals(signals.descriptor(), *child, end);
-    if (next_tick > 0 && monotonic_now() >= next_tick) {
-      tick.call(*child, monotonic_now() - started);
-      next_tick = monotonic_now() + tick.interval;
+    if (next_tick > 0 && clock_now(CLOCK_MONOTONIC) >= next_tick) {
+      tick.call(*child, clock_now(CLOCK_MONOTONIC) - started);
+      next_tick = clock_now(CLOCK_MONOTONIC) + tick.interval;
     }
   }
-  end.duration = monotonic_now() - started;
+  end.duration = clock_now(CLOCK_MONOTONIC) - started;
   drain_signals(signals.descriptor(), -1, end);
   return end;
 }

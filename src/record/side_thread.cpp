@@ -3,17 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <ctime>
 #include <exception>
 #include <utility>
 
 namespace stallscope {
-
-Ns clock_now(clockid_t clock) {
-  struct timespec time = {};
-  ::clock_gettime(clock, &time);
-  return static_cast<Ns>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
-}
 
 SideThread::SideThread(std::string name, std::function<void(SideThread&)> body)
     : name_(std::move(name)), thread_([this, body = std::move(body)] { run(body); }) {}

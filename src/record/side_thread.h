@@ -7,12 +7,9 @@
 #include <string>
 #include <thread>
 
-#include "base/units.h"
+#include "record/clock.h"
 
 namespace stallscope {
-
-/// Nanoseconds of one of the system's clocks.
-Ns clock_now(clockid_t clock);
 
 /// A thread of the recorder beside its main one: it takes no signals, and an exception in it ends
 /// it alone.

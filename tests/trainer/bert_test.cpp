@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "differences.h"
 #include "ranks.h"
 #include "trainer/models/bert.h"
 #include "trainer/program/initial_values.h"
@@ -46,12 +47,7 @@ TEST_CASE("BERT's gradients agree with finite differences") {
       const std::vector<double> gradient(session.data(info.gradient),
                                          session.data(info.gradient) + info.size());
       double& value = session.data(id)[info.size() / 2];
-      const double original = value;
-      value = original + 1e-5;
-      const double above = loss();
-      value = original - 1e-5;
-      const double below = loss();
-      value = original;
+      const auto [above, below] = above_and_below(value, 1e-5, loss);
       CAPTURE(info.name);
       CHECK(gradient[info.size() / 2] ==
             doctest::Approx((above - below) / 2e-5).epsilon(1e-5).scale(0.1));

@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 
+#include "differences.h"
 #include "ranks.h"
 #include "trainer/models/clt.h"
 #include "trainer/ops/sparse_list.h"
@@ -242,12 +243,7 @@ TEST_CASE("CLT's gradients agree with finite differences") {
                                          session.data(info.gradient) + info.size());
       for (size_t i = 0; i < info.size(); ++i) {
         double& value = session.data(id)[i];
-        const double original = value;
-        value = original + 1e-5;
-        const double above = loss();
-        value = original - 1e-5;
-        const double below = loss();
-        value = original;
+        const auto [above, below] = above_and_below(value, 1e-5, loss);
         CAPTURE(info.name);
         CHECK(gradient[i] == doctest::Approx((above - below) / 2e-5).epsilon(1e-6).scale(1e-3));
       }
@@ -331,12 +327,7 @@ TEST_CASE("the sparse forms' gradients agree with finite differences") {
                                            session.data(info.gradient) + info.size());
         for (size_t i = 0; i < info.size(); ++i) {
           double& value = session.data(id)[i];
-          const double original = value;
-          value = original + 1e-6;
-          const auto above = loss();
-          value = original - 1e-6;
-          const auto below = loss();
-          value = original;
+          const auto [above, below] = above_and_below(value, 1e-6, loss);
           const double rest = (above[0] - below[0]) / 2e-6, part = (above[1] - below[1]) / 2e-6;
           const double want = is_dead(info.name, i) ? rest + part : rest;
           CHECK(gradient[i] == doctest::Approx(want).epsilon(1e-5).scale(1e-3));

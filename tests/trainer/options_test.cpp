@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "differences.h"
 #include "ranks.h"
 #include "trainer/models/bert.h"
 #include "trainer/models/gpt.h"
@@ -98,12 +99,7 @@ TEST_CASE("gradients with dropout and padding agree with finite differences") {
       const std::vector<double>& gradient = gradients[number++];
       for (const size_t i : {info.size() / 2, info.size() / 3, info.size() - 1}) {
         double& value = session.data(id)[i];
-        const double original = value;
-        value = original + 1e-5;
-        const double above = loss();
-        value = original - 1e-5;
-        const double below = loss();
-        value = original;
+        const auto [above, below] = above_and_below(value, 1e-5, loss);
         CHECK(gradient[i] == doctest::Approx((above - below) / 2e-5).epsilon(1e-5).scale(0.1));
       }
     }

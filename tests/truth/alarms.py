@@ -13,9 +13,8 @@ import collections
 import csv
 import hashlib
 import sys
-import tempfile
 
-from truth import checkout, git_folder, lint_report, percent
+from truth import percent, report_of
 
 
 def findings_of(report):
@@ -23,14 +22,6 @@ def findings_of(report):
         if not finding.get("advice"):
             place = finding["locations"][0]
             yield place["file"], place["line"], finding["ruleId"]
-
-
-def report_of(tool, clones, repository, commit):
-    clone = git_folder(clones, repository)
-    with tempfile.TemporaryDirectory() as folder:
-        if clone is None or not checkout(clone, commit, folder):
-            return None
-        return lint_report(tool, folder)
 
 
 def sample(repository, commit, findings, known, count):

@@ -49,9 +49,18 @@ def lint_report(tool, folder):
     return json.loads(run.stdout)
 
 
-def lint(tool, folder):
+def report_of(tool, clones, repository, commit):
+    """The report on one commit; None when the clone does not hold it."""
+    clone = git_folder(clones, repository)
+    with tempfile.TemporaryDirectory() as folder:
+        if clone is None or not checkout(clone, commit, folder):
+            return None
+        return lint_report(tool, folder)
+
+
+def rules_by_line(report):
     found = collections.defaultdict(set)
-    for finding in lint_report(tool, folder)["findings"]:
+    for finding in report["findings"]:
         place = finding["locations"][0]
         found[place["file"], place["line"]].add(finding["ruleId"])
         found[place["file"], place["line"]].update(finding.get("related") or [])
@@ -67,12 +76,9 @@ def lines_of(text):
 
 
 def findings_at(tool, clones, repository, commit):
-    """The findings of one commit; None when the clone does not hold it."""
-    clone = git_folder(clones, repository)
-    with tempfile.TemporaryDirectory() as folder:
-        if clone is None or not checkout(clone, commit, folder):
-            return None
-        return lint(tool, folder)
+    """The rules found on each line of one commit; None when the clone does not hold it."""
+    report = report_of(tool, clones, repository, commit)
+    return None if report is None else rules_by_line(report)
 
 
 def percent(part, whole):

@@ -118,7 +118,8 @@ T sparse_penalty(const SparseList<T>& list, const T* decoder, size_t width, size
       own[f] = 0;
       if (list.column_start[first + f] == list.column_start[first + f + 1]) continue;
       const double squares = kernels<T>().sum_of_squares(decoder + f * each, 0, each);
-      own[f] = static_cast<T>(std::sqrt(squares));  // for now the norm
+      own[f] =
+          static_cast<T>(std::sqrt(squares));  // the norm, which the pull below takes the place of
     }
   });
   T sum = 0;
