@@ -12,10 +12,12 @@ sizes=("$@")
 [ $# -gt 0 ] || sizes=(1 10)
 pairs=${PAIRS:-8}
 
-record_path() {
-  mkdir -p "$work/path"
-  STALLSCOPE_OUT=$work/path STALLSCOPE_MAX_BYTES=33554432 \
+record_path() {  # FOLDER MAX_BYTES
+  local folder
+  folder=$(mktemp -d -p "$1")
+  STALLSCOPE_OUT=$folder STALLSCOPE_MAX_BYTES=$2 \
     NVTX_INJECTION64_PATH=$build/lib/libstallscope-collect.so "$build/bench_record_path"
+  rm -rf "$folder"
 }
 
 large_run() {  # EVENTS [unique]
@@ -27,7 +29,9 @@ large_run() {  # EVENTS [unique]
 }
 
 echo "one range, push and pop (rdtsc reads; goals: registered 3, ASCII 4.5, unique 6; two threads 1.9 times one):"
-record_path
+echo "  into memory: $(record_path /dev/shm 33554432)"
+echo "  into 1 MB that goes round: $(record_path /dev/shm 1000000)"
+echo "  to the disk: $(record_path "$work" 33554432)"
 echo "bytes per event of 1 M ranges with 99 % unique names (goal 60): $(large_run 1000000 unique)"
 for millions in "${sizes[@]}"; do
   per_event=$(large_run "${millions}000000")

@@ -58,20 +58,23 @@ void put_ready(Session& session, const uint32_t* chunks, uint32_t count) {
   }
 }
 
+bool at_size_limit(const Session& session) {
+  return __atomic_load_n(&session.chunks_made, __ATOMIC_RELAXED) >= chunk_limit();
+}
+
 bool find_chunk(Session& session, uint32_t* chunk) {
   for (int attempt = 0; attempt < 3; ++attempt) {
     bool low = false;
     const bool found = pop_ready(session, chunk, &low);
-    if (low && __atomic_load_n(&session.chunks_made, __ATOMIC_RELAXED) < chunk_limit())
-      wake_helper(session);
+    const bool may_grow = !at_size_limit(session);
+    if (low && may_grow) wake_helper(session);
     if (found) return true;
-    if (!await_helper(session)) break;
+    if (!may_grow || !await_helper(session)) break;
   }
   {
-    // At the size limit: what is there goes round.
+    // What is there goes round.
     const Locked locked(session.chunk_lock);
-    if (locked && __atomic_load_n(&session.chunks_made, __ATOMIC_RELAXED) >= chunk_limit())
-      return recycle_oldest(session, chunk);
+    if (locked && at_size_limit(session)) return recycle_oldest(session, chunk);
   }
   uint32_t made[kInlineGrowth];
   const uint32_t count = grow_file(session, kInlineGrowth, made);

@@ -168,7 +168,9 @@ uint32_t grow_file(Session& session, uint32_t wanted, uint32_t* made) {
   if (now < session.no_room_until_ns) return 0;
   const int fd = open_again(session);
   uint32_t count = 0;
-  while (fd >= 0 && count < wanted && session.chunks_made < limit) {
+  // A chunk at a time: whoever closes the file waits for this lock to trim it.
+  while (fd >= 0 && count < wanted && session.chunks_made < limit &&
+         __atomic_load_n(&session.closing, __ATOMIC_ACQUIRE) == 0) {
     if (!make_chunk(session, fd, session.chunks_made)) break;
     made[count++] = __atomic_fetch_add(&session.chunks_made, 1, __ATOMIC_RELAXED);
   }
@@ -179,15 +181,20 @@ uint32_t grow_file(Session& session, uint32_t wanted, uint32_t* made) {
 }
 
 void trim_file(Session& session, uint32_t chunks_used) {
-  const Locked locked(session.grow_lock);
-  if (!locked) return;
   const uint64_t bytes =
       segment::kHeaderBytes + static_cast<uint64_t>(chunks_used) * segment::kChunkBytes;
-  if (bytes >= session.file_bytes) return;
-  const int fd = open_again(session);
-  if (fd < 0) return;
-  if (ftruncate(fd, static_cast<off_t>(bytes)) == 0) session.file_bytes = bytes;
-  close(fd);
+  // The helper may be making its last chunk, on a machine that gives it little time.
+  constexpr int kPatience = 10;
+  for (int attempt = 0; attempt < kPatience; ++attempt) {
+    const Locked locked(session.grow_lock);
+    if (!locked) continue;
+    if (bytes >= session.file_bytes) return;
+    const int fd = open_again(session);
+    if (fd < 0) return;
+    if (ftruncate(fd, static_cast<off_t>(bytes)) == 0) session.file_bytes = bytes;
+    close(fd);
+    return;
+  }
 }
 
 }  // namespace stallscope::collect

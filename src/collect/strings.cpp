@@ -143,16 +143,24 @@ Found find_stem(const char* text, size_t bytes) {
   return find(text, bytes, hash);
 }
 
+SplitText with_tail(uint32_t stem, const char* text, size_t bytes, size_t split) {
+  return {stem, static_cast<uint32_t>(bytes - split), text + split};
+}
+
+bool is_full(const Found& stem) {
+  return stem.id != 0 && __atomic_load_n(&stem.slot->siblings, __ATOMIC_RELAXED) >= kMaxSiblings;
+}
+
 SplitText resolve_unseen(const char* text, size_t bytes, uint64_t hash) {
   const size_t split = split_point(text, bytes);
   const Found stem = split > 0 ? find_stem(text, split) : Found{nullptr, 0};
-  if (stem.id == 0 || __atomic_load_n(&stem.slot->siblings, __ATOMIC_RELAXED) < kMaxSiblings) {
+  if (!is_full(stem)) {
     if (const uint32_t id = add(text, bytes, hash)) {
       if (stem.id != 0) __atomic_add_fetch(&stem.slot->siblings, 1, __ATOMIC_RELAXED);
       return {id, 0, nullptr};
     }
   }
-  if (stem.id != 0) return {stem.id, static_cast<uint32_t>(bytes - split), text + split};
+  if (stem.id != 0) return with_tail(stem.id, text, bytes, split);
   if (is_active(g_session))
     __atomic_add_fetch(&g_session->header->inline_texts, 1, __ATOMIC_RELAXED);
   return {0, static_cast<uint32_t>(bytes), text};
@@ -177,6 +185,14 @@ uint32_t intern(const char* text, size_t bytes) {
 SplitText resolve(const char* text, size_t bytes) {
   if (bytes == 0) return {};
   if (bytes > kMaxTextPerRecord) bytes = kMaxTextPerRecord;
+  const bool counted = text[bytes - 1] >= '0' && text[bytes - 1] <= '9';
+  if (counted) {
+    // A name that is new each time is told by its stem, which lies in a cache;
+    // looking for the whole of it would read a far corner of the table in vain.
+    const size_t split = split_point(text, bytes);
+    const Found stem = split > 0 ? find(text, split, hash_text(text, split)) : Found{nullptr, 0};
+    if (is_full(stem)) return with_tail(stem.id, text, bytes, split);
+  }
   const uint64_t hash = hash_text(text, bytes);
   const uint32_t known = find(text, bytes, hash).id;
   if (__builtin_expect(known != 0, 1)) return {known, 0, nullptr};

@@ -80,7 +80,13 @@ int main(void) {
     }
     unique = smaller(unique, begin);
   }
-  const double alone = slowest_of_threads(1), both = slowest_of_threads(2);
+  /* Where a thread's stack and chunks happen to lie moves its cost by half: the best of a few. */
+  double alone = 1e9, both = 1e9;
+  for (int attempt = 0; attempt < 5; ++attempt) {
+    const double one = slowest_of_threads(1), two = slowest_of_threads(2);
+    alone = one < alone ? one : alone;
+    both = two < both ? two : both;
+  }
   printf(
       "{\"rdtscTicks\": %.1f, \"registeredReads\": %.2f, \"asciiReads\": %.2f, \"uniqueReads\": %.2f, "
       "\"twoThreads\": %.2f}\n",
