@@ -6,7 +6,7 @@
 #include "analyze/abstain.h"
 #include "analyze/observe.h"
 #include "analyze/observe_parts.h"
-#include "analyze/parallel.h"
+#include "base/parallel.h"
 #include "analyze/rank_context.h"
 #include "analyze/statistics.h"
 

@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "analyze/observe_parts.h"
-#include "analyze/parallel.h"
+#include "base/parallel.h"
 #include "analyze/queue_depth.h"
 #include "analyze/timeline.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "analyze/launches.h"
-#include "analyze/parallel.h"
+#include "base/parallel.h"
 
 namespace stallscope {
 namespace {

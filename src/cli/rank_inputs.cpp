@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "analyze/analyze.h"
-#include "analyze/parallel.h"
+#include "base/parallel.h"
 #include "cli/run_info.h"
 #include "import/summary_head.h"
 #include "replay/price.h"

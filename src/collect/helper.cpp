@@ -16,12 +16,14 @@ namespace stallscope::collect {
 namespace {
 
 constexpr uint32_t kNone = 0, kRunning = 1, kStopping = 2;
-constexpr int64_t kIdleNs = 50'000'000;
+constexpr int64_t kIdleNs = 200'000'000;
+constexpr int64_t kCaptureNs = 50'000'000;  // how late a delay or duration may end
 constexpr int64_t kClockPeriodNs = 500'000'000;
 constexpr int64_t kModulesPeriodNs = 200'000'000;
 
 void sleep_until_woken(Session& session, uint32_t seen) {
-  const timespec timeout{0, kIdleNs};
+  const bool timed = g_options.delay_ms > 0 || g_options.duration_ms > 0;
+  const timespec timeout{0, timed ? kCaptureNs : kIdleNs};
   syscall(SYS_futex, &session.helper_wake, FUTEX_WAIT_PRIVATE, seen, &timeout, nullptr, 0);
 }
 

@@ -41,6 +41,13 @@ class CallTree {
     return nodes_[node].stack = trace_.add_stack(path_);
   }
 
+  /// The nearest node above `node`, or itself, that is a Python call; 0 when there is none.
+  uint32_t python_part(uint32_t node) const {
+    while (node != 0 && trace_.frame(nodes_[node].frame).kind != FrameKind::python)
+      node = nodes_[node].parent;
+    return node;
+  }
+
   FrameId frame_of_range(StringId name, bool python) {
     std::vector<FrameId>& known = python ? python_frames_ : op_frames_;
     if (name >= known.size()) known.resize(name + 1, 0);
@@ -71,6 +78,33 @@ class CallTree {
   std::vector<FrameId> path_, python_frames_, op_frames_;
 };
 
+// Where the operators of autograd's forward pass were called: a backward operator has the
+// sequence number of its forward one, which says more than the line that called backward().
+class ForwardCalls {
+ public:
+  /// The operators that have number `sequence`: those on their way to the one that autograd
+  /// keeps, which is the last. Numbers count per thread, so two threads may share some.
+  void add(int64_t sequence, TrackId track, uint32_t node) {
+    Call& call = calls_.try_emplace(sequence, Call{track, node, true}).first->second;
+    call.node = node;
+    call.clear = call.clear && call.track == track;
+  }
+
+  /// 0 when it is not known.
+  uint32_t node(int64_t sequence) const {
+    const auto found = calls_.find(sequence);
+    return found != calls_.end() && found->second.clear ? found->second.node : 0;
+  }
+
+ private:
+  struct Call {
+    TrackId track;
+    uint32_t node;
+    bool clear;
+  };
+  std::unordered_map<int64_t, Call> calls_;
+};
+
 // A time in which some Python thread was inside backward().
 struct BackwardCall {
   Ns start, end;
@@ -92,6 +126,9 @@ class Nester {
       }
     }
     std::ranges::sort(backward_, {}, &BackwardCall::start);
+    // Forward operators first, so that backward ones find them.
+    std::ranges::stable_partition(without_python,
+                                  [this](TrackId track) { return !has_backward_op(track); });
     for (TrackId track : without_python) walk(track, false);
     inherit_payloads();
   }
@@ -113,6 +150,14 @@ class Nester {
     const auto [first, last] = trace_.rows(track);
     for (EventId id = first; id < last; ++id)
       if (is_range(id, RangeKind::python)) return true;
+    return false;
+  }
+
+  bool has_backward_op(TrackId track) const {
+    const auto [first, last] = trace_.rows(track);
+    for (EventId id = first; id < last; ++id)
+      if (is_range(id, RangeKind::op) && trace_.field(id, kKeyForwardThread) != nullptr)
+        return true;
     return false;
   }
 
@@ -141,6 +186,24 @@ class Nester {
     return 0;
   }
 
+  // Notes a forward operator called at `node`. For a backward one: its engine's frames, but
+  // below the Python calls of its forward operator.
+  uint32_t join_forward(EventId id, TrackId track, uint32_t node) {
+    const Field* sequence = trace_.field(id, kKeySequenceNr);
+    if (sequence == nullptr) return node;
+    if (trace_.field(id, kKeyForwardThread) == nullptr) {
+      if (const uint32_t call = tree_.python_part(node))
+        forward_.add(sequence->integer, track, call);
+      return node;
+    }
+    uint32_t joined = forward_.node(sequence->integer);
+    if (joined == 0) return node;
+    for (const Open& open : open_)
+      if (open.frame != kNoFrame && trace_.frame(open.frame).kind == FrameKind::op)
+        joined = tree_.child(joined, open.frame);
+    return joined;
+  }
+
   // The same interval again: a trace that holds its events twice must not nest
   // each in its own copy.
   bool is_repeated(Ns start, Ns end, FrameId frame) const {
@@ -167,6 +230,7 @@ class Nester {
         // Older profilers write an operator's Python stack instead of ranges.
         if (!python && trace_.stacks()[id] != 0) node = tree_.append(0, trace_.stacks()[id]);
         const FrameId frame = tree_.frame_of_range(trace_.names()[id], python);
+        if (!python) node = join_forward(id, track, node);
         if (!is_repeated(start, end, frame)) {
           node = tree_.child(node, frame);
           if (python && is_backward(frame)) backward_.push_back({start, end, node});
@@ -214,6 +278,7 @@ class Nester {
 
   Trace& trace_;
   CallTree tree_;
+  ForwardCalls forward_;
   std::vector<Open> open_;
   std::vector<BackwardCall> backward_;
   std::vector<int8_t> backward_frames_;

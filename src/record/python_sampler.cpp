@@ -101,8 +101,7 @@ class PythonSampler::Loop {
         next_flush = now + kSecond;
       }
       budget_.account(now, clock_now(CLOCK_THREAD_CPUTIME_ID));
-      next_tick_ = now + (sampled_.empty() ? std::min(discovery_pause, 20 * kMillisecond)
-                                           : budget_.period());
+      next_tick_ = sampled_.empty() ? next_discovery : now + budget_.period();
     }
     for (auto& [pid, process] : sampled_) process.flush();
     result_.cpu_seconds = static_cast<double>(clock_now(CLOCK_THREAD_CPUTIME_ID)) / kSecond;

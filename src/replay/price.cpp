@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyze/parallel.h"
+#include "base/parallel.h"
 #include "replay/graph.h"
 
 namespace stallscope {

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <numeric>
+
+#include "base/parallel.h"
 
 namespace stallscope {
 namespace {
@@ -11,6 +14,8 @@ uint64_t mix(uint64_t hash, uint64_t value) {
   hash ^= value + 0x9e3779b97f4a7c15ULL + (hash << 6) + (hash >> 2);  // boost::hash_combine
   return hash * 0xff51afd7ed558ccdULL;                                // murmur3 finaliser
 }
+
+constexpr size_t kWorthThreads = 1 << 16;  // events; fewer are sorted before a thread has started
 
 // Moves `column` into the order given by `rows`.
 template <typename T>
@@ -163,27 +168,36 @@ void Trace::finish() {
     if (duration_[a] != duration_[b]) return duration_[a] > duration_[b];
     return a < b;
   };
-  std::vector<SortRow> keys;  // beside each other: looking every key up would be most of the time
-  for (size_t track = 0; track < tracks.size(); ++track) {
-    const auto first = rows.begin() + track_begin_[track],
-               last = rows.begin() + track_begin_[track + 1];
-    if (std::is_sorted(first, last, before)) continue;
-    keys.clear();
-    for (auto row = first; row != last; ++row)
-      keys.push_back({start_[*row], duration_[*row], *row});
-    std::sort(keys.begin(), keys.end());
-    std::ranges::transform(keys, first, &SortRow::id);
-  }
+  const size_t workers = size() < kWorthThreads ? 1 : SIZE_MAX;
+  // The longest tracks first, so that no core is left with one at the end.
+  std::vector<TrackId> unsorted(tracks.size());
+  std::iota(unsorted.begin(), unsorted.end(), TrackId{0});
+  std::ranges::sort(unsorted, std::greater{}, [this](TrackId track) {
+    return track_begin_[track + 1] - track_begin_[track];
+  });
+  parallel_for(
+      unsorted.size(),
+      [&](size_t i) {
+        const auto first = rows.begin() + track_begin_[unsorted[i]],
+                   last = rows.begin() + track_begin_[unsorted[i] + 1];
+        if (std::is_sorted(first, last, before)) return;
+        std::vector<SortRow>
+            keys;  // beside each other: looking every key up would be most of the time
+        keys.reserve(static_cast<size_t>(last - first));
+        for (auto row = first; row != last; ++row)
+          keys.push_back({start_[*row], duration_[*row], *row});
+        std::sort(keys.begin(), keys.end());
+        std::ranges::transform(keys, first, &SortRow::id);
+      },
+      workers);
   if (!std::is_sorted(rows.begin(), rows.end())) {
-    reorder(kind_, rows);
-    reorder(detail_, rows);
-    reorder(start_, rows);
-    reorder(duration_, rows);
-    reorder(track_, rows);
-    reorder(name_, rows);
-    reorder(correlation_, rows);
-    reorder(stack_, rows);
-    reorder(payload_, rows);
+    const std::function<void()> columns[] = {
+        [&] { reorder(kind_, rows); },   [&] { reorder(detail_, rows); },
+        [&] { reorder(start_, rows); },  [&] { reorder(duration_, rows); },
+        [&] { reorder(track_, rows); },  [&] { reorder(name_, rows); },
+        [&] { reorder(stack_, rows); },  [&] { reorder(correlation_, rows); },
+        [&] { reorder(payload_, rows); }};
+    parallel_for(std::size(columns), [&](size_t i) { columns[i](); }, workers);
   }
   health.events = size();
 }

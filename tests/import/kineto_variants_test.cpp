@@ -164,6 +164,50 @@ TEST_CASE("work of an autograd thread is placed where backward() was called") {
   CHECK(stack_text(trace, only(trace, "cudaMemcpyAsync")).empty());
 }
 
+TEST_CASE("a backward operator's work is placed at the line of its forward operator") {
+  // Forward operators on their way to the node have its number too: the last decides.
+  const std::string forward =
+      R"J({"ph":"X","cat":"python_function","name":"train.py(30): step","pid":9,"tid":9,"ts":0,"dur":100},
+    {"ph":"X","cat":"python_function","name":"model.py(7): forward","pid":9,"tid":9,"ts":1,"dur":4},
+    {"ph":"X","cat":"cpu_op","name":"aten::detach","pid":9,"tid":9,"ts":2,"dur":1,"args":{"Sequence number":5,"Fwd thread id":0}},
+    {"ph":"X","cat":"python_function","name":"model.py(8): attend","pid":9,"tid":9,"ts":5,"dur":4},
+    {"ph":"X","cat":"cpu_op","name":"aten::mul","pid":9,"tid":9,"ts":6,"dur":1,"args":{"Sequence number":5,"Fwd thread id":0}},
+    {"ph":"X","cat":"python_function","name":"torch/_tensor.py(500): backward","pid":9,"tid":9,"ts":10,"dur":50},)J";
+  const auto backward = [](int thread, int sequence) {
+    const std::string head = R"J({"ph":"X","pid":9,"tid":)J" + std::to_string(thread) + ",";
+    return head + R"J("cat":"cpu_op","name":"evaluate","ts":20,"dur":20},)J" + head +
+           R"J("cat":"cpu_op","name":"MulBackward0","ts":21,"dur":18,"args":{"Sequence number":)J" +
+           std::to_string(sequence) + R"J(,"Fwd thread id":1}},)J" + head +
+           R"J("cat":"cuda_runtime","name":"cudaLaunchKernel","ts":22,"dur":2,"args":{"correlation":3}})J";
+  };
+  constexpr std::string_view kJoined =
+      "MulBackward0 < evaluate < model.py:8 attend < train.py:30 step";
+  constexpr std::string_view kAtBackward =
+      "MulBackward0 < evaluate < torch/_tensor.py:500 backward < train.py:30 step";
+  const std::string other_thread =
+      R"J({"ph":"X","cat":"python_function","name":"other.py(1): work","pid":9,"tid":8,"ts":0,"dur":9},
+    {"ph":"X","cat":"cpu_op","name":"aten::add","pid":9,"tid":8,"ts":2,"dur":1,"args":{"Sequence number":5,"Fwd thread id":0}},)J";
+  const struct {
+    std::string events;
+    std::string_view stack;
+  } cases[] = {
+      {forward + backward(11, 5), kJoined},
+      {forward + backward(9, 5), kJoined},  // on a CPU the calling thread runs it
+      {forward + backward(11, 6), kAtBackward},
+      // Two threads' numbers are the same: whose it is cannot be told.
+      {forward + other_thread + backward(11, 5), kAtBackward},
+      {R"J({"ph":"X","cat":"cpu_op","name":"aten::mul","pid":9,"tid":12,"ts":6,"dur":1,
+        "args":{"Sequence number":5,"Fwd thread id":0,"Call stack":"model.py(3): mask;train.py(8): main"}},)J" +
+           backward(11, 5),
+       "MulBackward0 < evaluate < model.py:3 mask < train.py:8 main"},
+  };
+  for (const auto& it : cases) {
+    CAPTURE(it.events);
+    const Trace trace = must_import("[" + it.events + "]");
+    CHECK(stack_text(trace, only(trace, "cudaLaunchKernel")) == it.stack);
+  }
+}
+
 TEST_CASE("older profilers write an operator's Python stack as text") {
   const Trace trace = must_import(R"J([
     {"ph":"X","cat":"cpu_op","name":"aten::nonzero","pid":9,"tid":9,"ts":0,"dur":9,"args":{"Call stack":"model.py(3): mask;train.py(8): main"}},
