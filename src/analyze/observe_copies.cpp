@@ -34,7 +34,7 @@ void observe_copies(const RankContext& context, SiteTable& sites, Observations& 
     const uint32_t used = step == kNoIndex ? kNoIndex : context.used_rank[step];
     if (used == kNoIndex) continue;
     const EventId call = work.launches[i];
-    const SiteId site = sites.of(call);
+    const SiteId site = sites.of_work(id, call);
     const std::string_view row = kind_of(trace, id);
     ObservationBuilder& group = groups[{row, site, trace.names()[id]}];
     const auto duration = static_cast<double>(trace.durations()[id]);

@@ -23,10 +23,16 @@ constexpr size_t kDurationsKept = 4096;
 struct Group {
   StringId name = 0;
   SiteId site = 0;
+  bool whole_graph = false;
   std::vector<std::pair<uint32_t, uint32_t>> used;  // used step, position in work
   uint64_t count = 0;
   Ns total = 0;
 };
+
+/// Whole graphs are rows of the table where their nodes are not recorded one by one.
+bool has_row(EventKind kind) {
+  return kind == EventKind::kernel || kind == EventKind::graph_launch;
+}
 
 /// Time by what launched the kernels; groups come dearest first.
 template <typename KeyOf>
@@ -71,7 +77,7 @@ void fill_table(const RankContext& context, const SiteTable& sites,
     sum.total += group->total;
   }
   for (EventId id : context.work->activities) {
-    if (trace.kinds()[id] != EventKind::kernel) continue;
+    if (!has_row(trace.kinds()[id])) continue;
     const auto it = by_name.find(trace.names()[id]);
     if (it != by_name.end() && it->second.durations.size() < kDurationsKept)
       it->second.durations.push_back(static_cast<double>(trace.durations()[id]));
@@ -126,7 +132,7 @@ void observe_constants(const RankContext& context, const SiteTable& sites,
   std::map<std::tuple<std::string_view, uint32_t, SiteId, std::string_view>, Constant> constants;
   ConstantNames names;
   for (const Group* group : groups) {
-    if (group->used.empty() || context.collective_name[group->name]) continue;
+    if (group->used.empty() || group->whole_graph || context.collective_name[group->name]) continue;
     const Site& site = sites.site(group->site);
     const ConstantPart part =
         names.of(context.trace.text(group->name), group->name, site, group->site);
@@ -164,11 +170,12 @@ void observe_kernels(const RankContext& context, SiteTable& sites, RankSummary& 
   std::unordered_map<uint64_t, Group> groups;
   for (size_t i = 0; i < work.activities.size(); ++i) {
     const EventId id = work.activities[i];
-    if (trace.kinds()[id] != EventKind::kernel) continue;
-    const SiteId site = sites.of(work.launches[i]);
+    if (!has_row(trace.kinds()[id])) continue;
+    const SiteId site = sites.of_work(id, work.launches[i]);
     Group& group = groups[pack(trace.names()[id], site)];
     group.name = trace.names()[id];
     group.site = site;
+    group.whole_graph = trace.kinds()[id] == EventKind::graph_launch;
     ++group.count;
     group.total += trace.durations()[id];
     const uint32_t step = context.step_work.step_of[i];
@@ -187,7 +194,7 @@ void observe_kernels(const RankContext& context, SiteTable& sites, RankSummary& 
   const auto steps = static_cast<double>(context.used.size());
   size_t made = 0;
   for (const Group* group : ordered) {
-    if (group->used.empty()) continue;
+    if (group->used.empty() || group->whole_graph) continue;
     const bool collective = context.collective_name[group->name];
     double used_ns = 0;
     for (const auto& [used, at] : group->used)

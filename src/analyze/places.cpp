@@ -42,6 +42,14 @@ std::string_view base_name(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
+// Interpreters, frameworks and systems, with or without their source lines.
+bool is_library_module(std::string_view module) {
+  if (module.find("/lib-dynload/") != std::string_view::npos) return true;
+  return std::ranges::any_of(kLibraryModules, [name = base_name(module)](std::string_view library) {
+    return name.starts_with(library);
+  });
+}
+
 uint64_t mix(uint64_t hash, uint64_t value) {
   return (hash ^ value) * 0x9e3779b97f4a7c15ULL + (hash >> 29);
 }
@@ -65,14 +73,12 @@ bool SiteTable::is_user_frame(const Place& place, std::string_view module) const
   if (place.file.empty()) {
     // A Python function without a file is built into the interpreter or a C++ extension.
     if (place.function.empty() || place.language == "python" || module.empty()) return false;
-    return std::ranges::none_of(kLibraryModules, [&](std::string_view library) {
-      return base_name(module).starts_with(library);
-    });
+    return !is_library_module(module);
   }
   for (const std::string& root : options_.user_roots)
     if (place.file.starts_with(root)) return true;
   if (!options_.user_roots.empty() && place.file.starts_with('/')) return false;
-  return !is_library_file(place.file);
+  return !is_library_file(place.file) && !is_library_module(module);
 }
 
 SiteId SiteTable::intern(Site site) {
@@ -168,6 +174,11 @@ SiteId SiteTable::of(EventId event) {
   both.op = site(around).op;
   both.operators = site(around).operators;
   return intern(std::move(both));
+}
+
+SiteId SiteTable::of_work(EventId work, EventId launch) {
+  const StackId captured = index_.trace->stacks()[work];
+  return captured != 0 ? of_stack(captured) : of(launch);
 }
 
 }  // namespace stallscope

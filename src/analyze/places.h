@@ -32,6 +32,8 @@ class SiteTable {
 
   /// The site of a host event; kNoEvent gives 0.
   SiteId of(EventId event);
+  /// The site of device work: where it was captured when a graph runs it, else that of `launch`.
+  SiteId of_work(EventId work, EventId launch);
   /// The site of a bare stack.
   SiteId of_stack(StackId stack);
   const Site& site(SiteId id) const { return *sites_[id]; }

@@ -77,6 +77,9 @@ const CuptiLibrary* load_cupti(const char** reason) {
   find(handle, "cuptiActivityEnableDriverApi", library.enable_driver_api);
   find(handle, "cuptiSetThreadIdType", library.set_thread_id_type);
   find(handle, "cuptiActivityEnableAllSyncRecords", library.enable_all_sync_records);
+  find(handle, "cuptiGetGraphNodeId", library.graph_node_id);
+  find(handle, "cuptiGetGraphId", library.graph_id);
+  find(handle, "cuptiGetGraphExecId", library.graph_exec_id);
   if (library.get_version(&library.version) != CUPTI_SUCCESS) library.version = 0;
   library.handle = handle;
   return &library;

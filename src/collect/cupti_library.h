@@ -28,6 +28,9 @@ struct CuptiLibrary {
   decltype(&cuptiActivityEnableDriverApi) enable_driver_api = nullptr;
   decltype(&cuptiSetThreadIdType) set_thread_id_type = nullptr;
   decltype(&cuptiActivityEnableAllSyncRecords) enable_all_sync_records = nullptr;
+  decltype(&cuptiGetGraphNodeId) graph_node_id = nullptr;
+  decltype(&cuptiGetGraphId) graph_id = nullptr;
+  decltype(&cuptiGetGraphExecId) graph_exec_id = nullptr;
 };
 
 /// Finds CUPTI: what the process has mapped already (PyTorch brings its own),

@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "collect/cupti_activity.h"
+#include "collect/cupti_graphs.h"
 #include "collect/definitions.h"
 #include "collect/event_record.h"
+#include "collect/text.h"
 
 namespace stallscope::collect {
 namespace {
@@ -121,6 +123,16 @@ void write_api(const CuptiLibrary& cupti, const CUpti_ActivityAPI& record, bool 
   event.write();
 }
 
+// What a graph ran carries the stack that captured it; its correlation leads to the launch of the
+// graph. The fields lie at the same place in every record since 12.0.
+template <typename Record>
+void set_graph_node(EventRecord& event, const Record& record) {
+  if (record.graphId == 0) return;
+  event.add(kKeyGraph, record.graphId);
+  event.add(kKeyGraphNode, static_cast<int64_t>(record.graphNodeId));
+  event.stack = capture_stack(record.graphNodeId);
+}
+
 void write_kernel(const CUpti_ActivityKernel10& record) {
   EventRecord event(EventKind::kernel, 0);
   event.name = kernel_name(record.name);
@@ -128,10 +140,7 @@ void write_kernel(const CUpti_ActivityKernel10& record) {
   event.lane =
       lane_number(static_cast<int32_t>(record.deviceId), record.contextId, record.streamId);
   set_times(event, record.start, record.end);
-  if (record.graphId != 0) {
-    event.add(kKeyGraph, record.graphId);
-    event.add(kKeyGraphNode, static_cast<int64_t>(record.graphNodeId));
-  }
+  set_graph_node(event, record);
   event.write();
 }
 
@@ -145,6 +154,7 @@ void write_copy(const CUpti_ActivityMemcpy6& record) {
   event.add_text(kKeySourceMemory, text_number(memory_kind(record.srcKind)));
   event.add_text(kKeyTargetMemory, text_number(memory_kind(record.dstKind)));
   event.add(kKeyAsync, (record.flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0 ? 1 : 0);
+  set_graph_node(event, record);
   event.write();
 }
 
@@ -155,6 +165,7 @@ void write_memset(const CUpti_ActivityMemset4& record) {
       lane_number(static_cast<int32_t>(record.deviceId), record.contextId, record.streamId);
   set_times(event, record.start, record.end);
   event.add(kKeyBytes, static_cast<int64_t>(record.bytes));
+  set_graph_node(event, record);
   event.write();
 }
 
@@ -213,7 +224,9 @@ void write_overhead(const CuptiLibrary& cupti, const CUpti_ActivityOverhead3& re
 
 void write_graph(const CUpti_ActivityGraphTrace2& record) {
   EventRecord event(EventKind::graph_launch, 0);
-  event.name = text_number("graph");
+  char name[32];
+  TextBuilder(name, sizeof name).add("CUDA graph ").add_number(record.graphId);
+  event.name = text_number(name);
   event.correlation = record.correlationId;
   event.lane =
       lane_number(static_cast<int32_t>(record.deviceId), record.contextId, record.streamId);

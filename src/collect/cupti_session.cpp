@@ -7,10 +7,12 @@
 
 #include "collect/clock.h"
 #include "collect/cupti_activity.h"
+#include "collect/cupti_graphs.h"
 #include "collect/cupti_records.h"
 #include "collect/definitions.h"
 #include "collect/event_record.h"
 #include "collect/note.h"
+#include "collect/profiler_window.h"
 #include "collect/settings.h"
 #include "collect/stack.h"
 
@@ -91,6 +93,8 @@ bool is_in(GpuState state) {
 void CUPTIAPI on_call(void*, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
                       const void* parameter) {
   if (!is_in(GpuState::active)) return;
+  if (domain == CUPTI_CB_DOMAIN_RESOURCE)
+    return on_graph(*g_cupti, cbid, *static_cast<const CUpti_ResourceData*>(parameter));
   const auto& data = *static_cast<const CUpti_CallbackData*>(parameter);
   if (data.callbackSite == CUPTI_API_ENTER) {
     *data.correlationData = ticks();
@@ -156,6 +160,7 @@ void finish() {
 constexpr char kReleased[] =
     "The program started a profiler of its own: from then on device work is not recorded, so that "
     "its profile is whole (import that profile, or run without it to see the device here)";
+constexpr char kLeftToOther[] = "device work was left to a profiler of the program's own";
 uint32_t g_released = 0;
 
 GpuLevel wanted_level() {
@@ -178,7 +183,10 @@ void start() {
   const GpuLevel level = wanted_level();
   if (level == GpuLevel::none || !prepare() || session() == nullptr) return;
   // A profiler that came before the driver is there first: two would harm each other.
-  if (__atomic_load_n(&g_released, __ATOMIC_ACQUIRE) != 0) return note(kReleased);
+  if (__atomic_load_n(&g_released, __ATOMIC_ACQUIRE) != 0) {
+    open_hole(kLeftToOther, true);
+    return note(kReleased);
+  }
   const char* reason = "";
   g_cupti = load_cupti(&reason);
   if (g_cupti == nullptr) return note(reason);
@@ -198,6 +206,10 @@ void start() {
   if (has_callbacks) {
     trace_calls(kRuntimeCalls, CUPTI_CB_DOMAIN_RUNTIME_API);
     trace_calls(kDriverCalls, CUPTI_CB_DOMAIN_DRIVER_API);
+    if (!trace_graphs(*g_cupti, g_subscriber, level))
+      note(
+          "This version of CUPTI does not tell how CUDA graphs are made: their kernels are charged "
+          "to the line that launches the graph");
   }
   __atomic_store_n(&g_gpu_state, static_cast<uint32_t>(GpuState::active), __ATOMIC_RELEASE);
   pthread_atfork(nullptr, nullptr, in_child);
@@ -221,7 +233,9 @@ bool is_recorded_by_callback(bool runtime, uint32_t cbid) {
 /// harm that profiler's later sessions. Does nothing where no device work is recorded.
 extern "C" __attribute__((visibility("default"))) void stallscope_release_gpu(void) {
   __atomic_store_n(&stallscope::collect::g_released, 1, __ATOMIC_RELEASE);
-  if (stallscope::collect::stop()) stallscope::collect::note(stallscope::collect::kReleased);
+  if (!stallscope::collect::stop()) return;
+  stallscope::collect::note(stallscope::collect::kReleased);
+  stallscope::collect::open_hole(stallscope::collect::kLeftToOther, true);
 }
 
 /// Called by the CUDA driver when it initialises. 1 = stay loaded.

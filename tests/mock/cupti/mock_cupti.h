@@ -11,9 +11,12 @@ extern "C" {
 /// line that is wrong.
 ///
 ///   call runtime|driver NAME CBID CORR NS    ENTER callback, sleep NS, EXIT callback, API record
+///   node GRAPH NODE [TYPE]                   a node is captured (CUgraphNodeType, default a
+///   kernel) clone GRAPH NODE FROM_GRAPH FROM_NODE    a node is cloned, as instantiation does too
+///   exec EXEC GRAPH                          a graph is made executable
 ///   kernel CORR DEVICE STREAM START NS NAME [GRAPH NODE]
-///   memcpy CORR DEVICE STREAM KIND SRC DST BYTES START NS      (CUPTI's numbers for the kinds)
-///   memset CORR DEVICE STREAM BYTES START NS
+///   memcpy CORR DEVICE STREAM KIND SRC DST BYTES START NS [GRAPH NODE]   (CUPTI's numbers)
+///   memset CORR DEVICE STREAM BYTES START NS [GRAPH NODE]
 ///   sync CORR TYPE STREAM EVENT START NS
 ///   event CORR STREAM EVENT
 ///   overhead KIND START NS
