@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "analyze/collective_calls.h"
 #include "analyze/observation_builder.h"
 #include "analyze/observe_parts.h"
 
@@ -92,6 +93,27 @@ bool is_rendezvous(const std::string& operation) {
          operation != "wait" && operation != "unknown";
 }
 
+// What the library said when it enqueued them; a kernel's own fields prevail.
+void add_calls(const Trace& trace, std::span<const EventId> calls, Collective& c) {
+  if (calls.empty() || !c.group.empty()) return;
+  const EventId first = calls.front();
+  c.group = group_of(trace, first);
+  c.sequence = trace.integer(first, kKeySequence);
+  c.async = trace.integer(first, kKeyAsync);
+  if (const auto size = trace.integer(first, kKeyWorldSize)) c.world_size = *size;
+  double bytes = 0;
+  bool known = true, alike = true;
+  for (const EventId call : calls) {
+    const auto part = trace.number(call, kKeyBytes);
+    known = known && part.has_value();
+    bytes += part.value_or(0);
+    alike = alike && trace.names()[call] == trace.names()[first];
+  }
+  if (known && !c.bytes) c.bytes = bytes;
+  if (alike && !is_rendezvous(c.operation))
+    c.operation = to_string(classify_collective(trace.name(first)));
+}
+
 // Ranks number the collectives of a group alike; without a number, the order within a step does.
 void fill_shares(const RankContext& context, const std::vector<Collective>& collectives,
                  RankSummary& summary) {
@@ -131,11 +153,13 @@ std::vector<Collective> collectives_of(const RankContext& context) {
   std::vector<Collective> found;
   if (context.work != nullptr) {
     const DeviceWork& work = *context.work;
-    for (size_t i = 0; i < work.activities.size(); ++i)
-      if (activity_of(trace, work.activities[i], context.collective_name) ==
-          Activity::communication)
-        found.push_back(
-            describe(context, work.activities[i], work.launches[i], context.step_work.step_of[i]));
+    const CollectiveCalls calls(context);
+    for (size_t i = 0; i < work.activities.size(); ++i) {
+      const EventId id = work.activities[i];
+      if (activity_of(trace, id, context.collective_name) != Activity::communication) continue;
+      found.push_back(describe(context, id, work.launches[i], context.step_work.step_of[i]));
+      add_calls(trace, calls.of(id), found.back());
+    }
   }
   for (const HostThread& thread : context.index.threads) {
     Ns reached = std::numeric_limits<Ns>::min();

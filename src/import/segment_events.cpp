@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstring>
 
 namespace stallscope {
@@ -41,6 +42,25 @@ bool says_nothing(const Field& field) {
   if (field.type != Field::Type::integer) return false;
   if (field.key == kKeyPeer) return field.integer < 0;
   return field.integer == 0 && std::ranges::find(kZeroIsUnknown, field.key) != kZeroIsUnknown.end();
+}
+
+// The fields of NCCL's ranges, by how its versions name them in the schemas they register.
+constexpr std::pair<std::string_view, Key> kNcclFields[] = {
+    {"communicator", kKeyGroup}, {"bytes", kKeyBytes},
+    {"message size", kKeyBytes}, {"no. of ranks", kKeyWorldSize},
+    {"nranks", kKeyWorldSize},   {"peer", kKeyPeer},
+    {"root", kKeyPeer}};
+
+void rename_nccl_fields(const Trace& trace, std::vector<Field>& fields) {
+  for (Field& field : fields) {
+    std::string name(trace.text(field.key));
+    for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    for (const auto& [part, key] : kNcclFields)
+      if (field.type == Field::Type::integer && name.find(part) != std::string::npos) {
+        field.key = key;
+        break;
+      }
+  }
 }
 
 }  // namespace
@@ -140,6 +160,8 @@ Event SegmentEvents::describe(const RecordView& record, uint32_t tid, bool insta
     if (name.args != 0) payload_.fields.push_back(Field::of_text(kKeyArgs, name.args));
     event.payload = trace_.add_payload(payload_.fields);
   } else {
+    if (!payload_.fields.empty() && trace_.text(definitions_.domain(record.head.detail)) == "NCCL")
+      rename_nccl_fields(trace_, payload_.fields);
     event.payload = store_fields(record, name.args);
   }
   return event;

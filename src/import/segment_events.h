@@ -33,6 +33,7 @@ class SegmentEvents {
   void finish();
 
   uint64_t count() const { return count_; }
+  uint64_t last_ticks() const { return last_ticks_; }
   uint64_t ranges() const { return ranges_; }
   uint64_t unclosed() const { return unclosed_; }
   uint64_t unmatched_ends() const { return unmatched_ends_; }

@@ -1,0 +1,118 @@
+#include "analyze/collective_calls.h"
+
+#include <algorithm>
+#include <map>
+
+#include "analyze/statistics.h"
+
+namespace stallscope {
+namespace {
+
+/// What was said this long before or after a launch is about another one.
+constexpr Ns kFarthest = 100'000'000;
+
+struct Launch {
+  Ns start = 0;
+  EventId kernel = kNoEvent;
+  CollectiveOp operation = CollectiveOp::unknown;  ///< of the kernel's name
+};
+
+// Launches of collective kernels by the thread that made them. Of all devices: what is said of one
+// must not be taken for another's.
+std::map<uint32_t, std::vector<Launch>> launches_of(const RankContext& context) {
+  const Trace& trace = context.trace;
+  std::map<uint32_t, std::vector<Launch>> launches;
+  for (const DeviceWork& work : context.index.devices)
+    for (size_t i = 0; i < work.activities.size(); ++i) {
+      const EventId kernel = work.activities[i], call = work.launches[i];
+      if (call == kNoEvent || trace.kinds()[kernel] != EventKind::kernel ||
+          !context.collective_name[trace.names()[kernel]])
+        continue;
+      launches[context.index.thread_index(call)].push_back(
+          {trace.starts()[call], kernel, classify_collective(trace.name(kernel))});
+    }
+  for (auto& [thread, own] : launches) std::ranges::sort(own, {}, &Launch::start);
+  return launches;
+}
+
+// A profiler plugin's records are calls; NVTX tells the same by ranges, and then twice.
+std::vector<EventId> descriptions_on(const Trace& trace, const HostThread& thread) {
+  std::vector<EventId> calls, ranges;
+  for (EventId id = thread.first; id < thread.last; ++id) {
+    const EventKind kind = trace.kinds()[id];
+    if (kind == EventKind::api && static_cast<ApiCall>(trace.details()[id]) == ApiCall::collective)
+      calls.push_back(id);
+    else if (kind == EventKind::range && trace.name(id).starts_with("nccl") &&
+             (trace.field(id, kKeyGroup) != nullptr || trace.field(id, kKeyBytes) != nullptr))
+      ranges.push_back(id);
+  }
+  return calls.empty() ? ranges : calls;
+}
+
+bool fits(CollectiveOp kernel, CollectiveOp call) {
+  if (kernel == CollectiveOp::unknown || kernel == call) return true;
+  // Made of messages between pairs, whose kernel is one for messages.
+  return kernel == CollectiveOp::send_receive;
+}
+
+class Thread {
+ public:
+  Thread(const Trace& trace, const std::vector<Launch>& launches)
+      : trace_(trace), launches_(launches) {}
+
+  /// The launch inside the call, else the next one on the given side; nullptr when none fits.
+  const Launch* of(EventId call, bool before) const {
+    const auto next =
+        std::ranges::lower_bound(launches_, trace_.starts()[call], {}, &Launch::start);
+    if (next != launches_.end() && next->start < trace_.end(call)) return fitting(*next, call);
+    if (before) return next == launches_.begin() ? nullptr : fitting(*std::prev(next), call);
+    return next == launches_.end() ? nullptr : fitting(*next, call);
+  }
+
+  Ns distance(EventId call, const Launch& launch) const {
+    return std::max(launch.start - trace_.end(call), trace_.starts()[call] - launch.start);
+  }
+
+ private:
+  const Launch* fitting(const Launch& launch, EventId call) const {
+    const bool fit = fits(launch.operation, classify_collective(trace_.name(call)));
+    return fit && distance(call, launch) <= kFarthest ? &launch : nullptr;
+  }
+
+  const Trace& trace_;
+  const std::vector<Launch>& launches_;
+};
+
+// Versions of the library differ in when they speak: the nearer side is the one.
+bool speaks_after_launch(const Thread& thread, const std::vector<EventId>& calls) {
+  std::vector<double> before, after;
+  for (const EventId call : calls) {
+    const Launch* const earlier = thread.of(call, true);
+    const Launch* const later = thread.of(call, false);
+    if (earlier != nullptr) before.push_back(static_cast<double>(thread.distance(call, *earlier)));
+    if (later != nullptr) after.push_back(static_cast<double>(thread.distance(call, *later)));
+  }
+  if (before.empty() || after.empty()) return after.empty();
+  return median_of(std::move(before)) <= median_of(std::move(after));
+}
+
+}  // namespace
+
+CollectiveCalls::CollectiveCalls(const RankContext& context) {
+  for (const auto& [index, launches] : launches_of(context)) {
+    const std::vector<EventId> calls = descriptions_on(context.trace, context.index.threads[index]);
+    if (calls.empty()) continue;
+    const Thread thread(context.trace, launches);
+    const bool before = speaks_after_launch(thread, calls);
+    for (const EventId call : calls)
+      if (const Launch* const launch = thread.of(call, before))
+        calls_[launch->kernel].push_back(call);
+  }
+}
+
+std::span<const EventId> CollectiveCalls::of(EventId kernel) const {
+  const auto found = calls_.find(kernel);
+  return found == calls_.end() ? std::span<const EventId>() : found->second;
+}
+
+}  // namespace stallscope
