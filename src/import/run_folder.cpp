@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "import/importer.h"
+#include "import/merge_profile.h"
 #include "import/sample_reader.h"
 #include "import/segment_reader.h"
 #include "import/symbolize.h"
@@ -61,6 +62,21 @@ void apply_manifest(const RunManifest& manifest, Trace& trace) {
   }
 }
 
+/// What profilers of the program's own saw while the recording had holes because of them.
+void merge_profiles(const std::string& folder, const RunManifest* manifest, Ns realtime_offset,
+                    const ImportOptions& options, Trace& trace) {
+  if (trace.health.holes.empty()) return;  // else the same work would be there twice
+  for (const std::string& file : recorded_files(folder, manifest, kProfileSuffix)) {
+    const Result<Trace> profile = import_trace(file, options);
+    const uint64_t added = profile ? merge_profile(*profile, realtime_offset, trace) : 0;
+    trace.health.warnings.push_back(
+        profile ? "the profile that the program made of itself fills the hole it left: " +
+                      std::to_string(added) + " events were taken from it"
+                : "the profile that the program made of itself cannot be read: " +
+                      profile.error().to_string());
+  }
+}
+
 Result<Trace> read_folder(const std::string& folder, const ImportOptions& options) {
   const Result<RunManifest> manifest = manifest_of(folder);
   std::error_code error;
@@ -76,6 +92,7 @@ Result<Trace> read_folder(const std::string& folder, const ImportOptions& option
   trace.producer = "recorded";
   const std::vector<std::string> segments =
       recorded_files(folder, manifest ? &*manifest : nullptr, segment::kFileSuffix);
+  Ns realtime_offset = 0;
   for (size_t i = 0; i < segments.size(); ++i) {
     const Result<SegmentContents> contents =
         read_segment(segments[i], trace, options, symbols.symbolizer());
@@ -84,6 +101,7 @@ Result<Trace> read_folder(const std::string& folder, const ImportOptions& option
       trace.health.warnings.push_back("a segment cannot be read: " + contents.error().to_string());
       continue;
     }
+    realtime_offset = contents->realtime_offset;
     for (const std::string& note : contents->notes) trace.health.warnings.push_back(note);
     if (options.progress)
       options.progress(static_cast<double>(i + 1) / static_cast<double>(segments.size()));
@@ -94,6 +112,7 @@ Result<Trace> read_folder(const std::string& folder, const ImportOptions& option
     if (const Status status = read_samples(file, trace); !status)
       trace.health.warnings.push_back("stack samples cannot be read: " +
                                       status.error().to_string());
+  merge_profiles(folder, manifest ? &*manifest : nullptr, realtime_offset, options, trace);
   if (manifest) apply_manifest(*manifest, trace);
   if (segments.empty() && samples.empty())
     trace.health.warnings.emplace_back(

@@ -95,6 +95,10 @@ bool SegmentDefinitions::add(const RecordView& record) {
     case RecordKind::note:
       notes.emplace_back(text(head.name));
       return true;
+    case RecordKind::hole:
+      holes.push_back(
+          {head.start, record.tail.tail == segment::kHoleOpens, std::string(text(head.name))});
+      return true;
     case RecordKind::resource:
       return true;  // names of handles: nothing in a Trace refers to them yet
     default:

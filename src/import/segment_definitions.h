@@ -80,6 +80,12 @@ class SegmentDefinitions {
 
   std::unordered_map<uint32_t, StringId> thread_names;
   std::vector<std::string> notes;
+  struct HoleMark {
+    uint64_t ticks = 0;
+    bool opens = false;
+    std::string reason;
+  };
+  std::vector<HoleMark> holes;
 
  private:
   bool add_string(const RecordView& record);

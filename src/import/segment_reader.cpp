@@ -66,6 +66,9 @@ class Reader {
     events.finish();
     contents.events = events.count();
     contents.notes = definitions_.notes;
+    const std::vector<segment::ClockPoint> points = read_clock_points();
+    if (!points.empty())
+      contents.realtime_offset = points.back().realtime_ns - points.back().monotonic_ns;
     report_health(events, clock);
     return contents;
   }
@@ -197,6 +200,25 @@ class Reader {
     return process;
   }
 
+  uint64_t last_clock_ticks() {
+    const std::vector<segment::ClockPoint> points = read_clock_points();
+    return points.empty() ? 0 : points.back().ticks;
+  }
+
+  // One that nothing closes lasts as long as the recording.
+  void add_holes(SegmentClock& clock, uint64_t last_ticks) {
+    std::vector<SegmentDefinitions::HoleMark> marks = definitions_.holes;
+    std::ranges::stable_sort(marks, {}, &SegmentDefinitions::HoleMark::ticks);
+    for (size_t i = 0; i < marks.size(); ++i) {
+      if (!marks[i].opens) continue;
+      const bool closed = i + 1 < marks.size() && !marks[i + 1].opens;
+      const Ns start = clock.from_ticks(marks[i].ticks);
+      const Ns end =
+          clock.from_ticks(closed ? marks[i + 1].ticks : std::max(last_ticks, marks[i].ticks));
+      trace_.health.holes.push_back({start, std::max<Ns>(end - start, 0), marks[i].reason});
+    }
+  }
+
   void report_health(const SegmentEvents& events, SegmentClock& clock) {
     TraceHealth& health = trace_.health;
     health.bytes_on_disk += source_.size();
@@ -214,6 +236,7 @@ class Reader {
         health.holes.push_back(
             {start, until - start, "the oldest events were given up to stay within --max-size"});
     }
+    add_holes(clock, std::max(events.last_ticks(), last_clock_ticks()));
     health.clock_source = header_.clock == segment::ClockSource::tsc ? "tsc" : "monotonic";
     health.clock_residual_ns = std::max(health.clock_residual_ns, clock.residual_ns());
     const double own = static_cast<double>(header_.own_ticks) * clock.ns_per_tick() +

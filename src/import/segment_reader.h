@@ -34,6 +34,7 @@ struct SegmentContents {
   std::string command;             ///< arguments joined by spaces, possibly cut
   std::vector<std::string> notes;  ///< sentences for the report
   uint64_t events = 0;
+  Ns realtime_offset = 0;  ///< CLOCK_REALTIME minus the trace's time, at the end of the recording
 };
 
 /// Reads the file at `path` and adds its process, tracks, events and health to

@@ -104,13 +104,23 @@ struct File {
   File& operator=(const File&) = delete;
 };
 
+/// The rank of the process that left a profile of itself, by its segment beside it.
+int32_t rank_of_profile(const fs::path& profile) {
+  const std::string name = profile.filename().string();
+  const fs::path segment =
+      profile.parent_path() / (name.substr(0, name.find('.')) + segment::kFileSuffix);
+  const File file(::open(segment.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  return file.fd < 0 ? -1 : segment_use(file.fd, 0).rank;
+}
+
 bool move_file(const fs::path& from, const fs::path& folder, bool by_rank, Bytes& bytes) {
   const File source(::open(from.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
   if (source.fd < 0) return false;
   std::error_code error;
   const uint64_t size = fs::file_size(from, error);
   if (error) return false;
-  const SegmentUse use = segment_use(source.fd, size);
+  SegmentUse use = segment_use(source.fd, size);
+  if (from.extension() == kProfileSuffix) use.rank = rank_of_profile(from);
   fs::path to = folder;
   if (by_rank)
     to /= use.rank < 0 ? std::string(kLocalFolder)

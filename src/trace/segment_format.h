@@ -116,6 +116,7 @@ enum class RecordKind : uint8_t {
   thread_name,  ///< extra = tid; name = string id; tail = kNamedByProgram or 0
   resource,     ///< a named resource: start = handle; extra = its type; name = string id
   note,         ///< name = string id: a sentence for the report
+  hole,  ///< from here on (tail = kHoleOpens) or until here: name = string id of why; start = ticks
   // Ranges and instants in the words of NVTX.
   range = 32,  ///< complete
   mark,
@@ -132,6 +133,9 @@ enum RecordFlag : uint8_t {
   kManyPayloads = 8,  ///< the payload is a sequence of PayloadPart
   kRealtime = 16,     ///< start and duration are nanoseconds of CLOCK_REALTIME, not ticks
 };
+
+/// Tail of a `hole` record that opens one; the next one closes it, else the end of the recording.
+inline constexpr uint32_t kHoleOpens = 1;
 
 /// A thread's name given by the program, not read from the system: it prevails.
 inline constexpr uint32_t kNamedByProgram = 1;

@@ -1,7 +1,6 @@
 """The CUPTI collector against a stand-in for CUPTI: what a script of device work becomes in a run."""
 import json
-import os
-import subprocess
+import sys
 
 import pytest
 
@@ -100,6 +99,53 @@ def test_a_profiler_of_the_program_gets_cupti(record):
     assert done.stdout.startswith("done")
     assert len(of_kind(events, "kernel")) == 1  # the second one is the other profiler's
     assert any("a profiler of its own" in warning for warning in report["warnings"]), report["warnings"]
+    hole, = report["trust"]["holes"]
+    kernel, = of_kind(events, "kernel")
+    assert "profiler of the program's own" in hole["reason"]
+    assert kernel["startNs"] + kernel["durationNs"] <= hole["startNs"]
+
+
+# A program whose profiler takes CUPTI over and exports what it saw, as Kineto writes it.
+PROFILED = """
+import ctypes, json, os, sys, time
+cupti = ctypes.CDLL(sys.argv[1])
+collector = ctypes.CDLL(os.environ["CUDA_INJECTION64_PATH"])
+assert collector.InitializeInjection() == 1
+script = open(sys.argv[2]).read().encode()
+assert cupti.mock_cupti_play(script) == 0
+collector.stallscope_profiler_begins()
+assert cupti.mock_cupti_subscribers() == 0
+base = time.time_ns()
+time.sleep(0.01)
+collector.stallscope_profiler_ends()
+place = {"pid": 0, "tid": 7, "ph": "X", "cat": "kernel"}
+args = {"device": 0, "stream": 7, "context": 1, "correlation": 91}
+events = [{**place, "name": "theirs", "ts": 1000.0, "dur": 500.0, "args": args},
+          {"pid": os.getpid(), "tid": os.getpid(), "ph": "X", "cat": "cuda_runtime",
+           "name": "cudaLaunchKernel", "ts": 900.0, "dur": 20.0, "args": {"correlation": 91}}]
+json.dump({"schemaVersion": 1, "baseTimeNanoseconds": base, "traceEvents": events},
+          open("worker.pt.trace.json", "w"))
+time.sleep(0.3)
+"""
+
+
+def test_what_the_other_profiler_exported_fills_the_hole(tool, build, tmp_path):
+    library = build / "mock/libcupti.so.13"
+    if not library.exists():
+        pytest.skip("the mock was not built: CUPTI's headers are missing")
+    (tmp_path / "script.txt").write_text(script([STEP.format(a=1, b=2, c=3, k=30000, m=540000), "deliver"]))
+    (tmp_path / "train.py").write_text(PROFILED)
+    out = tmp_path / "out"
+    tool("run", "-q", "-o", out, "--", sys.executable, "train.py", library, "script.txt", cwd=tmp_path,
+         env={"STALLSCOPE_CUPTI": str(library)})
+    events = [json.loads(line) for line in tool("dump", out).stdout.splitlines()]
+    theirs, = [event for event in of_kind(events, "kernel") if event["name"] == "theirs"]
+    hole, = tool.report(out)["trust"]["holes"]
+    # On our clock, within the hole that lasts to the end: the buffers are not taken back.
+    assert hole["startNs"] <= theirs["startNs"] <= hole["startNs"] + hole["durationNs"]
+    assert hole["durationNs"] > 300_000_000
+    assert (theirs["durationNs"], theirs["stream"]) == (500_000, 7)
+    assert len(of_kind(events, "kernel")) == 2
 
 
 @pytest.mark.parametrize("version", [1, 2, 3, 4, 5])

@@ -1,0 +1,107 @@
+#include "import/merge_profile.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/step_names.h"
+
+namespace stallscope {
+namespace {
+
+class Merger {
+ public:
+  Merger(const Trace& from, Trace& into)
+      : from_(from), into_(into), stacks_(from.stack_count()), tracks_(from.tracks.size()) {}
+
+  uint64_t add_all(Ns realtime_offset) {
+    uint64_t added = 0;
+    for (EventId id = 0; id < from_.size(); ++id) {
+      Event event = from_.event(id);
+      const std::optional<uint32_t> process = process_of(event.track);
+      if (!process || marks_step(event)) continue;
+      event.start -= realtime_offset;
+      event.track = track(event.track, *process);
+      event.name = text(event.name);
+      event.stack = stack(event.stack);
+      event.payload = payload(event.payload);
+      into_.add(event);
+      ++added;
+    }
+    return added;
+  }
+
+ private:
+  std::optional<uint32_t> process_of(TrackId id) const {
+    const int64_t pid = from_.processes[from_.tracks[id].process].pid;
+    const auto found = std::ranges::find(into_.processes, pid, &Process::pid);
+    if (found == into_.processes.end()) return std::nullopt;
+    return static_cast<uint32_t>(found - into_.processes.begin());
+  }
+
+  bool marks_step(const Event& event) const {
+    const std::string_view name = from_.text(event.name);
+    return event.kind == EventKind::range &&
+           step_marker_index(name.data(), name.size()) < kStepMarkerCount;
+  }
+
+  TrackId track(TrackId id, uint32_t process) {
+    if (tracks_[id]) return *tracks_[id];
+    const Track& track = from_.tracks[id];
+    const TrackId own = into_.track(process, track.kind, track.device, track.id);
+    if (into_.tracks[own].name == 0) into_.tracks[own].name = text(track.name);
+    tracks_[id] = own;
+    return own;
+  }
+
+  StringId text(StringId id) {
+    if (id == 0) return 0;
+    const auto [known, added] = texts_.try_emplace(id, 0);
+    if (added) known->second = into_.strings.intern(from_.text(id));
+    return known->second;
+  }
+
+  StackId stack(StackId id) {
+    if (id == 0) return 0;
+    if (stacks_[id]) return *stacks_[id];
+    std::vector<FrameId> frames;
+    for (const FrameId frame_id : from_.stack(id)) {
+      Frame frame = from_.frame(frame_id);
+      frame.function = text(frame.function);
+      frame.file = text(frame.file);
+      frame.module = text(frame.module);
+      frames.push_back(into_.add_frame(frame));
+    }
+    stacks_[id] = into_.add_stack(frames);
+    return *stacks_[id];
+  }
+
+  PayloadId payload(PayloadId id) {
+    if (id == 0) return 0;
+    const auto [known, added] = payloads_.try_emplace(id, 0);
+    if (!added) return known->second;
+    std::vector<Field> fields;
+    for (Field field : from_.payload(id)) {
+      if (field.key >= kKeyCount_) field.key = text(field.key);
+      if (field.type == Field::Type::text) field.text = text(field.text);
+      fields.push_back(field);
+    }
+    return known->second = into_.add_payload(fields);
+  }
+
+  const Trace& from_;
+  Trace& into_;
+  std::unordered_map<StringId, StringId> texts_;
+  std::vector<std::optional<StackId>> stacks_;
+  std::vector<std::optional<TrackId>> tracks_;
+  std::unordered_map<PayloadId, PayloadId> payloads_;
+};
+
+}  // namespace
+
+uint64_t merge_profile(const Trace& profile, Ns realtime_offset, Trace& into) {
+  return Merger(profile, into).add_all(realtime_offset);
+}
+
+}  // namespace stallscope
