@@ -166,21 +166,41 @@ double number_of(const Observation* row, const char* name) {
   return it == row->numbers.end() ? 0 : it->second;
 }
 
+double median_of_others(const std::vector<const RankSummary*>& ranks, const RankSummary& rank,
+                        const char* field) {
+  std::vector<double> values;
+  for (const RankSummary* other : ranks)
+    if (other != &rank) values.push_back(number_of(node_row(*other), field));
+  return median_of(std::move(values));
+}
+
+// What happened to the rank's GPU; empty when the same happened to the others', or nothing.
+std::string cause_on_gpu(const std::vector<const RankSummary*>& ranks, const RankSummary& rank,
+                         const Observation& row) {
+  constexpr double kSameClock = 0.97;
+  const auto gpu = row.texts.find("gpu");
+  if (gpu == row.texts.end()) return {};
+  const double clock = number_of(&row, "clock_mhz");
+  const double usual = median_of_others(ranks, rank, "clock_mhz");
+  const bool slower = row.texts.contains("throttled") && (usual <= 0 || clock < kSameClock * usual);
+  const bool shared =
+      number_of(&row, "gpu_processes") > median_of_others(ranks, rank, "gpu_processes");
+  return slower || shared ? gpu->second : std::string{};
+}
+
 // What the rank's machine did to it and not to the others, when that explains a good part of the
 // excess; empty when nothing does.
 std::string cause_on_node(const std::vector<const RankSummary*>& ranks, const RankSummary& rank,
-                          double excess_ns) {
+                          double excess_ns, StepClass dominant) {
   const Observation* row = node_row(rank);
   if (row == nullptr) return {};
   std::map<std::string, double> more = row->numbers;
-  for (const char* field : {"stopped_ns", "throttled_ns", "delayed_ns", "storage_ns"}) {
-    std::vector<double> others;
-    for (const RankSummary* other : ranks)
-      if (other != &rank) others.push_back(number_of(node_row(*other), field));
-    more[field] = number_of(row, field) - median_of(std::move(others));
-  }
-  const std::string cause = node_causes(more, excess_ns);
-  return cause.empty() && row->texts.contains("throttled") ? row->cause : cause;
+  for (const char* field : {"stopped_ns", "throttled_ns", "delayed_ns", "storage_ns"})
+    more[field] = number_of(row, field) - median_of_others(ranks, rank, field);
+  const std::string on_gpu = cause_on_gpu(ranks, rank, *row);
+  const std::string on_cpu = node_causes(more, excess_ns);
+  const bool by_gpu = !on_gpu.empty() && (on_cpu.empty() || dominant == StepClass::compute);
+  return by_gpu ? on_gpu : on_cpu;
 }
 
 void observe_stragglers(const RunSummary& run, std::vector<Observation>& observations) {
@@ -215,7 +235,7 @@ void observe_stragglers(const RunSummary& run, std::vector<Observation>& observa
     observation.pid = rank.pid;
     observation.device = rank.device;
     observation.subject = "rank " + std::to_string(rank.rank);
-    observation.cause = cause_on_node(ranks, rank, excess);
+    observation.cause = cause_on_node(ranks, rank, excess, dominant);
     observation.texts["dominant_class"] = to_string(dominant);
     observation.numbers["excess_ns"] = excess;
     observation.numbers["excess_fraction"] = excess / step_time;

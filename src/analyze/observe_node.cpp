@@ -113,13 +113,34 @@ class Node {
       row_.numbers["clock_max_mhz"] = clock->largest;
     if (const Series* processes = counter(node::kProcesses))
       row_.numbers["gpu_processes"] = processes->largest;
-    const Series* reasons = counter(node::kReasons);
-    if (reasons == nullptr) return;
-    const std::string why = throttle_text(static_cast<uint64_t>(std::max(reasons->largest, 0.0)));
-    if (why.empty()) return;
+    std::string what;
+    if (const Series* reasons = counter(node::kReasons))
+      if (const std::string why =
+              throttle_text(static_cast<uint64_t>(std::max(reasons->largest, 0.0)));
+          !why.empty()) {
+        row_.texts["throttled"] = why;
+        what = "the GPU's clock is lowered" + clock_text() + ": " + why;
+      }
+    if (const double neighbours = number("gpu_processes"); neighbours > 0)
+      what +=
+          fmt::format("{}{:.0f} other process{} compute{} on its GPU", what.empty() ? "" : ", and ",
+                      neighbours, neighbours == 1 ? "" : "es", neighbours == 1 ? "s" : "");
+    if (what.empty()) return;
     slowed_ = true;
-    row_.texts["throttled"] = why;
-    row_.causes["the GPU's clock is lowered: " + why] = 2;
+    row_.texts["gpu"] = what;
+    row_.causes[what] = 2;
+  }
+
+  double number(const char* name) const {
+    const auto found = row_.numbers.find(name);
+    return found == row_.numbers.end() ? 0 : found->second;
+  }
+
+  std::string clock_text() const {
+    const double clock = number("clock_mhz"), most = number("clock_max_mhz");
+    if (clock <= 0) return {};
+    return most > 0 ? fmt::format(" to {:.0f} of {:.0f} MHz", clock, most)
+                    : fmt::format(" to {:.0f} MHz", clock);
   }
 
   const RankContext& context_;

@@ -97,7 +97,7 @@ RankIdentity detect_rank(const Environment& environment) {
   return {};
 }
 
-RankIdentity detect_rank_of(pid_t pid) {
+std::map<std::string, std::string, std::less<>> environment_of(pid_t pid) {
   const Result<std::string> file = read_file("/proc/" + std::to_string(pid) + "/environ");
   const std::string block = file ? *file : std::string();
   std::map<std::string, std::string, std::less<>> variables;
@@ -108,6 +108,11 @@ RankIdentity detect_rank_of(pid_t pid) {
       variables.emplace(variable.substr(0, equals), variable.substr(equals + 1));
     begin = end + 1;
   }
+  return variables;
+}
+
+RankIdentity detect_rank_of(pid_t pid) {
+  const auto variables = environment_of(pid);
   return detect_rank([&variables](const char* name) -> const char* {
     const auto it = variables.find(name);
     return it == variables.end() ? nullptr : it->second.c_str();

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <functional>
+#include <map>
 #include <string>
 
 #include "trace/run_manifest.h"
@@ -18,6 +19,8 @@ using Environment = std::function<const char*(const char* name)>;
 /// rank -1 when the process was not started as a rank.
 RankIdentity detect_rank(const Environment& environment);
 RankIdentity detect_rank();  ///< of this process
+/// The variables that another process was started with; empty when they cannot be read.
+std::map<std::string, std::string, std::less<>> environment_of(pid_t pid);
 /// Of another process, by the environment that it was started with.
 RankIdentity detect_rank_of(pid_t pid);
 

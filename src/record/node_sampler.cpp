@@ -7,6 +7,7 @@
 #include <ctime>
 #include <filesystem>
 #include <map>
+#include <numeric>
 #include <optional>
 
 #include "record/launcher.h"
@@ -32,6 +33,7 @@ double share(Ns part, Ns whole) {
 struct Watched {
   SampleWriter writer;
   std::string path;
+  std::vector<size_t> gpus;  ///< that it sees, in its own numbering
   std::optional<ProcessUsage> usage;
   std::optional<Throttling> throttling;
 
@@ -64,6 +66,7 @@ class NodeSampler::Loop {
   void run(SideThread& thread) {
     const Nvml nvml;
     result_.gpus = nvml.gpus();
+    uuids_ = nvml.uuids();
     machine_ = machine_usage();
     last_ = clock_now(CLOCK_MONOTONIC);
     while (thread.wait_until(clock_now(CLOCK_MONOTONIC) + options_.interval)) {
@@ -102,7 +105,8 @@ class NodeSampler::Loop {
       write_process(pid, *watched, usage, now, period);
       watched->writer.counter(now, node::kOthers, others);
       watched->writer.counter(now, node::kStolen, stolen);
-      for (size_t i = 0; i < gpus.size(); ++i) write_gpu(*watched, i, gpus[i], now);
+      for (size_t i = 0; i < watched->gpus.size(); ++i)
+        write_gpu(*watched, i, gpus[watched->gpus[i]], now);
     }
     machine_ = machine;
     last_ = now;
@@ -151,14 +155,26 @@ class NodeSampler::Loop {
     return &watched_
                 .emplace(pid, Watched{.writer = SampleWriter(pid, detect_rank_of(pid)),
                                       .path = base + ".node" + std::string(kSampleSuffix),
+                                      .gpus = gpus_of(pid),
                                       .usage = std::nullopt,
                                       .throttling = std::nullopt})
                 .first->second;
   }
 
+  // Devices are numbered by each process as it sees them.
+  std::vector<size_t> gpus_of(pid_t pid) const {
+    const auto variables = environment_of(pid);
+    if (const auto devices = variables.find("CUDA_VISIBLE_DEVICES"); devices != variables.end())
+      return visible_gpus(devices->second, uuids_);
+    std::vector<size_t> all(uuids_.size());
+    std::iota(all.begin(), all.end(), size_t{0});
+    return all;
+  }
+
   NodeSamplerOptions options_;
   pid_t root_;
   NodeSamplerResult result_;
+  std::vector<std::string> uuids_;
   std::map<pid_t, Watched> watched_;
   std::map<pid_t, Ns> totals_;
   MachineUsage machine_;

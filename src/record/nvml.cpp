@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 namespace stallscope {
@@ -37,6 +38,7 @@ struct Nvml::Library {
   int (*power)(Device, unsigned*) = nullptr;
   int (*memory)(Device, Memory*) = nullptr;
   int (*processes)(Device, unsigned*, ProcessInfo*) = nullptr;
+  int (*uuid)(Device, char*, unsigned) = nullptr;
   std::vector<Device> devices;
 };
 
@@ -56,6 +58,7 @@ Nvml::Nvml() : library_(std::make_unique<Library>()) {
   find(nvml.handle, nvml.power, "nvmlDeviceGetPowerUsage");
   find(nvml.handle, nvml.memory, "nvmlDeviceGetMemoryInfo");
   find(nvml.handle, nvml.processes, "nvmlDeviceGetComputeRunningProcesses_v3");
+  find(nvml.handle, nvml.uuid, "nvmlDeviceGetUUID");
   if (init == nullptr || count == nullptr || by_index == nullptr || init() != kSuccess) return;
   find(nvml.handle, nvml.shutdown, "nvmlShutdown");
   unsigned devices = 0;
@@ -72,6 +75,17 @@ Nvml::~Nvml() {
 
 size_t Nvml::gpus() const {
   return library_->devices.size();
+}
+
+std::vector<std::string> Nvml::uuids() const {
+  std::vector<std::string> uuids;
+  for (const Device device : library_->devices) {
+    char text[96] = "";  // NVML_DEVICE_UUID_V2_BUFFER_SIZE
+    const bool known =
+        library_->uuid != nullptr && library_->uuid(device, text, sizeof text) == kSuccess;
+    uuids.emplace_back(known ? text : "");
+  }
+  return uuids;
 }
 
 GpuReading Nvml::read(size_t gpu, const std::vector<pid_t>& ours) const {
@@ -105,6 +119,27 @@ GpuReading Nvml::read(size_t gpu, const std::vector<pid_t>& ours) const {
     }
   }
   return reading;
+}
+
+std::vector<size_t> visible_gpus(std::string_view devices, const std::vector<std::string>& uuids) {
+  std::vector<size_t> gpus;
+  while (!devices.empty()) {
+    const size_t comma = std::min(devices.find(','), devices.size());
+    const std::string_view entry = devices.substr(0, comma);
+    devices.remove_prefix(std::min(comma + 1, devices.size()));
+    size_t gpu = uuids.size();
+    if (entry.starts_with("GPU-")) {
+      const auto found = std::ranges::find_if(
+          uuids, [entry](const std::string& uuid) { return uuid.starts_with(entry); });
+      gpu = static_cast<size_t>(found - uuids.begin());
+    } else {
+      const auto [end, error] = std::from_chars(entry.data(), entry.data() + entry.size(), gpu);
+      if (error != std::errc() || end != entry.data() + entry.size()) gpu = uuids.size();
+    }
+    if (gpu >= uuids.size()) break;
+    gpus.push_back(gpu);
+  }
+  return gpus;
 }
 
 std::string slowdown_reasons(uint64_t bits) {

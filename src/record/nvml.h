@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace stallscope {
@@ -28,12 +29,18 @@ class Nvml {
   Nvml& operator=(const Nvml&) = delete;
 
   size_t gpus() const;
+  /// "GPU-..." of each, as the driver numbers them; empty texts where it does not tell.
+  std::vector<std::string> uuids() const;
   GpuReading read(size_t gpu, const std::vector<pid_t>& ours) const;
 
  private:
   struct Library;
   std::unique_ptr<Library> library_;
 };
+
+/// The GPUs that a process sees, in its own numbering, by its CUDA_VISIBLE_DEVICES (numbers or the
+/// beginnings of uuids; what follows a wrong entry is not seen, as CUDA has it).
+std::vector<size_t> visible_gpus(std::string_view devices, const std::vector<std::string>& uuids);
 
 /// The bits of a reading's throttle_reasons that slow a GPU down against its will, in words
 /// ("power cap, thermal slowdown"); empty for idle, chosen clocks and none.

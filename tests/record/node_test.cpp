@@ -82,3 +82,26 @@ TEST_CASE("only reasons that slow a GPU against its will are named") {
   CHECK(slowdown_reasons(0x4) == "power cap");
   CHECK(slowdown_reasons(0x20 | 0x80) == "thermal slowdown, power brake");
 }
+
+TEST_CASE("a process numbers the GPUs that it sees") {
+  const std::vector<std::string> uuids = {"GPU-aa11", "GPU-bb22", "GPU-cc33", ""};
+  struct Case {
+    const char* devices;
+    std::vector<size_t> gpus;
+  };
+  const Case cases[] = {{"0,1,2,3", {0, 1, 2, 3}},
+                        {"2", {2}},
+                        {"3,1", {3, 1}},
+                        {"", {}},
+                        {"-1", {}},
+                        {"1,-1,2", {1}},
+                        {"1,9,2", {1}},
+                        {"GPU-cc,0", {2, 0}},
+                        {"GPU-xx", {}},
+                        {"MIG-GPU-aa11/1/0", {}},
+                        {"1x", {}}};
+  for (const Case& each : cases) {
+    CAPTURE(each.devices);
+    CHECK(visible_gpus(each.devices, uuids) == each.gpus);
+  }
+}
