@@ -55,6 +55,27 @@ print("cpu", time.process_time())
 """
 
 
+# A compiled step; it prints its graphs, its breaks and the median time of a step.
+COMPILED = """
+import statistics, time, torch
+from torch._dynamo.utils import counters
+torch.manual_seed(0)
+torch.set_num_threads(1)
+model = torch.nn.Sequential(*[layer for _ in range(4) for layer in (torch.nn.Linear(256, 256), torch.nn.GELU())])
+optimizer = torch.optim.AdamW(model.parameters())
+forward = torch.compile(model, backend="aot_eager")
+times = []
+for _ in range(400):
+    begin = time.perf_counter()
+    optimizer.zero_grad()
+    forward(torch.ones(16, 256)).square().mean().backward()
+    optimizer.step()
+    times.append(time.perf_counter() - begin)
+print("compiled", counters["stats"]["unique_graphs"], sum(counters["graph_break"].values()),
+      statistics.median(times[100:]) * 1e6)
+"""
+
+
 def run(*command, **settings):
     return subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True, **settings).stdout
 
@@ -130,6 +151,28 @@ def their_stacks(path):
         yield (os.path.basename(file), int(number or 0)), int(count)
 
 
+def annotated_speed(work):
+    python = os.environ.get("STALLSCOPE_TEST_PYTHON", sys.executable)
+    if subprocess.run([python, "-c", "import torch"], capture_output=True).returncode != 0:
+        print(f"{python} lacks torch (set STALLSCOPE_TEST_PYTHON): compiled speed with --annotate not measured")
+        return
+    program = work / "compiled.py"
+    program.write_text(COMPILED)
+    times, counts = {"auto": [], "off": []}, {"auto": set(), "off": set()}
+    for pair in range(PAIRS):
+        for annotate in ("auto", "off") if pair % 2 else ("off", "auto"):
+            output = run(BUILD / "stallscope", "run", "-q", "--force", "--no-report", "--annotate", annotate,
+                         "--sample-rate", 0, "-o", work / "annotated", "--", python, program)
+            _, graphs, breaks, median = re.search(r"^(compiled) (\d+) (\d+) ([0-9.]+)$", output, re.MULTILINE).groups()
+            times[annotate].append(float(median))
+            counts[annotate].add((int(graphs), int(breaks)))
+    ratios = sorted(a / b for a, b in zip(times["auto"], times["off"]))
+    same = "the same" if counts["auto"] == counts["off"] and len(counts["off"]) == 1 else "DIFFERENT"
+    print(f"a compiled step of {statistics.median(times['off']):.0f} us with --annotate against without, {PAIRS} pairs: "
+          f"median {statistics.median(ratios) - 1:+.2%}, from {ratios[0] - 1:+.2%} to {ratios[-1] - 1:+.2%}; "
+          f"graphs and breaks {same}: {sorted(counts['auto'])} and {sorted(counts['off'])}")
+
+
 def against_py_spy(work, program):
     spy = os.environ.get("PY_SPY") or shutil.which("py-spy")
     if not spy:
@@ -155,4 +198,5 @@ with tempfile.TemporaryDirectory() as folder:
     program.write_text(PROGRAM)
     stack_cost(work)
     sampling_cost(work, program)
+    annotated_speed(work)
     against_py_spy(work, program)

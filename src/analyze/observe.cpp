@@ -58,10 +58,12 @@ void observe_all(const RankContext& context, RankSummary& summary) {
       }
       observe_input_wait(context, sites, waits);
       observe_samples(context, sites, waits);  // looks at the rows of host work
+      observe_host_costs(context, sites, waits);
       return;
     }
     if (context.work != nullptr) {
       observe_kernels(context, sites, summary);
+      observe_graphs(context, sites, rows);
       observe_launch_bound(context, sites, rows);
     }
     observe_collectives(context, sites, summary);

@@ -17,6 +17,8 @@ void observe_host_sync(const RankContext&, SiteTable&, const StreamOrder&, Obser
 void observe_copies(const RankContext&, SiteTable&, Observations&);
 /// kernel, repeated-kernels, and the kernel table.
 void observe_kernels(const RankContext&, SiteTable&, RankSummary&);
+/// graph-capture.
+void observe_graphs(const RankContext&, SiteTable&, Observations&);
 void observe_launch_bound(const RankContext&, SiteTable&, Observations&);
 /// host-gap, and the same gaps' part of the wait table.
 void observe_host_gaps(const RankContext&, SiteTable&, WaitTable&, Observations&);
@@ -33,6 +35,8 @@ void observe_node(const RankContext&, SiteTable&, Observations&);
 /// In words, what took a good part of `taken_ns` by a node row's numbers; empty when nothing did.
 std::string node_causes(const std::map<std::string, double>& numbers, double taken_ns);
 void observe_samples(const RankContext&, SiteTable&, Observations&);
+/// host-cost, hot-function and hot-line.
+void observe_host_costs(const RankContext&, SiteTable&, Observations&);
 
 // Host view.
 void observe_host_work(const RankContext&, SiteTable&, Observations&);

@@ -5,7 +5,7 @@
 
 #include "analyze/observation_builder.h"
 #include "analyze/observe_parts.h"
-#include "analyze/statistics.h"
+#include "analyze/sample_weights.h"
 #include "analyze/tree_calls.h"
 #include "trace/sample_state.h"
 
@@ -51,20 +51,6 @@ std::string_view state_field(SampleState state) {
       break;
   }
   return {};
-}
-
-// How much time a sample stands for: its own duration, else the time to the next one on its
-// thread, at most three periods.
-Ns sample_period(const Trace& trace, const HostThread& thread) {
-  std::vector<double> distances;
-  Ns previous = -1;
-  constexpr size_t kEnough = 10'000;
-  for (EventId id = thread.first; id < thread.last && distances.size() < kEnough; ++id) {
-    if (trace.kinds()[id] != EventKind::sample) continue;
-    if (previous >= 0) distances.push_back(static_cast<double>(trace.starts()[id] - previous));
-    previous = trace.starts()[id];
-  }
-  return static_cast<Ns>(median_of(std::move(distances)));
 }
 
 bool is_user(const RankContext& context, const Place& place) {
@@ -155,22 +141,9 @@ void observe_samples(const RankContext& context, SiteTable& sites, Observations&
   std::map<SiteId, StepSums> python;
   for (uint32_t t = 0; t < context.index.threads.size(); ++t) {
     if (context.marks.thread != kNoIndex && t != context.marks.thread) continue;
-    const HostThread& thread = context.index.threads[t];
-    const Ns period = sample_period(trace, thread);
-    EventId previous = kNoEvent;
-    const auto weigh = [&](EventId id, Ns until) {
-      const Ns own = trace.durations()[id];
-      return static_cast<double>(own > 0 ? own : std::min(until - trace.starts()[id], 3 * period));
-    };
-    for (EventId id = thread.first; id < thread.last; ++id) {
-      if (trace.kinds()[id] != EventKind::sample) continue;
-      if (previous != kNoEvent)
-        add_sample(context, sites, previous, weigh(previous, trace.starts()[id]), lines, python);
-      previous = id;
-    }
-    if (previous != kNoEvent)
-      add_sample(context, sites, previous, weigh(previous, trace.starts()[previous] + period),
-                 lines, python);
+    for_each_sample(trace, context.index.threads[t], [&](EventId id, double weight) {
+      add_sample(context, sites, id, weight, lines, python);
+    });
   }
   const auto steps = static_cast<double>(std::max<size_t>(context.used.size(), 1));
   const double step_total = static_cast<double>(context.step_mean) * steps;

@@ -15,16 +15,18 @@ void add_once(std::vector<std::string>& names, std::string_view name) {
   if (std::ranges::find(names, name) == names.end()) names.emplace_back(name);
 }
 
-void add_line(std::string_view line, Annotations& annotations) {
+void add_line(std::string_view line, int64_t pid, Annotations& annotations) {
   const size_t space = line.find(' ');
   if (space == std::string_view::npos) return;
   const std::string_view kind = line.substr(0, space), rest = line.substr(space + 1);
-  if (kind == "announcements") {
+  if (kind == "announcements" || kind == "own-ns") {
     uint64_t count = 0;
     std::from_chars(rest.data(), rest.data() + rest.size(), count);
-    annotations.announcements += count;
+    (kind == "own-ns" ? annotations.own_ns : annotations.announcements) += count;
   } else if (kind == "marked") {
     add_once(annotations.marked, rest);
+  } else if (kind == "profile") {
+    annotations.profiles.emplace_back(pid, rest);
   } else if (kind == "left-out") {
     add_once(annotations.left_out, rest);
   }
@@ -41,7 +43,10 @@ Annotations take_annotations(const std::string& recording_folder) {
   std::ranges::sort(files);
   for (const fs::path& file : files) {
     std::ifstream stream(file);
-    for (std::string line; std::getline(stream, line);) add_line(line, annotations);
+    const std::string stem = file.stem().string();
+    int64_t pid = 0;
+    std::from_chars(stem.data(), stem.data() + stem.size(), pid);
+    for (std::string line; std::getline(stream, line);) add_line(line, pid, annotations);
     stream.close();
     fs::remove(file, error);
     ++annotations.processes;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collect/settings.h"
@@ -11,9 +12,12 @@
 namespace stallscope {
 
 struct Annotations {
-  uint64_t processes = 0;             ///< that were marked
-  uint64_t announcements = 0;         ///< calls of marks in them
-  std::vector<std::string> marked;    ///< what was, each once
+  uint64_t processes = 0;           ///< that were marked
+  uint64_t announcements = 0;       ///< calls of marks in them
+  uint64_t own_ns = 0;              ///< that the marks themselves took in them
+  std::vector<std::string> marked;  ///< what was, each once
+  /// Traces that a profiler of the program's own wrote, by the process that did; absolute paths.
+  std::vector<std::pair<int64_t, std::string>> profiles;
   std::vector<std::string> left_out;  ///< what a library lacks, or could not be marked and why
 };
 

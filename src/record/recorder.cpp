@@ -8,12 +8,14 @@
 #include "base/file.h"
 #include "base/terminal.h"
 #include "record/annotations.h"
+#include "record/clock.h"
 #include "record/environment.h"
 #include "record/gather.h"
 #include "record/launcher.h"
 #include "record/line_evidence.h"
 #include "record/machine.h"
 #include "record/node_sampler.h"
+#include "record/own_profiles.h"
 #include "record/python_sampler.h"
 
 namespace stallscope {
@@ -106,6 +108,7 @@ void note_annotations(const Annotations& annotations, RunManifest& manifest) {
   };
   manifest.environment["annotate.marked"] = list(annotations.marked);
   manifest.environment["annotate.calls"] = std::to_string(annotations.announcements);
+  manifest.environment["annotate.own_us"] = std::to_string(annotations.own_ns / 1000);
   if (!annotations.left_out.empty())
     manifest.environment["annotate.left_out"] = list(annotations.left_out);
 }
@@ -165,6 +168,7 @@ Result<Recording> record(const RecordOptions& options,
     recording.manifest.warnings.push_back(note);
   }
 
+  const Ns started = clock_now(CLOCK_REALTIME);
   Progress progress;
   PythonSampler sampler({.folder = *room, .rate_hz = options.sample_rate_hz});
   NodeSampler node({.folder = *room});
@@ -176,7 +180,13 @@ Result<Recording> record(const RecordOptions& options,
   progress.clear();
   note_samples(sampler.stop(), recording.manifest);
   note_node(node.stop(), recording.manifest);
-  note_annotations(take_annotations(*room), recording.manifest);
+  const Annotations annotations = take_annotations(*room);
+  note_annotations(annotations, recording.manifest);
+  for (std::string& note :
+       take_own_profiles(annotations, recording.manifest.working_directory, started, *room)) {
+    print_message(note);
+    recording.manifest.warnings.push_back(std::move(note));
+  }
   recording.manifest.lines = take_line_evidence(*room);
   if (!end) {
     remove_all(recording);

@@ -24,6 +24,10 @@ std::string kernels_html(const Report& report);
 std::string waits_html(const Report& report);
 /// A rank's kernel time by operator and by line, and its queue depth; empty when nothing is known.
 std::string kernel_shares_html(const RankSummary& rank);
+/// Where the slowest rank's host time goes by Python's stacks; empty without samples.
+std::string host_costs_html(const Report& report);
+/// A rank's CUDA graphs by the lines that captured them; empty without any.
+std::string graphs_html(const RankSummary& rank);
 /// A rank's collectives by operation, group and size; empty when it ran none on a device.
 std::string collective_sizes_html(const RankSummary& rank);
 std::string comparison_html(const Report& report);

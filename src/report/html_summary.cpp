@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "report/annotated.h"
 #include "report/build.h"
 #include "report/html_parts.h"
 #include "report/present.h"
@@ -270,6 +271,16 @@ std::string breakdown_html(const Report& report) {
   return out;
 }
 
+namespace {
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+}  // namespace
+
 std::string run_html(const Report& report) {
   std::string rows;
   const auto row = [&](std::string_view key, std::string_view value) {
@@ -282,7 +293,16 @@ std::string run_html(const Report& report) {
   row("Command", command_text(report.run));
   if (report.run.exit_code) row("Exit code", fmt::format("{}", *report.run.exit_code));
   for (const std::string& input : report.inputs) row("Input", input);
-  for (const auto& [key, value] : report.environment) row(key, value);
+  if (const std::optional<Annotated> annotated = annotated_of(report.environment)) {
+    row("Annotated", joined(annotated->marked));
+    row("Could not be annotated", joined(annotated->left_out));
+    row("Cost of annotations",
+        fmt::format("{} calls, {} in all (the interpreter\xE2\x80\x99s own calls of them not "
+                    "included)",
+                    annotated->calls, duration_text(annotated->own_ns)));
+  }
+  for (const auto& [key, value] : report.environment)
+    if (!key.starts_with(kAnnotatedPrefix)) row(key, value);
   if (rows.empty())
     return empty_html(
         "Nothing is known about the run: the input names neither command nor machine.");

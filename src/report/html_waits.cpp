@@ -87,6 +87,7 @@ std::string kernel_shares_html(const RankSummary& rank) {
     out += "<h3>By operator</h3>" + share_table(rank.kernels_by_op, false);
   if (!rank.kernels_by_line.empty())
     out += "<h3>By line</h3>" + share_table(rank.kernels_by_line, true);
+  out += graphs_html(rank);
   if (!rank.queue.depth.empty())
     out += fmt::format(
         "<h3>Queue depth</h3><figure>{}<figcaption>Device work launched and not ended, over the "

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "report/annotated.h"
 #include "report/build.h"
 #include "report/findings_format.h"
 #include "report/json_parts.h"
@@ -150,6 +151,10 @@ Json ranks_json(const Report& report, const JsonLimits& limits) {
     row["kernelsByOperator"] = has_kernels ? kernel_shares_json(rank.kernels_by_op) : Json();
     row["kernelsByLine"] = has_kernels ? kernel_shares_json(rank.kernels_by_line) : Json();
     row["collectives"] = has_kernels ? collective_sizes_json(rank) : Json();
+    row["graphs"] = has_kernels ? graphs_json(rank) : Json();
+    row["hostCosts"] = has_kernels ? host_costs_json(rank) : Json();
+    row["hotFunctions"] = has_kernels ? hot_json(rank, "hot-function") : Json();
+    row["hotLines"] = has_kernels ? hot_json(rank, "hot-line") : Json();
     if (!has_kernels) row["waits"] = row["queueDepth"] = nullptr;  // the slowest ranks' are kept
     kernels_left -= kernels_left > 0 ? 1 : 0;
   }
@@ -180,6 +185,15 @@ Json errors_json(const std::vector<Error>& errors) {
   return out;
 }
 
+Json annotations_json(const Report& report) {
+  const std::optional<Annotated> annotated = annotated_of(report.environment);
+  if (!annotated) return {};
+  return {{"marked", annotated->marked},
+          {"leftOut", annotated->left_out},
+          {"calls", annotated->calls},
+          {"ownNs", annotated->own_ns}};
+}
+
 }  // namespace
 
 Json report_json(const Report& report, const JsonLimits& limits) {
@@ -188,6 +202,7 @@ Json report_json(const Report& report, const JsonLimits& limits) {
           {"schemaVersion", kSchemaVersion},
           {"tool", tool_json()},
           {"run", run_json(report)},
+          {"annotations", annotations_json(report)},
           {"environment", report.environment.empty() ? Json::object() : Json(report.environment)},
           {"trust", trust_json(report)},
           {"summary", summary_json(report, slowest)},

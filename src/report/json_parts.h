@@ -34,6 +34,12 @@ Json breakdown_json(const ClassTimes& times);
 Json timeline_json(const Timeline& timeline, size_t max_slices);
 Json rank_json(const RankSummary& rank);
 Json trust_json(const Report& report);
+/// Lines that captured CUDA graphs.
+Json graphs_json(const RankSummary& rank);
+/// The step thread's time in known costs.
+Json host_costs_json(const RankSummary& rank);
+/// Rows of "hot-function" or "hot-line".
+Json hot_json(const RankSummary& rank, std::string_view kind);
 
 /// Text for JSON: invalid UTF-8 becomes U+FFFD, as the serialiser would otherwise throw.
 std::string dump(const Json& json, int indent);

@@ -77,9 +77,14 @@ def test_phases_of_a_pytorch_program_without_ranges(tool, tmp_path, workers):
     assert names.count("torch.save checkpoint") == 1
     rank, = [rank for rank in tool.report(out)["ranks"] if rank["stepMarker"]]
     assert (rank["stepMarker"], rank["stepsUsed"] + rank["stepsDiscarded"]) == ("optimizer.step", 20)
-    environment = json.loads((out / "trace/run.json").read_text())["environment"]
-    assert "backward" in environment["annotate.marked"]
-    assert int(environment["annotate.calls"]) >= 60
+    annotations = tool.report(out)["annotations"]
+    assert {"backward", "optimizer.step", "torch.save checkpoint"} <= set(annotations["marked"])
+    assert annotations["calls"] >= 60
+    # Each mark takes its time, and no millisecond of it.
+    assert 0 < annotations["ownNs"] / annotations["calls"] < 1_000_000
+    page = (out / "report.html").read_text()
+    assert "Cost of annotations" in page and f"{annotations['calls']} calls" in page
+    assert tool.report(tmp_path / "off")["annotations"] is None
     assert ranges(tool, tmp_path / "off") == []
 
 

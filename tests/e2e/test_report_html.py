@@ -141,6 +141,25 @@ def test_bar_sums_to_the_whole_step(browser, pages):
     assert len(widths) == 9 and abs(sum(widths) - 100) < 0.01
 
 
+def test_host_costs_and_graphs_are_tables(browser, pages):
+    show(browser, pages / "full/report.html")
+    browser.execute_script("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+
+    def rows(label):
+        body = browser.find_element(By.CSS_SELECTOR, f"[aria-label='{label}'] tbody")
+        return [[cell.text for cell in row.find_elements(By.XPATH, "./*")]
+                for row in body.find_elements(By.TAG_NAME, "tr")]
+    assert rows("Host time by known cost")[0] == ["pytree flatten and unflatten", "410 \u00b5s", "3.2 %", "train.py:61"]
+    functions = rows("Hottest Python functions in steps")
+    assert [row[0] for row in functions] == ["tree_flatten", "<b>main</b>"]  # by own time
+    assert functions[1][2:] == ["12 \u00b5s", "0.1 %", "12.1 ms", "95 %"]
+    assert [row[0] for row in rows("Hottest Python lines in steps")] == ["update"]
+    graphs = rows("CUDA graphs by line")
+    assert [row[0] for row in graphs] == ["CUDA graph 4", "CUDA graph 9"]
+    # Whole graphs do not tell what each line's part of them takes.
+    assert graphs[0][4:6] == ["91 ms", "\u2014"] and graphs[1][4:6] == ["unknown", "91 ms"]
+
+
 def test_readable_with_scripts_off(browser, pages):
     show(browser, pages / "full/report.html", scripts=False)
     text = browser.find_element(By.TAG_NAME, "main").text

@@ -76,6 +76,7 @@ RankSummary gpu_rank(int32_t rank) {
                 610'000'000,
                 254'000},
                {"<img src=x onerror=alert(3)>", "", {}, 12, 90'000, 7'400}};
+  r.observations = host_observations();
   r.representative = training_step(rank);
   r.peak_memory = 31'400'000'000ULL;
   r.health.events = 1'204'331;

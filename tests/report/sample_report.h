@@ -17,4 +17,7 @@ Report empty();
 /// `full` with many ranks, to see what the page does with them.
 Report many_ranks(int ranks);
 
+/// Rows for the tables of host costs, hot functions and lines, and CUDA graphs.
+std::vector<Observation> host_observations();
+
 }  // namespace stallscope::sample

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "collect/annotate.h"
+#include "collect/python/own_time.h"
 #include "collect/python/wrap.h"
 
 namespace stallscope::python {
@@ -164,6 +165,7 @@ PyObject* call_collective(PyObject* self, PyObject* arguments, PyObject* keyword
   const bool announced = t_depth++ == 0 && stallscope_enabled() != 0;
   stallscope_collective call;
   if (announced) {
+    const OwnTime own;
     count_announcement();
     call = describe(wrapped, arguments);
     stallscope_collective_begin(wrapped.name, call);
@@ -171,6 +173,7 @@ PyObject* call_collective(PyObject* self, PyObject* arguments, PyObject* keyword
   PyObject* result = wrapped.api->call(wrapped.original, arguments, keywords);
   --t_depth;
   if (announced) {
+    const OwnTime own;
     stallscope_end();
     if (call.op != STALLSCOPE_COLLECTIVE_WAIT) remember(result, call);
   }

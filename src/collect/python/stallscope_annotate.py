@@ -48,7 +48,9 @@ class Marker:
         self._collective.argtypes = [ctypes.py_object, ctypes.c_char_p, ctypes.c_int]
         self._announcements = library.stallscope_python_announcements
         self._announcements.restype = ctypes.c_uint64
-        self.marked, self.left_out = [], []
+        self._own_ns = library.stallscope_python_own_ns
+        self._own_ns.restype = ctypes.c_uint64
+        self.marked, self.left_out, self.profiles = [], [], []
 
     def announcer(self, shape, name):
         """A builtin that begins or ends a range."""
@@ -111,13 +113,31 @@ class Marker:
                     self._made(self._tree(original, name.encode(), structure, tree_at)))
             self.marked.append(name)
 
+    def export(self, holder):
+        """Remembers where a profiler of the program's own leaves its traces."""
+        import functools
+
+        original = getattr(holder, "__dict__", {}).get("export_chrome_trace")
+        if not callable(original):
+            return
+
+        @functools.wraps(original)
+        def export_chrome_trace(profile, path, *args, **kwargs):
+            result = original(profile, path, *args, **kwargs)
+            self.profiles.append(os.path.abspath(os.fspath(path)))
+            self.save()
+            return result
+
+        holder.export_chrome_trace = export_chrome_trace
+
     def save(self):
         """Tells the recorder what was marked, and how often it was called."""
-        lines = ["announcements %d" % self._announcements()]
+        lines = ["announcements %d" % self._announcements(), "own-ns %d" % self._own_ns()]
         lines += ["marked " + name for name in self.marked]
         lines += ["left-out " + name for name in self.left_out]
+        lines += ["profile " + path for path in self.profiles if "\n" not in path]
         path = os.path.join(FOLDER, "%d.annotated" % os.getpid())
-        with open(path, "w", encoding="utf-8") as file:
+        with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
             file.write("\n".join(lines) + "\n")
 
 
@@ -202,6 +222,12 @@ def mark_profiler(mark, module):
     """Kineto must not find CUPTI taken when it starts, or its profiles stay without device work."""
     for name in ("_prepare_profiler", "_enable_profiler"):
         mark.function(module, name, "torch.profiler hand-over", "release")
+    mark.function(module, "_disable_profiler", "torch.profiler end", "resume")
+    mark.export(getattr(module, "profile", None))
+
+
+def mark_exports(mark, module):
+    mark.export(getattr(module, "_KinetoProfile", None))
 
 
 def mark_jit(mark, module):
@@ -254,6 +280,7 @@ WATCHED = {
     "torch.distributed.distributed_c10d": mark_distributed,
     "torch._dynamo.callback": mark_dynamo,
     "torch.autograd.profiler": mark_profiler,
+    "torch.profiler.profiler": mark_exports,
     "jax": mark_jax,
     "equinox": mark_equinox,
 }

@@ -2,6 +2,7 @@
 #include <initializer_list>
 
 #include "collect/annotate.h"
+#include "collect/python/own_time.h"
 #include "collect/python/wrap.h"
 
 namespace stallscope::python {
@@ -30,11 +31,13 @@ PyObject* call_tree(PyObject* self, PyObject* arguments, PyObject* keywords) {
   Wrapped& wrapped = wrapped_of(self);
   const bool announced = t_depth++ == 0 && stallscope_enabled() != 0;
   if (announced) {
+    const OwnTime own;
     count_announcement();
     stallscope_range_begin(wrapped.name);
   }
   PyObject* result = wrapped.api->call(wrapped.original, arguments, keywords);
   if (announced) {
+    const OwnTime own;
     stallscope_end();
     // After the range: what counting costs is not the function's.
     if (result != nullptr && wrapped.calls++ % kEvery == 0)

@@ -7,6 +7,7 @@
 #include <initializer_list>
 
 #include "collect/annotate.h"
+#include "collect/python/own_time.h"
 
 namespace stallscope::python {
 namespace {
@@ -18,10 +19,14 @@ uint64_t g_announcements = 0;
 class Announced {
  public:
   explicit Announced(const char* name) {
+    const OwnTime own;
     count_announcement();
     stallscope_range_begin(name);
   }
-  ~Announced() { stallscope_end(); }
+  ~Announced() {
+    const OwnTime own;
+    stallscope_end();
+  }
   Announced(const Announced&) = delete;
   Announced& operator=(const Announced&) = delete;
 };
@@ -34,9 +39,13 @@ PyObject* call_in_range(PyObject* self, PyObject* arguments, PyObject* keywords)
 
 PyObject* call_in_wait(PyObject* self, PyObject* arguments, PyObject* keywords) {
   const Wrapped& wrapped = wrapped_of(self);
-  count_announcement();
-  stallscope_wait_begin(wrapped.name, {});
+  {
+    const OwnTime own;
+    count_announcement();
+    stallscope_wait_begin(wrapped.name, {});
+  }
   PyObject* result = wrapped.api->call(wrapped.original, arguments, keywords);
+  const OwnTime own;
   stallscope_end();
   return result;
 }
@@ -95,6 +104,7 @@ PyObject* call_wrapped(PyObject* self, PyObject* arguments, PyObject* keywords) 
 }
 
 PyObject* begin(PyObject* self, PyObject*, PyObject*) {
+  const OwnTime own;
   const Wrapped& wrapped = wrapped_of(self);
   count_announcement();
   stallscope_range_begin(wrapped.name);
@@ -103,6 +113,7 @@ PyObject* begin(PyObject* self, PyObject*, PyObject*) {
 }
 
 PyObject* end(PyObject* self, PyObject*, PyObject*) {
+  const OwnTime own;
   const Wrapped& wrapped = wrapped_of(self);
   stallscope_end();
   wrapped.api->keep(wrapped.api->none);
@@ -111,6 +122,7 @@ PyObject* end(PyObject* self, PyObject*, PyObject*) {
 
 /// gc.callbacks: called with "start" and "stop".
 PyObject* collection(PyObject* self, PyObject* arguments, PyObject*) {
+  const OwnTime own;
   const Wrapped& wrapped = wrapped_of(self);
   const Api& api = *wrapped.api;
   // The youngest generation is collected all the time and costs microseconds.
@@ -142,17 +154,26 @@ PyObject* counter(PyObject* self, PyObject* arguments, PyObject*) {
   return api.none;
 }
 
+/// A function of the collector that listens to this program; nullptr without one.
+void (*collector_function(const char* name))() {
+  const char* path = getenv("NVTX_INJECTION64_PATH");
+  void* collector = path == nullptr ? nullptr : dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+  return collector == nullptr ? nullptr : reinterpret_cast<void (*)()>(dlsym(collector, name));
+}
+
 /// Frees the GPU's tracing interface for the profiler that `original` is about to start.
 PyObject* call_after_release(PyObject* self, PyObject* arguments, PyObject* keywords) {
   const Wrapped& wrapped = wrapped_of(self);
-  static void (*release)() = nullptr;
-  const char* path = getenv("NVTX_INJECTION64_PATH");
-  void* collector =
-      release != nullptr || path == nullptr ? nullptr : dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
-  if (collector != nullptr)
-    release = reinterpret_cast<void (*)()>(dlsym(collector, "stallscope_release_gpu"));
-  if (release != nullptr) release();
+  if (const auto begins = collector_function("stallscope_profiler_begins")) begins();
   return wrapped.api->call(wrapped.original, arguments, keywords);
+}
+
+/// Says that the profiler which `original` stops no longer measures.
+PyObject* call_then_resume(PyObject* self, PyObject* arguments, PyObject* keywords) {
+  const Wrapped& wrapped = wrapped_of(self);
+  PyObject* result = wrapped.api->call(wrapped.original, arguments, keywords);
+  if (const auto ends = collector_function("stallscope_profiler_ends")) ends();
+  return result;
 }
 
 struct Shape {
@@ -162,6 +183,7 @@ struct Shape {
 constexpr Shape kShapes[] = {
     {"range", call_in_range},
     {"release", call_after_release},
+    {"resume", call_then_resume},
     {"wait", call_in_wait},
     {"named", call_named},
     {"wrapped", call_wrapped},
@@ -210,9 +232,9 @@ PyObject* new_builtin(const Wrapped& what, Call call) {
   return builtin;
 }
 
-/// A builtin of a shape: range, wait, release and named call `original`, wrapped calls what its
-/// first argument stands for; begin, end, collection and counter announce only. None for an unknown
-/// shape.
+/// A builtin of a shape: range, wait, release, resume and named call `original`, wrapped calls what
+/// its first argument stands for; begin, end, collection and counter announce only. None for an
+/// unknown shape.
 STALLSCOPE_PYTHON_EXPORT PyObject* stallscope_python_builtin(const char* shape, PyObject* original,
                                                              const char* name) {
   for (const Shape& each : kShapes)
@@ -233,6 +255,11 @@ STALLSCOPE_PYTHON_EXPORT int stallscope_python_ready() {
 
 STALLSCOPE_PYTHON_EXPORT uint64_t stallscope_python_announcements() {
   return __atomic_load_n(&g_announcements, __ATOMIC_RELAXED);
+}
+
+/// Nanoseconds that marks took in this process, without the interpreter's own call of them.
+STALLSCOPE_PYTHON_EXPORT uint64_t stallscope_python_own_ns() {
+  return own_time_ns();
 }
 
 }  // namespace stallscope::python

@@ -1,0 +1,103 @@
+"""Host time inside steps, by known costs and by the hottest functions and lines."""
+import sys
+
+import pytest
+
+MARKS = r"""
+#include "collect/annotate.h"
+void begin_step(void) { stallscope_range_begin("step"); }
+void begin_gc(void) { stallscope_range_begin("gc"); }
+void end(void) { stallscope_end(); }
+"""
+
+# Stand-ins that burn CPU time where the real libraries would.
+BURN = """
+import time
+def burn(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        sum(range(200))
+"""
+PACKAGES = {
+    "burner.py": BURN,
+    "equinox/__init__.py": "",
+    "equinox/_tree.py": "import jax._src.tree_util as tree\ndef tree_at(): tree.tree_flatten()\n",
+    "jax/__init__.py": "", "jax/_src/__init__.py": "",
+    "jax/_src/tree_util.py": "from burner import burn\ndef tree_flatten(): burn(0.008)\n",
+    "torch/__init__.py": "",
+    "torch/serialization.py": "from burner import burn\ndef save(): burn(0.002)\n",
+}
+TRAIN = """\
+import ctypes, logging, sys
+from burner import burn
+from equinox._tree import tree_at
+from jax._src.tree_util import tree_flatten
+from torch.serialization import save
+marks = ctypes.CDLL(sys.argv[1])
+
+
+class Slow(logging.Handler):
+    def emit(self, record):
+        burn(0.003)
+
+
+log = logging.getLogger("train")
+log.addHandler(Slow())
+
+
+def update():
+    tree_at()  # mark: tree_at
+
+
+def train():
+    marks.begin_step()
+    update()
+    tree_flatten()  # mark: flatten
+    save()  # mark: save
+    log.error("loss")  # mark: log
+    burn(0.01)  # mark: own
+    marks.begin_gc()
+    burn(0.004)  # mark: gc
+    marks.end()
+    marks.end()
+
+
+for _ in range(40):
+    train()
+"""
+
+
+@pytest.fixture
+def rank(tool, compile_c, tmp_path):
+    library = compile_c("marks", MARKS, "-shared", "-fPIC")
+    for name, text in PACKAGES.items():
+        path = tmp_path / "site-packages" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    (tmp_path / "train.py").write_text(TRAIN)
+    tool("run", "-q", "-o", tmp_path / "out", "--annotate", "off", "--", sys.executable, "train.py", library,
+         cwd=tmp_path, env={"PYTHONPATH": str(tmp_path / "site-packages")})
+    found, = tool.report(tmp_path / "out")["ranks"]
+    return found
+
+
+def test_host_time_is_charged_to_known_costs_functions_and_lines(rank):
+    line = {text.split("# mark: ")[1]: number
+            for number, text in enumerate(TRAIN.splitlines(), 1) if "# mark: " in text}
+    costs = {row["cost"]: row for row in rank["hostCosts"]}
+    assert set(costs) == {"tree_at", "pytree flatten and unflatten", "checkpointing", "logging", "garbage collection"}
+    # Of 35 ms: what flattens inside tree_at is tree_at's. Each is told at the user's own line.
+    expected = {"tree_at": (8, "tree_at"), "pytree flatten and unflatten": (8, "flatten"), "checkpointing": (2, "save"),
+                "logging": (3, "log"), "garbage collection": (4, "gc")}
+    for cost, (milliseconds, mark) in expected.items():
+        assert costs[cost]["fraction"] == pytest.approx(milliseconds / 35, abs=0.06), cost
+        if cost != "logging":  # whose handler is the user's own too
+            assert costs[cost]["line"] == line[mark], cost
+    functions = {row["function"]: row for row in rank["hotFunctions"]}
+    # All time is burnt in one function, and all of it lies within train().
+    assert functions["burn"]["ownFraction"] > 0.9
+    assert functions["train"]["inclusiveFraction"] > 0.9 and functions["train"]["ownFraction"] < 0.05
+    assert functions["tree_flatten"]["inclusiveFraction"] == pytest.approx(16 / 35, abs=0.08)
+    lines = {row["line"]: row for row in rank["hotLines"] if row["file"].endswith("train.py")}
+    assert lines[line["own"]]["inclusiveFraction"] == pytest.approx(10 / 35, abs=0.06)
+    assert lines[line["own"]]["ownFraction"] < 0.02
