@@ -39,9 +39,27 @@ struct StreamLimits {
 Result<std::unique_ptr<ByteStream>> open_stream(const std::string& path,
                                                 const StreamLimits& limits = {});
 
-/// The same stream, read ahead by a thread of its own in a few blocks, so that
-/// inflating overlaps with what the reader does.
-std::unique_ptr<ByteStream> read_ahead(std::unique_ptr<ByteStream> stream);
+/// Room before each block of a BlockStream, so that what is left of the one before can be put there
+/// instead of copying the block behind it.
+inline constexpr size_t kBlockHeadroom = 64 << 10;
+inline constexpr size_t kBlockBytes = (1 << 20) - kBlockHeadroom;
+
+/// A stream in blocks, read ahead by a thread of its own, so that inflating overlaps with what the
+/// reader does.
+class BlockStream {
+ public:
+  virtual ~BlockStream() = default;
+
+  /// The next block, of at most kBlockBytes; empty at the end. It may be written to, as may the
+  /// kBlockHeadroom bytes before it and kParsePadding bytes behind it. It stays until the call
+  /// after the next one.
+  virtual Result<std::span<char>> next() = 0;
+
+  virtual uint64_t consumed() const = 0;          ///< as ByteStream
+  virtual const std::string& damage() const = 0;  ///< as ByteStream
+};
+
+std::unique_ptr<BlockStream> read_ahead(std::unique_ptr<ByteStream> stream);
 
 /// The first `size` bytes of `path`, inflated; shorter for a shorter file.
 Result<std::string> read_head(const std::string& path, size_t size);

@@ -8,14 +8,16 @@
 namespace stallscope {
 namespace {
 
-constexpr size_t kBatchBytes = 1 << 20;       // a batch stays in the second-level cache
+constexpr size_t kBatchBytes = kBlockBytes;  // held at least
+constexpr size_t kMostBatch =
+    kBlockBytes + kBlockHeadroom;             // 1 MB: stays in the second-level cache
 constexpr size_t kMaxEventBytes = 64U << 20;  // an event larger than this is skipped
 constexpr int kBordersTried = 16;             // ends considered for a broken event
 constexpr auto kNone = std::string_view::npos;
 
 class Reader {
  public:
-  Reader(ByteStream& stream, const ChromeHandlers& handlers)
+  Reader(BlockStream& stream, const ChromeHandlers& handlers)
       : window_(stream), stream_(stream), handlers_(handlers) {
     sink_ = [this](const RawEvent& event) { stopped_ = !handlers_.event(event) || stopped_; };
   }
@@ -136,7 +138,7 @@ class Reader {
         continue;
       }
       // The border lies a little before the end of the batch: whole events only.
-      const size_t cut = last_event_border(text.substr(0, kBatchBytes));
+      const size_t cut = last_event_border(text.substr(0, kMostBatch));
       if (cut == kNone) {
         if (Status one = read_one(); !one) return one;
         continue;
@@ -283,7 +285,7 @@ class Reader {
   }
 
   TextWindow window_;
-  ByteStream& stream_;
+  BlockStream& stream_;
   const ChromeHandlers& handlers_;
   EventParser parser_;
   EventParser::Sink sink_;
@@ -295,7 +297,7 @@ class Reader {
 
 }  // namespace
 
-Result<ChromeResult> read_chrome_trace(ByteStream& stream, const ChromeHandlers& handlers) {
+Result<ChromeResult> read_chrome_trace(BlockStream& stream, const ChromeHandlers& handlers) {
   return Reader(stream, handlers).run();
 }
 

@@ -26,6 +26,6 @@ struct ChromeResult {
 };
 
 /// Errors: the stream fails, or what it holds is no JSON at all.
-Result<ChromeResult> read_chrome_trace(ByteStream& stream, const ChromeHandlers& handlers);
+Result<ChromeResult> read_chrome_trace(BlockStream& stream, const ChromeHandlers& handlers);
 
 }  // namespace stallscope

@@ -41,7 +41,7 @@ Result<Trace> read(const ImportSource& source, const ImportOptions& options) {
   Result<std::unique_ptr<ByteStream>> opened =
       open_stream(source.path, {.max_inflated_bytes = options.max_inflated_bytes});
   if (!opened) return opened.error();
-  const std::unique_ptr<ByteStream> stream = read_ahead(std::move(*opened));
+  const std::unique_ptr<BlockStream> stream = read_ahead(std::move(*opened));
 
   Trace trace;
   trace.producer = "kineto";

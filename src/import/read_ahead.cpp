@@ -3,21 +3,20 @@
 #include <array>
 #include <atomic>
 #include <condition_variable>
-#include <cstring>
 #include <mutex>
 #include <optional>
 #include <thread>
 #include <vector>
 
 #include "import/byte_stream.h"
+#include "import/event_parser.h"
 
 namespace stallscope {
 namespace {
 
-constexpr size_t kBlockBytes = 1 << 20;
-constexpr size_t kBlocks = 4;  // enough to even out bursts; 4 MB per open file
+constexpr size_t kBlocks = 5;  // two lent to the reader, the others even out bursts
 
-class ReadAhead final : public ByteStream {
+class ReadAhead final : public BlockStream {
  public:
   explicit ReadAhead(std::unique_ptr<ByteStream> inner)
       : inner_(std::move(inner)), thread_([this] { fill(); }) {}
@@ -31,26 +30,18 @@ class ReadAhead final : public ByteStream {
     thread_.join();
   }
 
-  Result<size_t> read(std::span<char> into) override {
+  Result<std::span<char>> next() override {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return taken_ < filled_ || finished_; });
-    if (taken_ == filled_) {
+    // The block before this one stays with the reader, the one before that returns.
+    released_ = std::max<size_t>(lent_, 1) - 1;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return lent_ < filled_ || finished_; });
+    if (lent_ == filled_) {
       damage_ = inner_damage_;
       if (error_) return *error_;
-      return size_t{0};
+      return std::span<char>();
     }
-    Block& block = blocks_[taken_ % kBlocks];
-    lock.unlock();  // the block belongs to this side until taken_ moves
-    const size_t count = std::min(into.size(), block.size - block.used);
-    std::memcpy(into.data(), block.bytes.data() + block.used, count);
-    block.used += count;
-    if (block.used == block.size) {
-      lock.lock();
-      ++taken_;
-      lock.unlock();
-      changed_.notify_all();
-    }
-    return count;
+    return blocks_[lent_++ % kBlocks].text();
   }
 
   uint64_t consumed() const override { return consumed_.load(std::memory_order_relaxed); }
@@ -58,18 +49,20 @@ class ReadAhead final : public ByteStream {
 
  private:
   struct Block {
-    std::vector<char> bytes = std::vector<char>(kBlockBytes);
-    size_t size = 0, used = 0;
+    std::vector<char> bytes = std::vector<char>(kBlockHeadroom + kBlockBytes + kParsePadding);
+    size_t size = 0;
+    std::span<char> room() { return {bytes.data() + kBlockHeadroom, kBlockBytes}; }
+    std::span<char> text() { return room().first(size); }
   };
 
   void fill() {
     for (;;) {
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return filled_ - taken_ < kBlocks || stop_; });
+      changed_.wait(lock, [this] { return filled_ - released_ < kBlocks || stop_; });
       if (stop_) return;
       Block& block = blocks_[filled_ % kBlocks];
-      lock.unlock();
-      Result<size_t> got = inner_->read(block.bytes);
+      lock.unlock();  // the block belongs to this side until filled_ moves
+      Result<size_t> got = inner_->read(block.room());
       consumed_.store(inner_->consumed(), std::memory_order_relaxed);
       lock.lock();
       if (!got) error_ = got.error();
@@ -81,7 +74,6 @@ class ReadAhead final : public ByteStream {
         return;
       }
       block.size = *got;
-      block.used = 0;
       ++filled_;
       lock.unlock();
       changed_.notify_all();
@@ -92,7 +84,7 @@ class ReadAhead final : public ByteStream {
   std::array<Block, kBlocks> blocks_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  size_t filled_ = 0, taken_ = 0;  // blocks since the start; guarded by mutex_
+  size_t filled_ = 0, lent_ = 0, released_ = 0;  // blocks since the start; guarded by mutex_
   bool finished_ = false, stop_ = false;
   std::optional<Error> error_;
   std::string inner_damage_, damage_;
@@ -102,7 +94,7 @@ class ReadAhead final : public ByteStream {
 
 }  // namespace
 
-std::unique_ptr<ByteStream> read_ahead(std::unique_ptr<ByteStream> stream) {
+std::unique_ptr<BlockStream> read_ahead(std::unique_ptr<ByteStream> stream) {
   return std::make_unique<ReadAhead>(std::move(stream));
 }
 

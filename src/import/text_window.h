@@ -2,6 +2,7 @@
 // padded as parsers want it.
 #pragma once
 
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -12,11 +13,11 @@ namespace stallscope {
 
 class TextWindow {
  public:
-  explicit TextWindow(ByteStream& stream);
+  explicit TextWindow(BlockStream& stream);
 
-  /// What is held and not yet consumed. Invalidated by grow().
-  std::string_view text() const { return {buffer_.data() + begin_, end_ - begin_}; }
-  char* data() { return buffer_.data() + begin_; }
+  /// What is held and not yet consumed. Invalidated by hold().
+  std::string_view text() const { return {begin_, size()}; }
+  char* data() { return begin_; }
   bool at_end() const { return at_end_; }
   /// Bytes of the inflated text consumed so far.
   uint64_t position() const { return position_; }
@@ -27,13 +28,18 @@ class TextWindow {
   }
 
   /// Holds at least `bytes` unless the stream ends first. One byte before the
-  /// text and kParsePadding bytes behind it always belong to the buffer.
+  /// text and kParsePadding bytes behind it may be written to.
   Status hold(size_t bytes);
 
  private:
-  ByteStream& stream_;
-  std::vector<char> buffer_;
-  size_t begin_ = 1, end_ = 1;
+  size_t size() const { return static_cast<size_t>(end_ - begin_); }
+  void append(std::span<char> block);
+  void append_to_own(std::span<const char> block);
+
+  BlockStream& stream_;
+  std::vector<char> own_;  // for text that spans blocks
+  char *begin_, *end_;     // in a block of the stream or in own_
+  bool in_own_ = true;
   uint64_t position_ = 0;
   bool at_end_ = false;
 };

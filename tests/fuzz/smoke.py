@@ -24,6 +24,10 @@ def kineto_seeds(folder):
               for cat, name in (("kernel", "nccl"), ("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)"),
                                 ("cuda_runtime", "cudaLaunchKernel"), ("cpu_op", "aten::item"),
                                 ("python_function", "a.py(1): f"), ("cuda_sync", "Stream Wait Event"))]
+    # A forward operator, and the backward one that belongs to it.
+    events += [{**event, "cat": "cpu_op", "name": name, "tid": tid, "ts": ts,
+                "args": {"Sequence number": 5, "Fwd thread id": thread}}
+               for name, tid, ts, thread in (("aten::mul", 7, 1.6, 0), ("MulBackward0", 8, 9, 1))]
     events += [{"ph": phase, "cat": "ac2g", "id": 1, "pid": 0, "tid": 7, "ts": 1.5, "name": "x"} for phase in "sfBEiCMbe"]
     plain = json.dumps({"schemaVersion": 1, "distributedInfo": {"rank": 0}, "traceEvents": events})
     (folder / "object").write_text(plain)
