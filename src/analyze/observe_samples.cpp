@@ -148,7 +148,8 @@ void observe_samples(const RankContext& context, SiteTable& sites, Observations&
   const auto steps = static_cast<double>(std::max<size_t>(context.used.size(), 1));
   const double step_total = static_cast<double>(context.step_mean) * steps;
   charge_python_time(context, sites, python, step_total, lines);
-  for (auto& [line, hot] : lines) {
+  for (auto& entry : lines) {
+    Hot& hot = entry.second;
     const auto callee = std::ranges::max_element(
         hot.callees, [](const auto& a, const auto& b) { return a.second < b.second; });
     const auto emit = [&](ObservationBuilder& row, std::string_view phase, uint64_t samples) {

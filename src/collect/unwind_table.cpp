@@ -24,7 +24,7 @@ class Cursor {
   template <typename T>
   T get() {
     T value{};
-    if (end_ - place_ < sizeof value || place_ > end_) {
+    if (place_ == 0 || place_ > end_ || end_ - place_ < sizeof value) {
       ok = false;
       return value;
     }

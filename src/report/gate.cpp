@@ -185,10 +185,11 @@ std::vector<GateResult> check_gate(const CheckSettings& settings, std::span<cons
     return selected;
   };
   // A key is a rule id, or a severity: findings as bad as that or worse.
-  for (const auto& [key, limit] : settings.findings) {
+  for (const auto& budget : settings.findings) {
+    const std::string& key = budget.first;
     const std::optional<Severity> severity = severity_of(key);
     results.push_back(check_findings(
-        "findings " + key, fmt::format("at most {}", limit), limit,
+        "findings " + key, fmt::format("at most {}", budget.second), budget.second,
         select([&](const FindingMeasure& finding) {
           return severity ? severity_of(finding.severity).value_or(Severity::info) >= *severity
                           : finding.rule_id == key;

@@ -42,7 +42,8 @@ double tick_step(double span, int most) {
 std::string axis_svg(double span_ns, double y, double scale) {
   std::string out = fmt::format("<g class=\"axis\"><path d=\"M0 {0:.1f}H{1}\"/>", y, kWidth);
   const double step = tick_step(span_ns, 5);
-  for (double at = 0; at <= span_ns; at += step)
+  for (int tick = 0; tick * step <= span_ns; ++tick) {
+    const double at = tick * step;
     out += fmt::format(
         "<path d=\"M{0:.1f} {1:.1f}v4\"/><text x=\"{0:.1f}\" y=\"{2:.1f}\"{3}>{4}</text>",
         at * scale, y, y + 16,
@@ -50,6 +51,7 @@ std::string axis_svg(double span_ns, double y, double scale) {
         : at * scale > kWidth - 24 ? " text-anchor=\"end\""
                                    : " text-anchor=\"middle\"",
         escaped(duration_text(at)));
+  }
   return out + "</g>";
 }
 
