@@ -58,6 +58,10 @@ class Communicator {
   /// Returns once every rank has called it.
   virtual Status barrier() = 0;
 
+  /// The group of those ranks that give the same colour, in the order of their ranks. Collective;
+  /// the new group must not outlive this one.
+  virtual Result<std::unique_ptr<Communicator>> split(int colour) = 0;
+
  protected:
   virtual Status do_all_reduce(void* data, size_t count, DataType type, ReduceOp op) = 0;
   virtual Status do_reduce_scatter(const void* in, void* out, size_t count, DataType type,

@@ -24,11 +24,20 @@ const char* flavour() {
 
 class Mpi final : public Communicator {
  public:
-  Mpi(const stallscope_mpi_plugin& plugin, int rank, int size)
-      : Communicator("mpi-world", rank, size), plugin_(plugin) {}
-  ~Mpi() override { plugin_.stop(); }
+  Mpi(const stallscope_mpi_plugin& plugin, std::string name, int group, int rank, int size)
+      : Communicator(std::move(name), rank, size), plugin_(plugin), group_(group) {}
+  ~Mpi() override { group_ == STALLSCOPE_MPI_WORLD ? plugin_.stop() : plugin_.release(group_); }
 
-  Status barrier() override { return check(plugin_.barrier(), Collective::barrier); }
+  Status barrier() override { return check(plugin_.barrier(group_), Collective::barrier); }
+
+  Result<std::unique_ptr<Communicator>> split(int colour) override {
+    int made = 0, rank = 0, size = 1;
+    if (const int code = plugin_.split(group_, colour, &made, &rank, &size); code != 0)
+      return Error{.message = "this group cannot be split in MPI: " + text_of(code)};
+    return std::unique_ptr<Communicator>(std::make_unique<Mpi>(
+        plugin_, group() + "-" + std::to_string(made) + "-" + std::to_string(colour), made, rank,
+        size));
+  }
 
  protected:
   Status do_all_reduce(void* data, size_t count, DataType type, ReduceOp op) override {
@@ -48,7 +57,7 @@ class Mpi final : public Communicator {
                            ReduceOp op) override {
     const size_t bytes = count * size_of(type);
     std::vector<unsigned char> parts(bytes * static_cast<size_t>(size()));
-    const int code = plugin_.all_to_all(in, parts.data(), bytes);
+    const int code = plugin_.all_to_all(group_, in, parts.data(), bytes);
     if (Status s = check(code, Collective::reduce_scatter); !s.ok()) return s;
     std::memcpy(out, parts.data(), bytes);
     for (int r = 1; r < size(); ++r)
@@ -57,22 +66,27 @@ class Mpi final : public Communicator {
   }
 
   Status do_all_gather(const void* in, void* out, size_t bytes) override {
-    return check(plugin_.all_gather(in, out, bytes), Collective::all_gather);
+    return check(plugin_.all_gather(group_, in, out, bytes), Collective::all_gather);
   }
 
   Status do_broadcast(void* data, size_t bytes, int root) override {
-    return check(plugin_.broadcast(data, bytes, root), Collective::broadcast);
+    return check(plugin_.broadcast(group_, data, bytes, root), Collective::broadcast);
   }
 
  private:
   Status check(int code, Collective collective) const {
     if (code == 0) return ok_status();
+    return Error{.message =
+                     std::string(to_string(collective)) + " failed in MPI: " + text_of(code)};
+  }
+  std::string text_of(int code) const {
     char text[256];
     plugin_.error_text(code, text, sizeof text);
-    return Error{.message = std::string(to_string(collective)) + " failed in MPI: " + text};
+    return text;
   }
 
   const stallscope_mpi_plugin& plugin_;
+  int group_;
 };
 
 // The module lies beside the program's libraries, in the build tree and when installed.
@@ -109,7 +123,8 @@ Result<std::unique_ptr<Communicator>> make_mpi() {
     plugin->error_text(code, text, sizeof text);
     return Error{.message = std::string("MPI did not start: ") + text};
   }
-  return std::unique_ptr<Communicator>(std::make_unique<Mpi>(*plugin, rank, size));
+  return std::unique_ptr<Communicator>(
+      std::make_unique<Mpi>(*plugin, "mpi-world", STALLSCOPE_MPI_WORLD, rank, size));
 }
 
 }  // namespace stallscope::comm

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <new>
 #include <thread>
 
@@ -95,7 +96,22 @@ bool remove_stale(const std::string& name) {
   return shm_unlink(name.c_str()) == 0 || errno == ENOENT;
 }
 
+// Removes what killed runs left under any name. Young objects are let be: their creator may be
+// about to sign them.
+void remove_leftovers() {
+  constexpr auto kYoung = std::chrono::seconds(10);
+  std::error_code failed;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm", failed)) {
+    const std::string name = "/" + entry.path().filename().string();
+    if (!name.starts_with(kRegionPrefix)) continue;
+    const auto changed = std::filesystem::last_write_time(entry.path(), failed);
+    if (failed || std::filesystem::file_time_type::clock::now() - changed < kYoung) continue;
+    remove_stale(name);
+  }
+}
+
 Result<std::shared_ptr<Region>> create(const std::string& name, int size) {
+  remove_leftovers();
   Fd fd;
   for (int attempt = 0; attempt < 2 && fd.value < 0; ++attempt) {
     fd.value = shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

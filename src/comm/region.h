@@ -16,6 +16,8 @@ namespace stallscope::comm {
 
 /// Bytes moved per turn: two buffers of two ranks stay within a core's L2 cache.
 inline constexpr size_t kChunkBytes = 128 * 1024;
+/// What the names of these shared memory objects begin with.
+inline constexpr const char* kRegionPrefix = "/stallscope-comm-";
 /// More ranks than any one machine runs; bounds what a hostile size can map.
 inline constexpr int kMaxRanks = 1024;
 
@@ -39,7 +41,8 @@ class Region {
  public:
   static std::shared_ptr<Region> anonymous(int size);
   /// Creates (rank 0) or joins the object `name`; returns when every rank has joined,
-  /// after which the object has no name any more and nothing can be left over.
+  /// after which the object has no name any more and nothing can be left over. What killed runs
+  /// left before that is removed by the next run's rank 0.
   static Result<std::shared_ptr<Region>> shared(const std::string& name, int rank, int size,
                                                 std::chrono::milliseconds timeout);
   Region(void* base, size_t bytes, bool between_processes)

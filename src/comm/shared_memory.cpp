@@ -5,6 +5,8 @@
 // then all read. The two buffers of a slot alternate: a rank that publishes turn
 // n+1 has finished reading turn n, so nobody writes what another still reads,
 // and one wait per turn is enough.
+#include <sched.h>
+
 #include <algorithm>
 #include <cstring>
 #include <thread>
@@ -28,6 +30,10 @@ using std::chrono::steady_clock;
 // About 20 us of polling: longer than an exchange between running ranks takes,
 // short enough not to steal a core from the rank that is waited for.
 constexpr int kSpins = 400;
+// Then the core is offered to others, still polling: a rank that sleeps is woken on the core of the
+// one that wakes it, and two ranks that take turns on one core are tens of times slower. A runnable
+// rank is moved to a core that has nothing to do.
+constexpr std::chrono::microseconds kYielding{200};
 // How often a sleeping rank looks whether the one it waits for still lives.
 constexpr milliseconds kLookInterval{20};
 
@@ -62,6 +68,32 @@ class SharedMemory final : public Communicator {
         [](int, const unsigned char*, size_t, size_t) {});
   }
 
+  Result<std::unique_ptr<Communicator>> split(int colour) override {
+    std::vector<int32_t> colours(static_cast<size_t>(size()));
+    if (Status s = all_gather<int32_t>(std::span<const int32_t>(&colour, 1), colours); !s.ok())
+      return s.error();
+    const auto leader = std::ranges::find(colours, colour);
+    const auto new_rank = static_cast<int>(std::count(leader, colours.begin() + rank(), colour));
+    const auto new_size = static_cast<int>(std::ranges::count(colours, colour));
+    const std::string name =
+        group() + "-" + std::to_string(++splits_) + "-" + std::to_string(colour);
+    if (region_->between_processes())
+      return make_shared_memory(
+          {.name = name, .rank = new_rank, .size = new_size, .timeout = timeout_});
+    // Threads hand the leader's region on by its address.
+    std::shared_ptr<Region> region;
+    if (new_rank == 0) region = Region::anonymous(new_size);
+    std::vector<int64_t> places(colours.size());
+    const auto place = reinterpret_cast<int64_t>(&region);
+    if (Status s = all_gather<int64_t>(std::span<const int64_t>(&place, 1), places); !s.ok())
+      return s.error();
+    const int64_t first = places[static_cast<size_t>(leader - colours.begin())];
+    std::shared_ptr<Region> shared = *reinterpret_cast<std::shared_ptr<Region>*>(first);
+    if (Status s = barrier(); !s.ok()) return s.error();
+    return std::unique_ptr<Communicator>(
+        std::make_unique<SharedMemory>(name, new_rank, new_size, std::move(shared), timeout_));
+  }
+
  protected:
   Status do_all_reduce(void* data, size_t count, DataType type, ReduceOp op) override {
     auto* bytes = static_cast<unsigned char*>(data);
@@ -69,7 +101,7 @@ class SharedMemory final : public Communicator {
         Collective::all_reduce, count * size_of(type), count * size_of(type), 1,
         [&](unsigned char* slot, size_t at, size_t n) { copy_bytes(slot, bytes + at, n); },
         [&](int r, const unsigned char* slot, size_t at, size_t n) {
-          accumulate(bytes + at, r, slot, n, type, op);
+          add_part(bytes + at, r, slot, n, type, op);
         });
   }
 
@@ -113,6 +145,15 @@ class SharedMemory final : public Communicator {
   }
 
  private:
+  // The same onto the own part, which the first two ranks need not read back.
+  void add_part(unsigned char* own, int r, const unsigned char* part, size_t bytes, DataType type,
+                ReduceOp op) const {
+    if (rank() > 1) return accumulate(own, r, part, bytes, type, op);
+    if (r == rank()) return;
+    const bool is_first = rank() == 1 && r == 0;
+    reduce_into(own, is_first ? part : own, is_first ? own : part, bytes / size_of(type), type, op);
+  }
+
   // Rank 0's part is copied, the others' are added in rank order.
   static void accumulate(unsigned char* into, int r, const unsigned char* part, size_t bytes,
                          DataType type, ReduceOp op) {
@@ -166,7 +207,11 @@ class SharedMemory final : public Communicator {
       pause_cpu();
       if (published(slot)) return ok_status();
     }
-    const auto deadline = steady_clock::now() + timeout_;
+    const auto start = steady_clock::now(), deadline = start + timeout_;
+    while (spins_ > 0 && steady_clock::now() - start < kYielding) {
+      sched_yield();
+      if (published(slot)) return ok_status();
+    }
     while (true) {
       slot.waiters.fetch_add(1);
       const uint32_t seen = slot.sequence.load();
@@ -204,6 +249,7 @@ class SharedMemory final : public Communicator {
   milliseconds timeout_;
   int spins_;
   uint32_t turn_ = 0;
+  int splits_ = 0;
 };
 
 bool valid_name(const std::string& name) {
@@ -232,8 +278,8 @@ Result<std::unique_ptr<Communicator>> make_shared_memory(const SharedMemoryOptio
     return Error{.message = "no rank " + std::to_string(options.rank) + " in a group of " +
                             std::to_string(options.size)};
   }
-  auto region = Region::shared("/stallscope-comm-" + options.name, options.rank, options.size,
-                               options.timeout);
+  auto region =
+      Region::shared(kRegionPrefix + options.name, options.rank, options.size, options.timeout);
   if (!region.ok()) return region.error();
   return std::unique_ptr<Communicator>(std::make_unique<SharedMemory>(
       options.name, options.rank, options.size, std::move(*region), options.timeout));

@@ -15,6 +15,9 @@ class Single final : public Communicator {
  public:
   explicit Single(std::string group) : Communicator(std::move(group), 0, 1) {}
   Status barrier() override { return ok_status(); }
+  Result<std::unique_ptr<Communicator>> split(int colour) override {
+    return make_single(group() + "-" + std::to_string(colour));
+  }
 
  protected:
   Status do_all_reduce(void*, size_t, DataType, ReduceOp) override { return ok_status(); }

@@ -61,6 +61,27 @@ std::string check_type(Communicator& c, size_t count, const char* type) {
   return c.barrier().ok() ? "" : at + "barrier failed";
 }
 
+/// Groups of every second rank, twice over: each sums its own ranks alone.
+inline std::string check_split(Communicator& c) {
+  for (const int colours : {2, 1}) {
+    const int colour = c.rank() % colours;
+    auto group = c.split(colour);
+    if (!group.ok()) return group.error().to_string();
+    int64_t want = 0, members = 0;
+    for (int r = colour; r < c.size(); r += colours, ++members) want += r;
+    if ((*group)->size() != members || (*group)->rank() != c.rank() / colours)
+      return "split: rank " + std::to_string((*group)->rank()) + " of " +
+             std::to_string((*group)->size());
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      int64_t sum = c.rank();
+      if (Status s = (*group)->all_reduce<int64_t>(std::span(&sum, 1)); !s.ok())
+        return s.error().to_string();
+      if (sum != want) return "split: the sum differs";
+    }
+  }
+  return "";
+}
+
 /// Every collective, every type, sizes below, at and above a chunk.
 inline std::string check_all(Communicator& c) {
   for (const size_t count : {size_t{0}, size_t{1}, size_t{17}, size_t{4096}, size_t{100'003}}) {
@@ -71,7 +92,8 @@ inline std::string check_all(Communicator& c) {
       if (!wrong.empty()) return "rank " + std::to_string(c.rank()) + ": " + wrong;
     }
   }
-  return "";
+  const std::string wrong = check_split(c);
+  return wrong.empty() ? "" : "rank " + std::to_string(c.rank()) + ": " + wrong;
 }
 
 }  // namespace stallscope::comm

@@ -95,6 +95,32 @@ TEST_CASE("what a killed run left under the same name is replaced") {
   CHECK_FALSE(object_exists(name));
 }
 
+TEST_CASE("what a killed run left under another name is removed by the next") {
+  const std::string left = unique_name("left"), living = unique_name("living");
+  auto wait_for_others = [](const std::string& name) { return join_and_check(name, 0, 2); };
+  const pid_t dead = child([&] { return wait_for_others(left); });
+  const pid_t alive = child([&] { return wait_for_others(living); });
+  for (int i = 0; i < 2000 && !(object_exists(left) && object_exists(living)); ++i) usleep(1000);
+  usleep(5000);
+  kill(dead, SIGKILL);
+  REQUIRE(exit_code(dead) == 128 + SIGKILL);
+  auto run = [] { CHECK(join_and_check(unique_name("next"), 0, 1) == ""); };
+  run();
+  CHECK(object_exists(left));  // too young: its creator might not have signed it yet
+  for (const std::string& name : {left, living}) {
+    const std::string path = "/dev/shm/stallscope-comm-" + name;
+    std::filesystem::last_write_time(
+        path, std::filesystem::last_write_time(path) - std::chrono::minutes(1));
+  }
+  run();
+  CHECK_FALSE(object_exists(left));
+  CHECK(object_exists(living));
+  kill(alive, SIGKILL);
+  exit_code(alive);
+  run();
+  CHECK_FALSE(object_exists(living));
+}
+
 TEST_CASE("a group that lives is not taken over, one that stays away is named") {
   const std::string name = unique_name("alive");
   const pid_t first = child([&]() -> std::string {

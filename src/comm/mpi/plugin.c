@@ -7,9 +7,19 @@
 /* MPI counts are ints: larger messages go in pieces of this many bytes. */
 #define PIECE ((size_t)1 << 30)
 
-static MPI_Comm world = MPI_COMM_NULL;
-static int world_size = 1;
+/* More than a grid of ranks is made of. */
+#define MOST_GROUPS 16
+
+static MPI_Comm groups[MOST_GROUPS];
+static int made_groups = 0;
 static int started_here = 0;
+
+static int members(MPI_Comm group, int* rank, int* size) {
+  int code = MPI_Comm_set_errhandler(group, MPI_ERRORS_RETURN);
+  if (code == MPI_SUCCESS) code = MPI_Comm_rank(group, rank);
+  if (code == MPI_SUCCESS) code = MPI_Comm_size(group, size);
+  return code;
+}
 
 static int start(int* rank, int* size) {
   int initialized = 0;
@@ -18,33 +28,46 @@ static int start(int* rank, int* size) {
     int provided = 0;
     code = MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
     started_here = code == MPI_SUCCESS;
-    if (code == MPI_SUCCESS && provided < MPI_THREAD_SERIALIZED) code = MPI_ERR_OTHER;
+    /* Streams call it beside each other. */
+    if (code == MPI_SUCCESS && provided < MPI_THREAD_MULTIPLE) code = MPI_ERR_OTHER;
   }
-  if (code == MPI_SUCCESS) code = MPI_Comm_dup(MPI_COMM_WORLD, &world);
-  if (code == MPI_SUCCESS) code = MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
-  if (code == MPI_SUCCESS) code = MPI_Comm_rank(world, rank);
-  if (code == MPI_SUCCESS) code = MPI_Comm_size(world, size);
-  world_size = *size;
+  if (code == MPI_SUCCESS) code = MPI_Comm_dup(MPI_COMM_WORLD, &groups[STALLSCOPE_MPI_WORLD]);
+  if (code == MPI_SUCCESS) code = members(groups[STALLSCOPE_MPI_WORLD], rank, size);
+  made_groups = STALLSCOPE_MPI_WORLD + 1;
   return code;
+}
+
+static int split(int group, int colour, int* made, int* rank, int* size) {
+  int code;
+  if (made_groups == MOST_GROUPS) return MPI_ERR_COMM;
+  *made = made_groups++;
+  code = MPI_Comm_split(groups[group], colour, 0, &groups[*made]);
+  return code == MPI_SUCCESS ? members(groups[*made], rank, size) : code;
+}
+
+static int release(int group) {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  return finalized ? MPI_SUCCESS : MPI_Comm_free(&groups[group]);
 }
 
 static int stop(void) {
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (finalized) return MPI_SUCCESS;
-  if (world != MPI_COMM_NULL) MPI_Comm_free(&world);
+  MPI_Comm_free(&groups[STALLSCOPE_MPI_WORLD]);
   return started_here ? MPI_Finalize() : MPI_SUCCESS;
 }
 
-static int barrier(void) {
-  return MPI_Barrier(world);
+static int barrier(int group) {
+  return MPI_Barrier(groups[group]);
 }
 
-static int broadcast(void* data, size_t bytes, int root) {
+static int broadcast(int group, void* data, size_t bytes, int root) {
   char* at = data;
   while (bytes > 0) {
     const size_t n = bytes < PIECE ? bytes : PIECE;
-    const int code = MPI_Bcast(at, (int)n, MPI_BYTE, root, world);
+    const int code = MPI_Bcast(at, (int)n, MPI_BYTE, root, groups[group]);
     if (code != MPI_SUCCESS) return code;
     at += n;
     bytes -= n;
@@ -53,7 +76,8 @@ static int broadcast(void* data, size_t bytes, int root) {
 }
 
 /* A contiguous block type keeps the count at 1 however large the block is. */
-static int with_block(size_t bytes, const void* in, void* out, int all_to_all) {
+static int with_block(int group, size_t bytes, const void* in, void* out, int all_to_all) {
+  const MPI_Comm ranks = groups[group];
   MPI_Datatype block;
   int code;
   if (bytes == 0) return MPI_SUCCESS;
@@ -61,18 +85,18 @@ static int with_block(size_t bytes, const void* in, void* out, int all_to_all) {
   code = MPI_Type_contiguous((int)bytes, MPI_BYTE, &block);
   if (code == MPI_SUCCESS) code = MPI_Type_commit(&block);
   if (code != MPI_SUCCESS) return code;
-  code = all_to_all ? MPI_Alltoall(in, 1, block, out, 1, block, world)
-                    : MPI_Allgather(in, 1, block, out, 1, block, world);
+  code = all_to_all ? MPI_Alltoall(in, 1, block, out, 1, block, ranks)
+                    : MPI_Allgather(in, 1, block, out, 1, block, ranks);
   MPI_Type_free(&block);
   return code;
 }
 
-static int all_gather(const void* in, void* out, size_t bytes) {
-  return with_block(bytes, in, out, 0);
+static int all_gather(int group, const void* in, void* out, size_t bytes) {
+  return with_block(group, bytes, in, out, 0);
 }
 
-static int all_to_all(const void* in, void* out, size_t bytes) {
-  return with_block(bytes, in, out, 1);
+static int all_to_all(int group, const void* in, void* out, size_t bytes) {
+  return with_block(group, bytes, in, out, 1);
 }
 
 static void error_text(int code, char* text, size_t room) {
@@ -84,4 +108,4 @@ static void error_text(int code, char* text, size_t room) {
 
 __attribute__((visibility("default")))
 const struct stallscope_mpi_plugin stallscope_mpi_plugin_entry = {
-    start, stop, barrier, broadcast, all_gather, all_to_all, error_text};
+    start, stop, split, release, barrier, broadcast, all_gather, all_to_all, error_text};

@@ -5,14 +5,20 @@
 
 #include <stddef.h>
 
+/* The group of all processes; split makes others. */
+#define STALLSCOPE_MPI_WORLD 0
+
 /* Every function returns 0 or an MPI error code. Counts of bytes are per rank. */
 struct stallscope_mpi_plugin {
   int (*start)(int* rank, int* size);
   int (*stop)(void);
-  int (*barrier)(void);
-  int (*broadcast)(void* data, size_t bytes, int root);
-  int (*all_gather)(const void* in, void* out, size_t bytes);
-  int (*all_to_all)(const void* in, void* out, size_t bytes);
+  /* The processes of `group` that give the same colour. */
+  int (*split)(int group, int colour, int* made, int* rank, int* size);
+  int (*release)(int group);
+  int (*barrier)(int group);
+  int (*broadcast)(int group, void* data, size_t bytes, int root);
+  int (*all_gather)(int group, const void* in, void* out, size_t bytes);
+  int (*all_to_all)(int group, const void* in, void* out, size_t bytes);
   void (*error_text)(int code, char* text, size_t room);
 };
 
