@@ -4,10 +4,12 @@
 #include <array>
 #include <map>
 
+#include "analyze/model_shape.h"
 #include "base/install_tree.h"
 #include "base/temporary_folder.h"
 #include "base/terminal.h"
 #include "cli/run_program.h"
+#include "import/importer.h"
 
 namespace stallscope {
 namespace {
@@ -42,6 +44,18 @@ const Size* find_size(std::string_view name) {
   for (const Size& it : kSizes)
     if (std::ranges::find(it.names, name) != it.names.end()) return &it;
   return nullptr;
+}
+
+// Every rank has the same operators: the first that tells is enough.
+std::string shape_in_operators(std::span<const std::string> inputs) {
+  const auto paths = expand_inputs(inputs);
+  if (!paths) return {};
+  for (const std::string& path : *paths) {
+    const Result<Trace> trace = import_trace(path);
+    if (!trace) continue;
+    if (const auto shape = model_shape(*trace)) return shape->text();
+  }
+  return {};
 }
 
 }  // namespace
@@ -107,13 +121,16 @@ void add_reference_options(CLI::App& app, ReferenceOptions& options) {
                  "reference.json that stallscope bench wrote")
       ->type_name("auto|FILE|off")
       ->capture_default_str();
-  app.add_option("--shape", options.shape,
-                 "The run's shape for --reference auto, e.g. model=bert,layers=4,hidden=768,"
-                 "batch=8,seq=128,precision=bf16 (default: from the run's command line)")
+  app.add_option(
+         "--shape", options.shape,
+         "The run's shape for --reference auto, e.g. model=bert,layers=4,hidden=768,"
+         "batch=8,seq=128,precision=bf16 (default: from the run's command line, or from its "
+         "operators where their shapes were recorded)")
       ->type_name("KEY=VALUE,...");
 }
 
-Status add_reference(Report& report, const ReferenceOptions& options) {
+Status add_reference(Report& report, const ReferenceOptions& options,
+                     std::span<const std::string> inputs) {
   if (options.what == "off") return ok_status();
   auto compare = [&](const std::string& file) -> Status {
     Result<ReferenceComparison> it = compare_with_reference(report, file);
@@ -123,8 +140,8 @@ Status add_reference(Report& report, const ReferenceOptions& options) {
   };
   if (options.what != "auto") return compare(options.what);
 
-  const std::string shape =
-      options.shape.empty() ? shape_in_command(report.run.command) : options.shape;
+  std::string shape = options.shape.empty() ? shape_in_command(report.run.command) : options.shape;
+  if (shape.empty()) shape = shape_in_operators(inputs);
   if (shape.empty())
     return Error{.message = "the shape of this run is not known",
                  .remedy = "name it with --shape model=bert,layers=4,hidden=768,batch=8,seq=128"};

@@ -74,7 +74,7 @@ int report(const ReportOptions& options) {
     print_error(made.error());
     return kExitCannot;
   }
-  if (const Status compared = add_reference(*made, options.reference); !compared) {
+  if (const Status compared = add_reference(*made, options.reference, options.inputs); !compared) {
     print_error(compared.error());
     return kExitCannot;
   }

@@ -81,3 +81,42 @@ def test_odd_fields_are_unknown_not_a_crash(tool, reference, tmp_path):
     tool("report", reference, "--reference", tmp_path / "odd.json", "-o", tmp_path / "out")
     compared = tool.report(tmp_path / "out")["reference"]
     assert all(row["referenceNs"] is None for row in compared["classes"])
+
+
+def transformer_trace(path, steps=6, tables=((30522, 64), (512, 64), (2, 64)), attention="aten::softmax"):
+    """Operators of a small BERT on the CPU as a profiler writes them, with the shapes of their inputs."""
+    events, now = [], 1e6
+
+    def operator(name, dims):
+        nonlocal now
+        events.append({"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": 1, "ts": now, "dur": 400,
+                       "args": {"Input Dims": dims}})
+        now += 500
+
+    for step in range(steps):
+        start = now
+        for rows, width in tables:
+            operator("aten::embedding", [[rows, width], [4, 32], [], [], []])
+        for _ in range(2):
+            operator("aten::linear", [[4, 32, 64], [64, 64], [64]])
+            operator(attention, [[4, 4, 32, 32 if attention == "aten::softmax" else 16], [], []])
+        events.append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}", "pid": 1,
+                       "tid": 1, "ts": start, "dur": now - start, "args": {}})
+    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    return path
+
+
+@pytest.mark.parametrize("attention", ["aten::softmax", "aten::scaled_dot_product_attention"])
+def test_auto_finds_the_shape_in_recorded_operator_shapes(tool, tmp_path, attention):
+    trace = transformer_trace(tmp_path / "trace.json", attention=attention)
+    done = tool("report", trace, "--reference", "auto", "-o", tmp_path / "out")
+    assert ("model=bert,layers=2,hidden=64,heads=4,batch=4,seq=32,vocabulary=30522"
+            in done.stderr)
+    compared = tool.report(tmp_path / "out")["reference"]
+    assert compared["description"].startswith("bert, 2 layers, hidden 64, batch 4, sequence 32")
+
+
+def test_operators_that_are_no_transformer_tell_no_shape(tool, tmp_path):
+    trace = transformer_trace(tmp_path / "trace.json", attention="aten::relu")
+    done = tool("report", trace, "--reference", "auto", "-o", tmp_path / "out", check=2)
+    assert "--shape" in done.stderr
