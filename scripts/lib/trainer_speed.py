@@ -27,6 +27,11 @@ SHAPES = {
     "bert-4L-s512": {"batch": 2, "sequence": 512},
     "bert-12L-masked": {"layers": 12, "head": "masked"},
     "gpt-4L": {"model": "gpt", "vocabulary": 50304},
+    # 1024 tokens; PyTorch multiplies dense decoders, which takes many seconds a step.
+    "clt-small": {"model": "clt", "layers": 6, "hidden": 512, "features": 16384, "k": 200,
+                  "warm": 1, "steps": 2},
+    "clt-large": {"model": "clt", "layers": 12, "hidden": 768, "features": 8192, "k": 200,
+                  "warm": 1, "steps": 1},
 }
 ROUNDS = int(os.environ.get("STALLSCOPE_BENCH_ROUNDS", "5"))
 WARM, STEPS = 2, 3
@@ -39,8 +44,16 @@ def shape_of(name):
     return {**BASE, **SHAPES[name]}
 
 
-def parameters(shape):
-    import torch
+def transcoder_sizes(shape):
+    layers, h, f = (shape[k] for k in ("layers", "hidden", "features"))
+    sizes = {}
+    for layer in range(layers):
+        sizes.update({f"encoder.{layer}.weight": (h, f), f"encoder.{layer}.bias": (f,),
+                      f"decoder.{layer}": (f, layers - layer, h), f"decoder.bias.{layer}": (h,)})
+    return sizes
+
+
+def transformer_sizes(shape):
     h, v, s, heads = (shape[k] for k in ("hidden", "vocabulary", "sequence", "heads"))
     sizes = {"embedding.token": (v, h), "embedding.position": (s, h)}
     for layer in range(shape["layers"]):
@@ -61,15 +74,21 @@ def parameters(shape):
                       "head.out.bias": (v,)})
     for norm in norms:
         sizes.update({norm + ".gain": (h,), norm + ".bias": (h,)})
+    return sizes
+
+
+def parameters(shape):
+    import torch
+    sizes = transcoder_sizes(shape) if shape["model"] == "clt" else transformer_sizes(shape)
     return {n: (0.02 * torch.randn(size)).requires_grad_() for n, size in sizes.items()}
 
 
-def torch_side(shape, precision, mode):
+def inputs_of(shape):
     import torch
-    import torch_models
-    torch.set_flush_denormal(True)
-    p = parameters(shape)
     tokens = shape["batch"] * shape["sequence"]
+    if shape["model"] == "clt":
+        return {name: torch.rand(shape["layers"] * tokens, shape["hidden"])
+                for name in ("inputs", "targets")}
     masked = max(int(0.15 * tokens), 1)
     inputs = {"tokens": torch.randint(0, shape["vocabulary"], (tokens,))}
     if shape["model"] == "gpt":
@@ -80,12 +99,21 @@ def torch_side(shape, precision, mode):
     else:
         inputs["labels"] = torch.full((tokens,), -1)
         inputs["labels"][torch.arange(masked) * tokens // masked] = 1
+    return inputs
+
+
+def torch_side(shape, precision, mode):
+    import torch
+    import torch_models
+    torch.set_flush_denormal(True)
+    p, inputs = parameters(shape), inputs_of(shape)
     loss = torch_models.LOSSES[shape["model"]]
     if mode == "compiled":
         loss = torch.compile(loss)
     optimizer = torch_models.optimizer(p, 1e-4, fused=True)
     times = []
-    for _ in range(WARM + STEPS):
+    warm = shape.get("warm", WARM)
+    for _ in range(warm + shape.get("steps", STEPS)):
         start = time.perf_counter()
         with torch.autocast("cpu", dtype=torch.bfloat16, enabled=precision == "bf16"):
             value = loss(p, inputs, shape)
@@ -93,7 +121,7 @@ def torch_side(shape, precision, mode):
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
         times.append(time.perf_counter() - start)
-    print(json.dumps({"steps": times[WARM:], "threads": torch.get_num_threads(),
+    print(json.dumps({"steps": times[warm:], "threads": torch.get_num_threads(),
                       "version": torch.__version__}))
 
 
@@ -114,7 +142,8 @@ def run_own(trainer, name, precision):
     with tempfile.TemporaryDirectory() as folder:
         facts = pathlib.Path(folder) / "facts.json"
         flags = {"--seq": "sequence", **{f"--{k}": k for k in ("model", "layers", "hidden", "heads",
-                                                               "batch", "vocabulary", "head")}}
+                                                               "batch", "vocabulary", "head",
+                                                               "features", "k") if k in shape}}
         args = [word for flag, key in flags.items() for word in (flag, str(shape[key]))]
         subprocess.run([trainer, *args, "--precision", precision, "--steps",
                         str(1 + WARM + STEPS), "--facts", str(facts)], check=True,
