@@ -61,6 +61,7 @@ std::vector<std::string> trainer_command(const fs::path& trainer, const BenchFla
   if (shape.parts > 1) add("--accumulate", shape.parts);
   if (shape.replicas > 1) add("--dp", shape.replicas);
   if (shape.overlap) words.emplace_back("--overlap");
+  if (shape.sequence_parallel) words.emplace_back("--sequence-parallel");
   if (shape.recompute) words.emplace_back("--recompute");
   if (shape.model == "clt")
     words.insert(words.end(), {"--activation", flags.activation, "--decoder", flags.decoder,
@@ -168,6 +169,9 @@ const RegisterCommand registration({
           ->check(positive);
       app.add_flag("--overlap", flags->shape.overlap,
                    "Sums over the tensor-parallel group run beside computation");
+      app.add_flag("--sequence-parallel", flags->shape.sequence_parallel,
+                   "Norms, residuals and dropout split over the tokens between parallel blocks "
+                   "(bert, gpt with --tp)");
       app.add_option("--features", flags->shape.features, "Features per layer (clt)")
           ->check(positive);
       app.add_option("--k", flags->shape.k, "Features kept per token (clt)")->check(positive);

@@ -142,6 +142,7 @@ Json bench_result(const BenchShape& shape, const Json& report, const Json& facts
           {"tensorParallel", shape.ranks},
           {"dataParallel", shape.replicas},
           {"overlap", shape.overlap},
+          {"sequenceParallel", shape.sequence_parallel},
           {"device", report["environment"].value("cpu.model", "CPU")},
           {"host", report["environment"].value("host", "")},
           {"threadsPerRank", facts.value("threads", Json())},

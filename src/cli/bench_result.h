@@ -13,7 +13,7 @@ struct BenchShape {
   uint64_t layers = 4, hidden = 768, heads = 0, batch = 8, sequence = 128, vocabulary = 0,
            features = 0, k = 0, ranks = 1, replicas = 1, parts = 1;
   double dropout = 0, padding = 0;
-  bool recompute = false, overlap = false;
+  bool recompute = false, overlap = false, sequence_parallel = false;
 };
 
 /// Joins the report of the recorded run with what the trainer wrote of itself (null: nothing).

@@ -37,6 +37,8 @@ int main(int argc, char** argv) {
   app.add_option("--dp", options.replicas, "Data-parallel replicas of those")
       ->check(CLI::Range(1, 1024));
   app.add_flag("--overlap", options.overlap, "Sums over the group run beside computation");
+  app.add_flag("--sequence-parallel", options.splits_rows,
+               "Between parallel blocks each rank has its part of the tokens");
   app.add_option("--steps", options.steps, "Steps")->check(CLI::Range(1, 1'000'000));
   const std::map<std::string, stallscope::trainer::Precision> precisions{
       {"fp32", stallscope::trainer::Precision::fp32},

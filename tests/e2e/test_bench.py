@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import time
@@ -130,12 +131,16 @@ def test_a_sweep_of_what_is_no_axis_is_refused(tool, tmp_path, axes):
 
 @pytest.mark.parametrize("args,words", [
     (["--hidden", 100, "--heads", 3], "multiple"),
-    (["--hidden", 1 << 30, "--batch", 1 << 20], "memory"),
-    (["--layers", 1 << 31, "--hidden", 1 << 31, "--vocabulary", 1 << 31], "memory"),
+    (["--hidden", 1 << 30, "--batch", 1 << 20], "of memory"),
+    (["--layers", 1 << 31, "--hidden", 1 << 31, "--vocabulary", 1 << 31], "of memory"),
     (["--tp", 3, "--hidden", 64, "--heads", 4], "multiple"),
     (["--model", "nothing"], "bert"),
     (["--batch", 4, "--accumulate", 3], "multiple"),
     (["--model", "clt", "--dropout", 0.1], "no dropout"),
+    (["--model", "clt", "--accumulate", 2], "whole batch"),
+    (["--model", "clt", "--tp", 2, "--sequence-parallel"], "no sequence"),
+    (["--batch", 3, "--seq", 5, "--tp", 2, "--heads", 4, "--vocabulary", 64, "--hidden", 64,
+      "--sequence-parallel"], "multiple"),
     (["--batch", 4, "--dp", 3], "multiple"),
 ])
 def test_shapes_that_make_no_sense_are_refused(tool, tmp_path, args, words):
@@ -147,8 +152,8 @@ TINY = ["--model", "gpt", "--layers", 1, "--hidden", 32, "--batch", 4, "--seq", 
         "--vocabulary", 64, "--heads", 4]
 
 
-def trainer(build, *args, check=0):
-    done = subprocess.run([build / "stallscope-trainer", *map(str, [*TINY, *args])],
+def trainer(build, *args, check=0, base=TINY):
+    done = subprocess.run([build / "stallscope-trainer", *map(str, [*base, *args])],
                           capture_output=True, text=True, timeout=120)
     assert done.returncode == check, done.stderr
     return done
@@ -183,8 +188,40 @@ def test_a_grid_of_replicas_and_shards_trains_as_one_rank_does(build):
     args = ["--steps", 4, "--rate", "1e-3"]
     losses = [float(trainer(build, *args, *grid).stdout.split()[-1])
               for grid in ([], ["--tp", 2], ["--dp", 2], ["--tp", 2, "--dp", 2],
-                           ["--dp", 2, "--accumulate", 2], ["--tp", 2, "--overlap"])]
+                           ["--dp", 2, "--accumulate", 2], ["--tp", 2, "--overlap"],
+                           ["--tp", 2, "--sequence-parallel"],
+                           ["--tp", 2, "--dp", 2, "--sequence-parallel", "--overlap"])]
     assert losses == pytest.approx([losses[0]] * len(losses), rel=1e-5)
+
+
+def test_replicas_of_a_transcoder_train_as_one_does(build):
+    args = [*TINY[2:], "--model", "clt", "--features", 32, "--k", 2, "--steps", 4, "--rate", "1e-3"]
+    losses = [float(trainer(build, *args, *grid, base=[]).stdout.split()[-1])
+              for grid in ([], ["--dp", 2], ["--tp", 2, "--dp", 2])]
+    assert losses == pytest.approx([losses[0]] * len(losses), rel=1e-5)
+
+
+@pytest.mark.parametrize("flavour", ["openmpi", "mpich"])
+def test_a_grid_under_an_mpi_launcher(build, flavour):
+    launcher = shutil.which(f"mpirun.{flavour}")
+    if launcher is None or not (build / f"lib/stallscope_comm_{flavour}.so").exists():
+        pytest.skip(f"this build has no support for {flavour}")
+    args = [*TINY, "--steps", "4", "--rate", "1e-3"]
+    one = float(trainer(build, *args, base=[]).stdout.split()[-1])
+
+    def run(ranks, *grid):
+        return subprocess.run(
+            [launcher, "-n", str(ranks), build / "stallscope-trainer", *map(str, [*args, *grid])],
+            env={**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                 "OMPI_MCA_rmaps_base_oversubscribe": "1",
+                 "OMPI_MCA_btl_vader_single_copy_mechanism": "none"},
+            capture_output=True, text=True, timeout=120)
+
+    done = run(4, "--tp", 2, "--dp", 2, "--sequence-parallel")
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert float(done.stdout.split()[-1]) == pytest.approx(one, rel=1e-5)
+    other = run(2, "--tp", 2, "--dp", 2)
+    assert other.returncode != 0 and "are not the 2 ranks that were started" in other.stderr
 
 
 def test_what_a_naive_transcoder_does_too_much_changes_no_loss(build):

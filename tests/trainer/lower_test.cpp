@@ -197,6 +197,25 @@ TEST_CASE("a lowered program needs less memory, close to what is live at once") 
   CHECK(program->arena_elements[activations] < *live * 11 / 10);
 }
 
+TEST_CASE("what only products and their neighbours read is kept in bf16, sums are not") {
+  const ProductLibrary* library = product_library();
+  if (library == nullptr) return;
+  auto program = build_bert({.layers = 2}, {});
+  REQUIRE(program.ok());
+  REQUIRE(lower(*program, Precision::bf16, library).ok());
+  auto element = [&](const char* name) { return program->tensor(program->find(name)).element; };
+  for (const char* name : {"logits", "layer.0.mlp.up", "layer.0.mlp.gelu", "layer.1.attention",
+                           "layer.1.mlp.up.gradient", "layer.0.qkv.gradient"}) {
+    CAPTURE(std::string(name));
+    CHECK(element(name) == Element::bf16);
+  }
+  for (const char* name : {"loss", "layer.0.attended", "layer.0.norm1", "layer.0.norm1.gradient",
+                           "layer.0.qkv", "embedded", "layer.0.mlp.up.weight.gradient"}) {
+    CAPTURE(std::string(name));
+    CHECK(element(name) == Element::real);
+  }
+}
+
 TEST_CASE("bf16 is refused without a product library") {
   auto program = build_gpt({}, {});
   REQUIRE(program.ok());

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <new>
@@ -48,7 +49,7 @@ STALLSCOPE_DECLARE_ISA(avx512)
 
 namespace {
 
-TEST_CASE("a machine without AVX selects and decodes the same") {
+std::vector<const KernelTable<float>*> tables_of_this_machine() {
   std::vector<const KernelTable<float>*> tables{&baseline::kFloatKernels};
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
@@ -56,6 +57,60 @@ TEST_CASE("a machine without AVX selects and decodes the same") {
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
     tables.push_back(&avx512::kFloatKernels);
+  return tables;
+}
+
+float value_of(uint16_t half) {
+  return std::bit_cast<float>(static_cast<uint32_t>(half) << 16);
+}
+
+TEST_CASE("kernels give the same in bf16 as in floats, but for its rounding") {
+  constexpr size_t kRows = 5, kColumns = 67, kCount = kRows * kColumns;
+  for (const KernelTable<float>* table : tables_of_this_machine()) {
+    CAPTURE(std::string(table->instruction_set));
+    std::vector<float> x(kCount), dy(kCount), exact(kCount), scratch(kColumns), losses(kRows),
+        want(kRows), sums(kColumns), want_sums(kColumns);
+    std::vector<uint16_t> half_x(kCount), half_dy(kCount), half(kCount);
+    for (size_t i = 0; i < kCount; ++i) {
+      x[i] = static_cast<float>(6 * random_uniform(1, i) - 3);
+      dy[i] = static_cast<float>(random_uniform(2, i) - 0.5);
+    }
+    table->convert_half(half_x.data(), x.data(), 0, kCount);
+    table->convert_half(half_dy.data(), dy.data(), 0, kCount);
+    for (size_t i = 0; i < kCount; ++i) {  // what both start from
+      x[i] = value_of(half_x[i]);
+      dy[i] = value_of(half_dy[i]);
+    }
+    auto check = [&](const char* what) {
+      CAPTURE(std::string(what));
+      for (size_t i = 0; i < kCount; ++i)
+        CHECK(value_of(half[i]) == doctest::Approx(exact[i]).epsilon(1.0 / 256).scale(1e-3));
+    };
+    for (const bool tanh_form : {false, true}) {
+      table->gelu_forward({exact.data()}, {x.data()}, 0, kCount, tanh_form);
+      table->gelu_forward({nullptr, half.data()}, {nullptr, half_x.data()}, 0, kCount, tanh_form);
+      check("gelu");
+      table->gelu_backward({exact.data()}, {dy.data()}, {x.data()}, 0, kCount, tanh_form);
+      table->gelu_backward({nullptr, half.data()}, {nullptr, half_dy.data()},
+                           {nullptr, half_x.data()}, 0, kCount, tanh_form);
+      check("gelu backwards");
+    }
+    table->column_sum(want_sums.data(), nullptr, {x.data()}, kRows, kColumns, 0, kColumns);
+    table->column_sum(sums.data(), nullptr, {nullptr, half_x.data()}, kRows, kColumns, 0, kColumns);
+    CHECK(sums == want_sums);
+    const int32_t labels[kRows] = {3, -1, 66, 0, -1};
+    exact = x, half = half_x;
+    table->softmax_cross_entropy({exact.data()}, want.data(), labels, 0.25F, kColumns, nullptr, 0,
+                                 kRows);
+    table->softmax_cross_entropy({nullptr, half.data()}, losses.data(), labels, 0.25F, kColumns,
+                                 scratch.data(), 0, kRows);
+    CHECK(losses == want);
+    check("cross-entropy");
+  }
+}
+
+TEST_CASE("a machine without AVX selects and decodes the same") {
+  const auto tables = tables_of_this_machine();
   constexpr size_t kRows = 3, kColumns = 203, kEntries = 5;
   std::vector<float> x(kRows * kColumns), mean(kColumns), scale(kColumns);
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(random_uniform(1, i) - 0.5);

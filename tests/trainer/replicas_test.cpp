@@ -20,7 +20,7 @@ constexpr size_t kVocabulary = 40, kSequence = 8, kBatch = 4;
 struct Layout {
   int tensor = 1, replicas = 1;
   size_t parts = 1;
-  bool overlap = false;
+  bool overlap = false, splits_rows = false;
 };
 
 GptConfig config_of(const Layout& layout) {
@@ -36,50 +36,37 @@ GptConfig config_of(const Layout& layout) {
 // Losses of some steps on a grid of threads, each replica with its own part of the batch.
 std::vector<float> train(const Layout& layout, size_t bucket = 1000) {
   std::vector<float> losses;
-  const int ranks = layout.tensor * layout.replicas;
-  std::vector<std::vector<std::unique_ptr<comm::Communicator>>> tensor_ends, data_ends;
-  for (int d = 0; d < layout.replicas; ++d)
-    tensor_ends.push_back(comm::make_thread_group(layout.tensor, "tensor-" + std::to_string(d)));
-  for (int t = 0; t < layout.tensor; ++t)
-    data_ends.push_back(comm::make_thread_group(layout.replicas, "data-" + std::to_string(t)));
-  std::vector<std::thread> threads;
-  for (int rank = 0; rank < ranks; ++rank) {
-    threads.emplace_back([&, rank] {
-      const int t = rank % layout.tensor, d = rank / layout.tensor;
-      const auto ut = static_cast<size_t>(t), ud = static_cast<size_t>(d);
-      Device device({.number = rank});
-      Group tensor(*tensor_ends[ud][ut], device), data(*data_ends[ut][ud], device);
-      const GptConfig config = config_of(layout);
-      auto program = build_gpt(config, {t, layout.tensor, d, layout.replicas});
-      REQUIRE(program.ok());
-      REQUIRE(lower(*program, Precision::fp32, nullptr).ok());
-      if (layout.replicas > 1) reduce_gradients(*program, bucket);
-      if (layout.overlap) overlap_collectives(*program);
-      Session<float> session(std::move(*program), device, layout.tensor > 1 ? &tensor : nullptr, 3,
-                             nullptr, &data);
-      for (int step = 0; step < 8; ++step) {
-        float loss = 0;
-        for (size_t part = 0; part < layout.parts; ++part) {
-          const size_t rows = config.batch * kSequence;
-          const size_t first = (ud * layout.parts + part) * rows;
-          for (size_t i = 0; i < rows; ++i) {
-            session.index_data("tokens")[i] =
-                static_cast<int32_t>(random_bits(1, first + i) % kVocabulary);
-            session.index_data("labels")[i] =
-                static_cast<int32_t>(random_bits(2, first + i) % kVocabulary);
+  on_grid(
+      layout.tensor, layout.replicas, [&](Shard shard, Device& device, Group& tensor, Group& data) {
+        shard.splits_rows = layout.splits_rows;
+        const GptConfig config = config_of(layout);
+        auto program = build_gpt(config, shard);
+        REQUIRE(program.ok());
+        REQUIRE(lower(*program, Precision::fp32, nullptr).ok());
+        if (layout.replicas > 1) reduce_gradients(*program, bucket);
+        if (layout.overlap) overlap_collectives(*program);
+        Session<float> session(std::move(*program), device, &tensor, 3, nullptr, &data);
+        for (int step = 0; step < 8; ++step) {
+          float loss = 0;
+          for (size_t part = 0; part < layout.parts; ++part) {
+            const size_t rows = config.batch * kSequence;
+            const size_t first = (static_cast<size_t>(shard.replica) * layout.parts + part) * rows;
+            for (size_t i = 0; i < rows; ++i) {
+              session.index_data("tokens")[i] =
+                  static_cast<int32_t>(random_bits(1, first + i) % kVocabulary);
+              session.index_data("labels")[i] =
+                  static_cast<int32_t>(random_bits(2, first + i) % kVocabulary);
+            }
+            session.forward();
+            session.backward(part + 1 == layout.parts);
+            device.synchronize();
+            loss += *session.data("loss");
           }
-          session.forward();
-          session.backward(part + 1 == layout.parts);
+          session.optimizer_step({.rate = 3e-3});
           device.synchronize();
-          loss += *session.data("loss");
+          if (shard.rank == 0 && shard.replica == 0) losses.push_back(loss);
         }
-        session.optimizer_step({.rate = 3e-3});
-        device.synchronize();
-        if (rank == 0) losses.push_back(loss);
-      }
-    });
-  }
-  for (auto& thread : threads) thread.join();
+      });
   return losses;
 }
 
@@ -89,10 +76,13 @@ TEST_CASE("replicas and shards compute what one rank does") {
   for (const Layout& layout :
        {Layout{.replicas = 2}, Layout{.replicas = 4}, Layout{.tensor = 2, .replicas = 2},
         Layout{.replicas = 2, .parts = 2}, Layout{.tensor = 2, .overlap = true},
-        Layout{.tensor = 2, .replicas = 2, .overlap = true}}) {
+        Layout{.tensor = 2, .replicas = 2, .overlap = true},
+        Layout{.tensor = 2, .replicas = 2, .splits_rows = true},
+        Layout{.tensor = 2, .parts = 2, .overlap = true, .splits_rows = true}}) {
     CAPTURE(layout.tensor);
     CAPTURE(layout.replicas);
     CAPTURE(layout.overlap);
+    CAPTURE(layout.splits_rows);
     const auto losses = train(layout);
     for (size_t i = 0; i < one.size(); ++i)
       CHECK(losses[i] == doctest::Approx(one[i]).epsilon(1e-5));

@@ -92,6 +92,25 @@ size_t attention_scratch(const AttentionShape& s) {
   return 2 * keys * s.head_size + 4 * keys * width + 3 * kQueries * width + 2 * kQueries * keys;
 }
 
+// Rows of `count` elements, `stride` apart from element `place` on.
+template <typename T>
+void store_rows(Numbers<T> to, size_t place, size_t stride, const T* from, size_t from_stride,
+                size_t rows, size_t count) {
+  with(to, [&](auto* out) {
+    for (size_t r = 0; r < rows; ++r)
+      for (size_t e = 0; e < count; ++e)
+        put(out[place + r * stride + e], from[r * from_stride + e]);
+  });
+}
+template <typename T>
+void clear_rows(Numbers<T> to, size_t place, size_t stride, size_t count, size_t begin,
+                size_t end) {
+  with(to, [&](auto* out) {
+    for (size_t r = begin; r < end; ++r)
+      for (size_t e = 0; e < count; ++e) out[place + r * stride + e] = 0;
+  });
+}
+
 // Scores of query `i` become scaled and masked; returns how many keys it sees.
 template <typename T>
 size_t finish_scores(T* row, const T* mask, const AttentionShape& s, size_t used, size_t i,
@@ -113,19 +132,17 @@ void drop_from(T* row, const AttentionShape& s, size_t pair, size_t query, size_
 }
 
 template <typename T>
-void attention_forward(T* out, T* log_sums, const T* qkv, const T* mask, const AttentionShape& s,
+void attention_forward(Numbers<T> out, T* log_sums, const T* qkv, const T* mask, const AttentionShape& s,
                        T* memory, size_t begin, size_t end) {
   const size_t n = s.sequence, d = s.head_size, model = s.heads * d;
   const T scale = T(1) / std::sqrt(static_cast<T>(d));
   const AttentionScratch<T> w(s, memory);
   for (size_t pair = begin; pair < end; ++pair) {
     const HeadView<T> h = head_of(qkv, s, pair);
-    T* to = out + (pair / s.heads) * n * model + (pair % s.heads) * d;
+    const size_t place = (pair / s.heads) * n * model + (pair % s.heads) * d;
     const size_t used = s.length(pair);
-    for (size_t i = used; i < n; ++i) {
-      log_sums[pair * n + i] = 0;
-      for (size_t e = 0; e < d; ++e) to[i * model + e] = 0;
-    }
+    for (size_t i = used; i < n; ++i) log_sums[pair * n + i] = 0;
+    clear_rows(out, place, model, d, used, n);
     pack_columns(w.k_columns, h.k, h.stride, used, d);
     pack_rows(w.v_rows, h.v, h.stride, used, d);
     for (size_t first = 0; first < used; first += kQueries) {
@@ -150,30 +167,28 @@ void attention_forward(T* out, T* log_sums, const T* qkv, const T* mask, const A
         log_sums[pair * n + first + r] = maximum + std::log(sum);
       }
       product_of<T, false>(w.scores, w.keys, 1, w.v_rows, used, seen, w.sums, w.width, rows, d);
-      for (size_t r = 0; r < rows; ++r)
-        for (size_t e = 0; e < d; ++e) to[(first + r) * model + e] = w.sums[r * w.width + e];
+      store_rows(out, place + first * model, model, w.sums, w.width, rows, d);
     }
   }
 }
 
 template <typename T>
-void attention_backward(T* dqkv, const T* dout, const T* qkv, const T* log_sums, const T* mask,
+void attention_backward(Numbers<T> dqkv, const T* dout, const T* qkv, const T* log_sums, const T* mask,
                         const AttentionShape& s, T* memory, size_t begin, size_t end) {
   const size_t n = s.sequence, d = s.head_size, model = s.heads * d;
   const T scale = T(1) / std::sqrt(static_cast<T>(d));
   const AttentionScratch<T> w(s, memory);
   for (size_t pair = begin; pair < end; ++pair) {
     const HeadView<T> h = head_of(qkv, s, pair);
-    const HeadView<T> dh = head_of<T>(dqkv, s, pair);
-    T *dq = const_cast<T*>(dh.q), *dk = const_cast<T*>(dh.k), *dv = const_cast<T*>(dh.v);
+    const size_t dq = static_cast<size_t>(h.q - qkv), dk = static_cast<size_t>(h.k - qkv),
+                 dv = static_cast<size_t>(h.v - qkv);
     const T* from = dout + (pair / s.heads) * n * model + (pair % s.heads) * d;
     const size_t used = s.length(pair);
     pack_columns(w.k_columns, h.k, h.stride, used, d);
     pack_columns(w.v_columns, h.v, h.stride, used, d);
     pack_rows(w.k_rows, h.k, h.stride, used, d);
     for (size_t i = 0; i < n * w.width; ++i) w.dk[i] = w.dv[i] = 0;
-    for (size_t i = used; i < n; ++i)
-      for (size_t e = 0; e < d; ++e) dq[i * h.stride + e] = 0;
+    clear_rows(dqkv, dq, h.stride, d, used, n);
     for (size_t first = 0; first < used; first += kQueries) {
       const size_t rows = used - first < kQueries ? used - first : kQueries;
       const size_t seen = s.causal ? first + rows : used;
@@ -201,14 +216,9 @@ void attention_backward(T* dqkv, const T* dout, const T* qkv, const T* log_sums,
       product_of<T, true>(w.scores, 1, w.keys, w.o_block, rows, rows, w.dv, w.width, seen, d);
       product_of<T, true>(w.dscores, 1, w.keys, w.q_block, rows, rows, w.dk, w.width, seen, d);
       product_of<T, false>(w.dscores, w.keys, 1, w.k_rows, used, seen, w.sums, w.width, rows, d);
-      for (size_t r = 0; r < rows; ++r)
-        for (size_t e = 0; e < d; ++e) dq[(first + r) * h.stride + e] = w.sums[r * w.width + e];
+      store_rows(dqkv, dq + first * h.stride, h.stride, w.sums, w.width, rows, d);
     }
-    for (size_t j = 0; j < n; ++j) {
-      for (size_t e = 0; e < d; ++e) {
-        dk[j * h.stride + e] = w.dk[j * w.width + e];
-        dv[j * h.stride + e] = w.dv[j * w.width + e];
-      }
-    }
+    store_rows(dqkv, dk, h.stride, w.dk, w.width, n, d);
+    store_rows(dqkv, dv, h.stride, w.dv, w.width, n, d);
   }
 }

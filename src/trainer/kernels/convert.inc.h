@@ -11,6 +11,54 @@ inline uint16_t bf16_of(double x) {
   return bf16_of(static_cast<float>(x));
 }
 
+// Numbers of either kind, read and written as what is computed with.
+inline float value_of(uint16_t half) {
+  const uint32_t bits = static_cast<uint32_t>(half) << 16;
+  float x;
+  std::memcpy(&x, &bits, sizeof x);
+  return x;
+}
+inline float value_of(float x) {
+  return x;
+}
+inline double value_of(double x) {
+  return x;
+}
+template <typename T>
+void put(T& to, T x) {
+  to = x;
+}
+template <typename T>
+void put(uint16_t& to, T x) {
+  to = bf16_of(x);
+}
+/// Calls body(pointer) with where the numbers lie.
+template <typename T, typename Body>
+void with(Numbers<T> numbers, const Body& body) {
+  if (numbers.half != nullptr) {
+    body(numbers.half);
+  } else {
+    body(numbers.real);
+  }
+}
+
+template <typename T>
+void load_block(T* to, Numbers<const T> from, size_t first, size_t count) {
+  if (from.half != nullptr) {
+    for (size_t i = 0; i < count; ++i) to[i] = value_of(from.half[first + i]);
+  } else {
+    for (size_t i = 0; i < count; ++i) to[i] = from.real[first + i];
+  }
+}
+template <typename T>
+void store_block(Numbers<T> to, size_t first, const T* from, size_t count) {
+  if (to.half != nullptr) {
+    for (size_t i = 0; i < count; ++i) to.half[first + i] = bf16_of(from[i]);
+  } else {
+    for (size_t i = 0; i < count; ++i) to.real[first + i] = from[i];
+  }
+}
+
 template <typename T>
 void convert_half(uint16_t* to, const T* from, size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i) to[i] = bf16_of(from[i]);

@@ -21,7 +21,7 @@ void dropout(T* y, const T* x, const T* base, const Dropout& drop, size_t column
              size_t end) {
   const T factor = static_cast<T>(drop.factor);
   for (size_t r = begin; r < end; ++r) {
-    const uint32_t seed = row_seed(drop.stream, r);
+    const uint32_t seed = row_seed(drop.stream, drop.first_row + r);
     const size_t row = r * columns;
     for (size_t c = 0; c < columns; ++c) {
       const T kept =

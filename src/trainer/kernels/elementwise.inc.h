@@ -57,20 +57,35 @@ T gelu_tanh_slope(T x) {
 }
 
 template <typename T>
-void gelu_forward(T* y, const T* x, size_t begin, size_t end, bool tanh_form) {
-  if (tanh_form) {
-    for (size_t i = begin; i < end; ++i) y[i] = gelu_tanh(x[i]);
-  } else {
-    for (size_t i = begin; i < end; ++i) y[i] = gelu_exact(x[i]);
-  }
+void gelu_forward(Numbers<T> to, Numbers<const T> from, size_t begin, size_t end, bool tanh_form) {
+  with(to, [&](auto* __restrict y) {
+    with(from, [&](const auto* __restrict x) {
+      if (tanh_form) {
+        for (size_t i = begin; i < end; ++i) put(y[i], gelu_tanh<T>(value_of(x[i])));
+      } else {
+        for (size_t i = begin; i < end; ++i) put(y[i], gelu_exact<T>(value_of(x[i])));
+      }
+    });
+  });
 }
 
+// Block by block, each of them in floats: one loop of the arithmetic, whatever lies in bf16. dy may
+// be dx.
 template <typename T>
-void gelu_backward(T* dx, const T* dy, const T* x, size_t begin, size_t end, bool tanh_form) {
-  if (tanh_form) {
-    for (size_t i = begin; i < end; ++i) dx[i] = dy[i] * gelu_tanh_slope(x[i]);
-  } else {
-    for (size_t i = begin; i < end; ++i) dx[i] = dy[i] * gelu_exact_slope(x[i]);
+void gelu_backward(Numbers<T> to, Numbers<const T> from, Numbers<const T> at, size_t begin,
+                   size_t end, bool tanh_form) {
+  constexpr size_t kBlock = 512;
+  T slope[kBlock], gradient[kBlock];
+  for (size_t first = begin; first < end; first += kBlock) {
+    const size_t count = end - first < kBlock ? end - first : kBlock;
+    load_block(slope, at, first, count);
+    load_block(gradient, from, first, count);
+    if (tanh_form) {
+      for (size_t i = 0; i < count; ++i) gradient[i] *= gelu_tanh_slope(slope[i]);
+    } else {
+      for (size_t i = 0; i < count; ++i) gradient[i] *= gelu_exact_slope(slope[i]);
+    }
+    store_block(to, first, gradient, count);
   }
 }
 
@@ -89,11 +104,13 @@ void bias_add(T* y, const T* x, const T* bias, const T* residual, size_t columns
 }
 
 template <typename T>
-void column_sum(T* out, const T* base, const T* x, size_t rows, size_t columns, size_t begin,
-                size_t end) {
+void column_sum(T* out, const T* base, Numbers<const T> from, size_t rows, size_t columns,
+                size_t begin, size_t end) {
   for (size_t c = begin; c < end; ++c) out[c] = base != nullptr ? base[c] : T(0);
-  for (size_t r = 0; r < rows; ++r)
-    for (size_t c = begin; c < end; ++c) out[c] += x[r * columns + c];
+  with(from, [&](const auto* x) {
+    for (size_t r = 0; r < rows; ++r)
+      for (size_t c = begin; c < end; ++c) out[c] += value_of(x[r * columns + c]);
+  });
 }
 
 template <typename T>

@@ -86,7 +86,7 @@ constexpr KernelTable<T> table_of() {
           .dropout = dropout<T>,
           .negative_part = negative_part<T>,
           .sparse_row = sparse_row<T>,
-          .sparse_row_backward = sparse_row_backward<T>,
+          .sparse_feature_backward = sparse_feature_backward<T>,
           .convert_half = convert_half<T>,
           .transpose_half = transpose_half<T>,
           .transpose_halves = transpose_half<uint16_t>};

@@ -64,18 +64,28 @@ void cross_entropy(T* logits, T* losses, const T* sums, const T* targets, const 
 }
 
 template <typename T>
-void softmax_cross_entropy(T* logits, T* losses, const int32_t* labels, T scale, size_t columns,
-                           size_t begin, size_t end) {
+void softmax_cross_entropy(Numbers<T> logits, T* losses, const int32_t* labels, T scale,
+                           size_t columns, T* scratch, size_t begin, size_t end) {
   for (size_t r = begin; r < end; ++r) {
-    T maximum = 0, sum = 0, target = 0;
-    T* row = logits + r * columns;
-    if (labels[r] < 0) {  // counts nothing
-      losses[r] = 0;
-      for (size_t c = 0; c < columns; ++c) row[c] = 0;
-      continue;
-    }
-    row_max(&maximum, row, columns, 0, 1);
-    softmax_partial(row, &sum, &target, &maximum, labels + r, columns, 0, 0, 1);
-    cross_entropy(row, losses + r, &sum, &target, labels + r, scale, columns, 0, 0, 1);
+    with(logits, [&](auto* whole) {
+      auto* const row = whole + r * columns;
+      constexpr bool is_half = !std::is_same_v<decltype(whole), T*>;
+      if (labels[r] < 0) {  // counts nothing
+        losses[r] = 0;
+        for (size_t c = 0; c < columns; ++c) row[c] = 0;
+        return;
+      }
+      T maximum = 0, sum = 0, target = 0;
+      T* exact = scratch;
+      if constexpr (is_half) {
+        for (size_t c = 0; c < columns; ++c) exact[c] = value_of(row[c]);
+      } else {
+        exact = row;
+      }
+      row_max(&maximum, exact, columns, 0, 1);
+      softmax_partial(exact, &sum, &target, &maximum, labels + r, columns, 0, 0, 1);
+      cross_entropy(exact, losses + r, &sum, &target, labels + r, scale, columns, 0, 0, 1);
+      if constexpr (is_half) convert_half(row, exact, 0, columns);
+    });
   }
 }

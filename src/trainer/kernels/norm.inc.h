@@ -1,7 +1,7 @@
 // Layer normalisation.
 
 template <typename T>
-void layer_norm_forward(T* y, T* mean, T* rstd, const T* x, const T* gain, const T* bias,
+void layer_norm_forward(Numbers<T> y, T* mean, T* rstd, const T* x, const T* gain, const T* bias,
                         size_t columns, T epsilon, size_t begin, size_t end) {
   for (size_t r = begin; r < end; ++r) {
     const T* row = x + r * columns;
@@ -13,8 +13,11 @@ void layer_norm_forward(T* y, T* mean, T* rstd, const T* x, const T* gain, const
     const T scale = T(1) / std::sqrt(squares / static_cast<T>(columns) + epsilon);
     mean[r] = mu;
     rstd[r] = scale;
-    T* out = y + r * columns;
-    for (size_t c = 0; c < columns; ++c) out[c] = (row[c] - mu) * scale * gain[c] + bias[c];
+    with(y, [&](auto* whole) {
+      auto* const out = whole + r * columns;
+      for (size_t c = 0; c < columns; ++c)
+        put(out[c], (row[c] - mu) * scale * gain[c] + bias[c]);
+    });
   }
 }
 

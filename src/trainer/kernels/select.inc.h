@@ -7,10 +7,10 @@ inline constexpr size_t kStatisticsColumns = 256;
 // Blocks of rows have a mean and a sum of squares each, merged in order (Chan et al.): as exact as
 // two passes over the data, with one.
 template <typename T>
-void feature_statistics(T* mean, T* scale, const T* pre, size_t batch, size_t features,
+void feature_statistics(T* mean, T* squares, const T* pre, size_t batch, size_t features,
                         size_t begin, size_t end) {
   T block_mean[kStatisticsColumns], block_squares[kStatisticsColumns];
-  for (size_t f = begin; f < end; ++f) mean[f] = scale[f] = 0;
+  for (size_t f = begin; f < end; ++f) mean[f] = squares[f] = 0;
   for (size_t row = 0; row < batch; row += kStatisticsRows) {
     const size_t rows = batch - row < kStatisticsRows ? batch - row : kStatisticsRows;
     const T before = static_cast<T>(row), here = static_cast<T>(rows), both = before + here;
@@ -30,13 +30,10 @@ void feature_statistics(T* mean, T* scale, const T* pre, size_t batch, size_t fe
       for (size_t c = 0; c < columns; ++c) {
         const T difference = block_mean[c] - mean[first + c];
         mean[first + c] += difference * (here / both);
-        scale[first + c] += block_squares[c] + difference * difference * (before * here / both);
+        squares[first + c] += block_squares[c] + difference * difference * (before * here / both);
       }
     }
   }
-  const T freedom = static_cast<T>(batch > 1 ? batch - 1 : 1);
-  for (size_t f = begin; f < end; ++f)
-    scale[f] = T(1) / (std::sqrt(scale[f] / freedom) + static_cast<T>(1e-6));
 }
 
 // Bit i: whether element i of a block of 64 bytes is at the threshold or above.

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace stallscope::trainer {
 
@@ -25,11 +26,19 @@ struct Gemm {
   const T* bias = nullptr;  ///< [n], added to every row; may be null
 };
 
+/// Where numbers lie: as T, or in bf16.
+template <typename T>
+struct Numbers {
+  T* real = nullptr;
+  std::conditional_t<std::is_const_v<T>, const uint16_t, uint16_t>* half = nullptr;
+};
+
 /// Which elements are dropped: a function of `stream`, row and column; the others are multiplied.
 struct Dropout {
   uint64_t stream = 0;
   uint32_t threshold = 0;  ///< of 2^32: the share that is dropped; 0: none
   double factor = 1;       ///< 1 / (1 - share)
+  uint64_t first_row = 0;  ///< of these in the whole tensor
 };
 
 /// Sizes of one rank's attention: `qkv` is [batch, sequence, 3, heads, head_size].
@@ -53,6 +62,24 @@ struct AttentionShape {
   }
 };
 
+/// A decoder's row and the entries of its feature in the backward pass:
+/// dw (+)= pull * w + sum of value * dy; value_gradient += dy . w for each entry.
+template <typename T>
+struct SparseFeature {
+  const T *w, *next_w;  ///< next_w: fetched ahead, unless null
+  T* dw;
+  T pull;
+  const T* errors;  ///< dy: [tokens, width]
+  size_t width;
+  const int32_t* entry;  ///< numbers of the feature's entries
+  size_t entries;
+  const int32_t* row;  ///< token, by entry
+  const T* value;      ///< by entry
+  T* value_gradient;   ///< by entry
+  bool add;            ///< to dw; else it is set
+  bool past_caches;    ///< dw is written past the caches: finish_writes() before others read it
+};
+
 template <typename T>
 struct KernelTable {
   const char* instruction_set;
@@ -60,19 +87,20 @@ struct KernelTable {
   /// Rows [row_begin, row_end) of C.
   void (*gemm)(const Gemm<T>& g, size_t row_begin, size_t row_end);
 
-  void (*gelu_forward)(T* y, const T* x, size_t begin, size_t end, bool tanh_form);
-  void (*gelu_backward)(T* dx, const T* dy, const T* x, size_t begin, size_t end, bool tanh_form);
+  void (*gelu_forward)(Numbers<T> y, Numbers<const T> x, size_t begin, size_t end, bool tanh_form);
+  void (*gelu_backward)(Numbers<T> dx, Numbers<const T> dy, Numbers<const T> x, size_t begin,
+                        size_t end, bool tanh_form);
   /// y = x + bias + residual; bias and residual may be null.
   void (*bias_add)(T* y, const T* x, const T* bias, const T* residual, size_t columns, size_t begin,
                    size_t end);
   /// out[c] = base[c] + sum over rows of x[., c], for columns [begin, end).
-  void (*column_sum)(T* out, const T* base, const T* x, size_t rows, size_t columns, size_t begin,
-                     size_t end);
+  void (*column_sum)(T* out, const T* base, Numbers<const T> x, size_t rows, size_t columns,
+                     size_t begin, size_t end);
   /// y = a * x + b * y over [begin, end).
   void (*axpby)(T* y, const T* x, T a, T b, size_t begin, size_t end);
 
-  void (*layer_norm_forward)(T* y, T* mean, T* rstd, const T* x, const T* gain, const T* bias,
-                             size_t columns, T epsilon, size_t begin, size_t end);
+  void (*layer_norm_forward)(Numbers<T> y, T* mean, T* rstd, const T* x, const T* gain,
+                             const T* bias, size_t columns, T epsilon, size_t begin, size_t end);
   void (*layer_norm_backward)(T* dx, const T* base, const T* dy, const T* x, const T* gain,
                               const T* mean, const T* rstd, size_t columns, size_t begin,
                               size_t end);
@@ -85,10 +113,11 @@ struct KernelTable {
   /// Probabilities are never stored: the forward pass keeps the logarithm of each row's sum,
   /// `log_sums` [batch, heads, sequence], and the backward pass computes them again.
   /// `scratch` holds attention_scratch() elements.
-  void (*attention_forward)(T* out, T* log_sums, const T* qkv, const T* mask,
+  void (*attention_forward)(Numbers<T> out, T* log_sums, const T* qkv, const T* mask,
                             const AttentionShape& shape, T* scratch, size_t begin, size_t end);
-  void (*attention_backward)(T* dqkv, const T* dout, const T* qkv, const T* log_sums, const T* mask,
-                             const AttentionShape& shape, T* scratch, size_t begin, size_t end);
+  void (*attention_backward)(Numbers<T> dqkv, const T* dout, const T* qkv, const T* log_sums,
+                             const T* mask, const AttentionShape& shape, T* scratch, size_t begin,
+                             size_t end);
   /// Elements of scratch that one thread needs, forwards or backwards.
   size_t (*attention_scratch)(const AttentionShape& shape);
 
@@ -110,8 +139,9 @@ struct KernelTable {
                         const int32_t* labels, T scale, size_t columns, int32_t first, size_t begin,
                         size_t end);
   /// All of it for a whole vocabulary: logits become their gradient in one visit of each row.
-  void (*softmax_cross_entropy)(T* logits, T* losses, const int32_t* labels, T scale,
-                                size_t columns, size_t begin, size_t end);
+  /// `scratch` holds a row where logits are in bf16.
+  void (*softmax_cross_entropy)(Numbers<T> logits, T* losses, const int32_t* labels, T scale,
+                                size_t columns, T* scratch, size_t begin, size_t end);
 
   /// p = kept * p - step * m / (root * sqrt(v) + epsilon): bias corrections and the rate are
   /// folded into step = rate / (1 - beta1^t) and root = 1 / sqrt(1 - beta2^t).
@@ -124,9 +154,9 @@ struct KernelTable {
   /// Sum of squares of [begin, end).
   double (*sum_of_squares)(const T* x, size_t begin, size_t end);
 
-  /// Mean and 1 / (standard deviation + 1e-6) over the batch of features [begin, end); pre is
+  /// Mean and sum of squared deviations over the batch of features [begin, end); pre is
   /// [batch, features]. Each feature's result is independent of the range.
-  void (*feature_statistics)(T* mean, T* scale, const T* pre, size_t batch, size_t features,
+  void (*feature_statistics)(T* mean, T* squares, const T* pre, size_t batch, size_t features,
                              size_t begin, size_t end);
   /// Which elements of some rows of `count` have (x[i] - mean[i]) * scale[i] >= threshold: one bit
   /// each, every row from a word of its own.
@@ -140,8 +170,7 @@ struct KernelTable {
   /// y += sum over entries of value[e] * w[feature[e] * stride ...], `width` elements each.
   void (*sparse_row)(T* y, const T* value, const int32_t* feature, size_t entries, const T* w,
                      size_t stride, size_t width);
-  /// dw += value * dy; returns the product of dy and w.
-  T (*sparse_row_backward)(T* dw, const T* dy, const T* w, T value, size_t width);
+  void (*sparse_feature_backward)(const SparseFeature<T>& feature);
 
   void (*convert_half)(uint16_t* to, const T* from, size_t begin, size_t end);
   /// to[c][r] = from[r][c] in bf16, for columns [begin, end) of from.

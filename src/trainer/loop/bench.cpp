@@ -99,7 +99,7 @@ Result<Program> build(const BenchOptions& o, Shard shard) {
     return build_clt({.layers = o.layers,
                       .width = o.hidden,
                       .features = o.features,
-                      .batch = o.batch * o.sequence,
+                      .batch = batch_of(o) * o.sequence,
                       .k = o.k,
                       .sparse = !o.dense_decoder,
                       .activation = o.activation,
@@ -177,7 +177,7 @@ class Inputs {
         tokens_(session.device(), batch_of(o) * o.sequence),
         labels_(session.device(), o.masked_head ? masked_of(o) : batch_of(o) * o.sequence) {
     if (o.model == "clt") {
-      fill_activations(o.sparsity);
+      fill_activations(o, replica);
       return;
     }
     // The host runs ahead of the device until the stream's queue is full.
@@ -237,12 +237,17 @@ class Inputs {
     if (o.masked_head) part.labels = std::move(restored);
     return part;
   }
-  void fill_activations(double sparsity) {
-    for (const char* name : {"inputs", "targets"})
-      for (size_t i = 0; i < session_.size(name); ++i)
-        session_.data(name)[i] = static_cast<float>(2 * random_uniform(2, i) - 1);
+  // Of every layer, the replica's part of the batch.
+  void fill_activations(const BenchOptions& o, size_t replica) {
+    const size_t part = batch_of(o) * o.sequence * o.hidden;
+    for (const char* name : {"inputs", "targets"}) {
+      for (size_t i = 0; i < session_.size(name); ++i) {
+        const size_t place = (i / part * replicas_of(o) + replica) * part + i % part;
+        session_.data(name)[i] = static_cast<float>(2 * random_uniform(2, place) - 1);
+      }
+    }
     if (session_.program().find("sparsity") != kNoTensor)
-      *session_.data("sparsity") = static_cast<float>(sparsity);
+      *session_.data("sparsity") = static_cast<float>(o.sparsity);
   }
   Session<float>& session_;
   std::vector<Part> parts_;
@@ -274,9 +279,17 @@ Status check_options(const BenchOptions& o) {
                             ") must be a multiple of its parts (" + std::to_string(parts) + ")"};
   if (parts > 1 && !o.record.empty())
     return Error{.message = "a run in parts is not recorded for a check"};
-  if (o.model == "clt" && (parts > 1 || o.dropout > 0 || o.padding > 0 || o.recompute))
-    return Error{
-        .message = "a transcoder has no dropout, padding, accumulation, recomputation or replicas"};
+  if (o.model == "clt" && o.splits_rows)
+    return Error{.message = "a transcoder has no sequence to split: its tokens are independent"};
+  if (o.model == "clt" && o.parts > 1)
+    return Error{.message =
+                     "a transcoder ranks features over its whole batch, which a step in "
+                     "parts would change",
+                 .remedy = "--dp splits the batch without changing what is selected"};
+  if (o.model == "clt" && (o.dropout > 0 || o.padding > 0 || o.recompute))
+    return Error{.message =
+                     "a transcoder has no dropout, padding or recomputation: one layer of features "
+                     "that its activation makes sparse, no sequences"};
   return ok_status();
 }
 
@@ -308,10 +321,10 @@ Status train_and_record(const BenchOptions& o, Session<float>& session, Inputs& 
 }
 
 int train(Rank& rank, const BenchOptions& o) {
-  auto grid = make_grid(rank, o.ranks);
+  auto grid = make_grid(rank, o.ranks, o.replicas);
   if (!grid.ok()) stop(grid.error());
   const Rank &tensor = (*grid)->tensor, &data = (*grid)->data;
-  auto it = lowered(o, {tensor.rank, tensor.size, data.rank, data.size});
+  auto it = lowered(o, {tensor.rank, tensor.size, data.rank, data.size, o.splits_rows});
   if (!it.ok()) stop(it.error());
   // Threads of all ranks together never exceed the cores.
   Device device({.number = rank.rank, .team = std::max(cpu_limit() / rank.size, 1)});
@@ -360,7 +373,7 @@ int run_bench(const BenchOptions& options) {
   if (const Status status = check_options(options); !status.ok()) stop(status.error());
   // Refused here once, not by every rank.
   if (const Status status = check_memory(least_bytes(options)); !status.ok()) stop(status.error());
-  auto it = lowered(options, {0, options.ranks, 0, options.replicas});
+  auto it = lowered(options, {0, options.ranks, 0, options.replicas, options.splits_rows});
   if (!it.ok()) stop(it.error());
   if (const Status status =
           check_memory(it->memory.planned_bytes * options.ranks * options.replicas);

@@ -23,6 +23,7 @@ struct BenchOptions {
   int ranks = 1;             ///< that share the model's tensors
   int replicas = 1;          ///< of those, each with its part of the batch
   bool overlap = false;      ///< collectives beside computation where possible
+  bool splits_rows = false;  ///< sequence parallelism, between the parallel blocks
   int steps = 5;
   Precision precision = Precision::fp32;
   bool masked_head = false;  ///< bert: project only masked tokens on the vocabulary

@@ -28,7 +28,7 @@ Json kernels_json(const Program& program, size_t parts) {
   const Section* const optimizer = program.section("optimizer");
   for (uint32_t i = 0; i < program.ops.size(); ++i) {
     const Op& op = program.ops[i];
-    if (op.kind == OpKind::all_reduce) continue;
+    if (is_collective(op.kind)) continue;
     const bool once = optimizer != nullptr && i >= optimizer->first && i < optimizer->last;
     const size_t times = once ? 1 : parts;
     KernelWork& it = kernels[kernel_name(op)];

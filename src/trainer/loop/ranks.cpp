@@ -86,8 +86,13 @@ int run_as(Result<std::unique_ptr<comm::Communicator>> communicator,
 
 }  // namespace
 
-Result<std::unique_ptr<Grid>> make_grid(Rank& rank, int tensor) {
-  const int replicas = rank.size / tensor, t = rank.rank % tensor, d = rank.rank / tensor;
+Result<std::unique_ptr<Grid>> make_grid(Rank& rank, int tensor, int replicas) {
+  if (rank.size != tensor * replicas)
+    return Error{.message = std::to_string(tensor) + " tensor-parallel ranks x " +
+                            std::to_string(replicas) + " replicas are not the " +
+                            std::to_string(rank.size) + " ranks that were started",
+                 .remedy = "give --tp and --dp the launcher's number of ranks as their product"};
+  const int t = rank.rank % tensor, d = rank.rank / tensor;
   std::unique_ptr<comm::Communicator> own_tensor, own_data;
   comm::Communicator *for_tensor = &rank.communicator, *for_data = &rank.communicator;
   if (replicas == 1) {
@@ -97,17 +102,9 @@ Result<std::unique_ptr<Grid>> make_grid(Rank& rank, int tensor) {
     own_tensor = comm::make_single("shards");
     for_tensor = own_tensor.get();
   } else {
-    const char* const group = std::getenv(kGroupVariable);
-    if (group == nullptr)
-      return Error{.message = "replicas of sharded models need ranks that the trainer started",
-                   .remedy = "start it without an MPI launcher"};
-    auto join = [&](const std::string& name, int own, int size) {
-      return comm::make_shared_memory(
-          {.name = std::string(group) + "-" + name, .rank = own, .size = size});
-    };
-    auto a = join("shards-" + std::to_string(d), t, tensor);
+    auto a = rank.communicator.split(d);
     if (!a.ok()) return a.error();
-    auto b = join("replicas-" + std::to_string(t), d, replicas);
+    auto b = rank.communicator.split(t);
     if (!b.ok()) return b.error();
     own_tensor = std::move(*a), own_data = std::move(*b);
     for_tensor = own_tensor.get(), for_data = own_data.get();

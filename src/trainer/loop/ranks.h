@@ -20,9 +20,9 @@ struct Grid {
   Rank tensor, data;
   std::unique_ptr<comm::Communicator> own_tensor, own_data;  ///< when they are not the whole run's
 };
-/// Splits the run into groups of `tensor` ranks. Collective. Error when the launcher's backend has
-/// no smaller groups and both are needed.
-Result<std::unique_ptr<Grid>> make_grid(Rank& rank, int tensor);
+/// Splits the run into `replicas` groups of `tensor` ranks. Collective. Error when a launcher
+/// started another number of ranks.
+Result<std::unique_ptr<Grid>> make_grid(Rank& rank, int tensor, int replicas);
 
 /// Runs `body` once per rank, each in a process of its own started from this
 /// program's file (RANK, LOCAL_RANK and WORLD_SIZE are set as launchers set them), and

@@ -31,8 +31,7 @@ Result<Program> build_bert(const BertConfig& config, Shard shard) {
   TensorId x = b.embedding("embedding", table, tokens);
   x = b.bias_add("embedded.position", x, positions);
   x = b.bias_add("embedded", x, segment);
-  x = norm(b, "embedding.norm", x, kEpsilon);
-
+  x = norm(b, "embedding.norm", b.split_rows(x), kEpsilon);
   if (config.dropout > 0) x = b.dropout("embedding.dropped", x, config.dropout);
 
   const BlockOptions options{.causal = false,
@@ -50,7 +49,8 @@ Result<Program> build_bert(const BertConfig& config, Shard shard) {
 
   b.begin_section("head");
   if (config.masked_head)
-    x = b.gather_rows("head.rows", x, b.input("masked", {config.masked}, Element::index));
+    x = b.gather_rows("head.rows", b.join_rows(x),
+                      b.input("masked", {config.masked}, Element::index));
   const TensorId weight = b.parameter("head.weight", {h, h}, normal, true);
   const TensorId bias = b.parameter("head.bias", {h}, {}, false);
   x = b.bias_add("head.dense", b.matmul("head.product", x, weight), bias);

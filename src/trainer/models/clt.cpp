@@ -76,11 +76,24 @@ void CltBuilder::encode() {
 }
 
 void CltBuilder::statistics() {
-  mean_ = b_.activation("top_k.mean", {c_.layers, local_});
-  scale_ = b_.activation("top_k.scale", {c_.layers, local_});
+  const size_t features = c_.layers * local_;
+  const TensorId both = b_.activation("top_k.statistics", {2 * features});
+  mean_ = b_.view("top_k.mean", both, 0, {c_.layers, local_});
+  scale_ = b_.view("top_k.scale", both, features, {c_.layers, local_});
+  const int replicas = b_.shard().replicas;
   b_.add({.kind = OpKind::top_k_statistics,
           .in = {pre_whole_, mean_, scale_},
-          .n = {as_int(c_.layers), as_int(c_.batch), as_int(local_)}});
+          .n = {as_int(c_.layers), as_int(c_.batch), as_int(local_), replicas > 1}});
+  if (replicas == 1) return;
+  b_.add({.kind = OpKind::merge_statistics,
+          .in = {b_.gather_replicas("top_k.statistics.all", both)},
+          .out = {mean_, scale_},
+          .n = {as_int(features), replicas, as_int(c_.batch)}});
+}
+
+void CltBuilder::sum_over_all(TensorId counts) {
+  b_.all_reduce(counts);
+  b_.sum_replicas(counts);
 }
 
 void CltBuilder::select_mask() {
@@ -95,18 +108,18 @@ void CltBuilder::select_mask() {
             .out = {mask_},
             .n = {as_int(c_.layers), as_int(c_.batch), as_int(local_), 0, argument}});
   };
-  const size_t total = c_.layers * c_.batch * c_.features;
+  const size_t total = c_.layers * whole_batch_ * c_.features;
   for (int round = 0; round < kTopKRounds; ++round) {
     step(OpKind::top_k_histogram, round);
-    b_.all_reduce(counts);
+    sum_over_all(counts);
     b_.add({.kind = OpKind::top_k_pick,
             .in = {counts},
             .out = {state},
-            .n = {0, 0, 0, as_int(std::min(c_.k * c_.batch, total)), round}});
+            .n = {0, 0, 0, as_int(std::min(c_.k * whole_batch_, total)), round}});
   }
-  step(OpKind::top_k_ties, b_.shard().rank);
-  b_.all_reduce(counts);
-  step(OpKind::top_k_mask, b_.shard().rank);
+  step(OpKind::top_k_ties, place_among_all());
+  sum_over_all(counts);
+  step(OpKind::top_k_mask, place_among_all());
 }
 
 void CltBuilder::add_decoder_bias(const std::vector<TensorId>& outputs) {
@@ -126,7 +139,7 @@ void CltBuilder::reconstruction_loss(TensorId outputs) {
           .in = {outputs, targets_},
           .out = {error, losses_},
           .n = {as_int(rows), as_int(c_.width)},
-          .f = {1 / static_cast<double>(c_.batch * c_.width)}});
+          .f = {1 / static_cast<double>(whole_batch_ * c_.width)}});
 }
 
 void CltBuilder::decode_dense() {
@@ -153,10 +166,10 @@ void CltBuilder::decode_dense() {
   if (!c_.reduce_each_decoder) b_.all_reduce(whole);
   add_decoder_bias(slices("outputs", whole, c_.width));
   reconstruction_loss(whole);
-  b_.add({.kind = OpKind::sum,
-          .in = {losses_},
-          .out = {b_.activation("loss", {1})},
-          .n = {as_int(c_.layers * c_.batch)}});
+  const TensorId loss = b_.activation("loss", {1});
+  b_.add(
+      {.kind = OpKind::sum, .in = {losses_}, .out = {loss}, .n = {as_int(c_.layers * c_.batch)}});
+  b_.sum_replicas(loss);
 }
 
 void CltBuilder::decode_dense_backward() {
@@ -199,9 +212,10 @@ Result<Program> build_clt(const CltConfig& config, Shard shard) {
     return Error{.message = "features (" + std::to_string(config.features) +
                             ") must be a multiple of the ranks (" + std::to_string(shard.size) +
                             ")"};
-  if (static_cast<size_t>(shard.size) > kTopKBins)
+  const size_t replicas = static_cast<size_t>(shard.replicas);
+  if (static_cast<size_t>(shard.size) * replicas > kTopKBins)
     return Error{.message = "at most " + std::to_string(kTopKBins) + " ranks"};
-  size_t elements = config.layers;
+  size_t elements = config.layers * replicas;
   if (__builtin_mul_overflow(elements, config.batch, &elements) ||
       __builtin_mul_overflow(elements, config.features, &elements) ||
       elements > std::numeric_limits<int32_t>::max())

@@ -35,7 +35,8 @@ struct CltConfig {
 
 /// The training step of one rank. Inputs "inputs" and "targets", both [layers * batch, width], and
 /// in the sparse form with a sparsity penalty its factor, "sparsity" [1].
-/// Features are sharded: the encoder's shard is the decoder's, so activations are never
+/// `batch` is one replica's. Statistics, selection and losses are those of the batch of all
+/// replicas. Features are sharded: the encoder's shard is the decoder's, so activations are never
 /// gathered and the outputs of all layers are summed over the group at once.
 /// Sections: "encode", "select" (dense: writes "mask", 0 or 1 per element of "pre"), "decode",
 /// their

@@ -11,7 +11,10 @@ namespace stallscope::trainer {
 class CltBuilder {
  public:
   CltBuilder(const CltConfig& config, Shard shard)
-      : c_(config), b_(shard), local_(config.features / static_cast<size_t>(shard.size)) {}
+      : c_(config),
+        b_(shard),
+        local_(config.features / static_cast<size_t>(shard.size)),
+        whole_batch_(config.batch * static_cast<size_t>(shard.replicas)) {}
   Program build();
 
  private:
@@ -46,12 +49,19 @@ class CltBuilder {
   void decode_sparse();
   void decode_sparse_backward();
   void statistics();
+  /// Over the ranks of this replica and over replicas.
+  void sum_over_all(TensorId counts);
+  /// A number of this rank among all of all replicas.
+  int64_t place_among_all() const {
+    return int64_t{b_.shard().rank} * b_.shard().replicas + b_.shard().replica;
+  }
   bool has_penalty() const { return c_.activation != CltActivation::batch_top_k; }
   bool has_auxiliary() const { return c_.auxiliary_k > 0; }
 
   CltConfig c_;
   Builder b_;
-  size_t local_;  ///< features of this rank
+  size_t local_;        ///< features of this rank
+  size_t whole_batch_;  ///< tokens of all replicas
   std::vector<TensorId> inputs_, pre_, active_, error_;
   std::vector<TensorId> encoder_, encoder_bias_, decoder_, decoder_bias_;
   TensorId targets_ = kNoTensor, pre_whole_ = kNoTensor, mask_ = kNoTensor, mean_ = kNoTensor,

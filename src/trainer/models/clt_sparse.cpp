@@ -29,32 +29,34 @@ void CltBuilder::sparse_op(OpKind kind, const List& list, Operands<10> in, Opera
 
 CltBuilder::List CltBuilder::select_of_batch() {
   statistics();
-  const size_t local = c_.layers * c_.batch * local_, total = c_.layers * c_.batch * c_.features;
-  const size_t k = std::min(c_.k * c_.batch, total), room = survivor_room(k, local);
+  const size_t local = c_.layers * c_.batch * local_,
+               total = c_.layers * whole_batch_ * c_.features;
+  const auto ranks = static_cast<size_t>(b_.shard().size * b_.shard().replicas);
+  const size_t k = std::min(c_.k * whole_batch_, total), room = survivor_room(k, local);
   const TensorId state = b_.activation("top_k.state", {4}, Element::index);
   const TensorId counts = b_.activation("top_k.counts", {kTopKBins}, Element::index);
   const TensorId survivors =
       b_.activation("top_k.survivors", {kSurvivorPieces * (1 + 2 * room)}, Element::index);
-  const List list = new_list("list", std::min(k, local), k / static_cast<size_t>(b_.shard().size));
+  const List list = new_list("list", std::min(k, local), k / ranks);
   auto step = [&](OpKind kind, int64_t argument, Operands<4> out) {
     sparse_op(kind, list, {pre_whole_, mean_, scale_, state, counts, survivors}, out,
               {as_int(k), argument, as_int(room), as_int(total)});
   };
   step(OpKind::top_k_sample, 0, {counts});
-  b_.all_reduce(counts);
+  sum_over_all(counts);
   step(OpKind::top_k_survivors, 0, {survivors, state, counts});
-  b_.all_reduce(counts);
+  sum_over_all(counts);
   for (int round = 0; round < kTopKRounds; ++round) {
     step(OpKind::top_k_histogram, round, {counts});
-    b_.all_reduce(counts);
+    sum_over_all(counts);
     b_.add({.kind = OpKind::top_k_pick,
             .in = {counts},
             .out = {state},
             .n = {0, 0, 0, as_int(k), round}});
   }
-  step(OpKind::top_k_ties, b_.shard().rank, {counts});
-  b_.all_reduce(counts);
-  step(OpKind::top_k_list, b_.shard().rank, {list.numbers, list.values});
+  step(OpKind::top_k_ties, place_among_all(), {counts});
+  sum_over_all(counts);
+  step(OpKind::top_k_list, place_among_all(), {list.numbers, list.values});
   return list;
 }
 
@@ -89,8 +91,10 @@ CltBuilder::List CltBuilder::select_above_threshold() {
 void CltBuilder::track_activity(const List& list) {
   idle_ = b_.state("features.idle", {c_.layers, c_.features}, 1);
   dead_ = b_.activation("features.dead", {1}, Element::index);
-  sparse_op(OpKind::feature_activity, list, {list.numbers, list.values}, {idle_, dead_},
-            {0, as_int(c_.dead_after)});
+  const TensorId active = b_.activation("features.active", {c_.layers, local_}, Element::index);
+  sparse_op(OpKind::active_features, list, {list.numbers, list.values}, {active});
+  b_.sum_replicas(active);
+  sparse_op(OpKind::feature_activity, list, {active}, {idle_, dead_}, {0, as_int(c_.dead_after)});
   b_.all_reduce(dead_);
 }
 
@@ -128,7 +132,7 @@ void CltBuilder::decode_sparse() {
       has_auxiliary() ? b_.view("outputs.auxiliary", partial, each, {rows, c_.width}) : kNoTensor;
   const TensorId sparsity = b_.view("loss.sparsity", partial, outputs * each, {1});
   const TensorId preactivation = b_.view("loss.preactivation", partial, outputs * each + 1, {1});
-  const double inverse_batch = 1 / static_cast<double>(c_.batch);
+  const double inverse_batch = 1 / static_cast<double>(whole_batch_);
   if (has_penalty()) {
     const TensorId factor = b_.input("sparsity", {1}, Element::real);
     pull_ = b_.activation("list.pull", {c_.layers, local_});
@@ -154,7 +158,7 @@ void CltBuilder::decode_sparse() {
                   b_.activation("loss.preactivation.pieces", {preactivation_pieces(elements)}),
                   has_penalty() ? kNoTensor : sparsity},
           .n = {as_int(elements)},
-          .f = {c_.preactivation / static_cast<double>(c_.layers * c_.batch * c_.features)}});
+          .f = {c_.preactivation / static_cast<double>(c_.layers * whole_batch_ * c_.features)}});
   b_.all_reduce(partial);
   add_decoder_bias(slices("outputs", outputs_, c_.width));
   reconstruction_loss(outputs_);
@@ -166,12 +170,15 @@ void CltBuilder::decode_sparse() {
             .in = {auxiliary, outputs_, targets_, dead_},
             .out = {auxiliary_error_, auxiliary_losses},
             .n = {as_int(rows), as_int(c_.width), as_int(c_.auxiliary_k)},
-            .f = {c_.auxiliary / static_cast<double>(c_.batch * c_.width)}});
+            .f = {c_.auxiliary / static_cast<double>(whole_batch_ * c_.width)}});
   }
+  const TensorId loss = b_.activation("loss", {1}), parts = b_.activation("loss.parts", {4});
   b_.add({.kind = OpKind::combine_losses,
           .in = {losses_, auxiliary_losses, sparsity, preactivation},
-          .out = {b_.activation("loss", {1}), b_.activation("loss.parts", {4})},
+          .out = {loss, parts},
           .n = {as_int(rows)}});
+  b_.sum_replicas(loss);
+  b_.sum_replicas(parts);
 }
 
 void CltBuilder::decode_sparse_backward() {

@@ -31,7 +31,7 @@ Result<Program> build_gpt(const GptConfig& config, Shard shard) {
           ? b.input("positions", {config.sequence, h}, Element::real)
           : b.parameter("embedding.position", {config.sequence, h}, normal, false);
   TensorId x = b.embedding("embedding", table, tokens);
-  x = b.bias_add("embedded", x, positions);
+  x = b.split_rows(b.bias_add("embedded", x, positions));
   if (config.dropout > 0) x = b.dropout("embedding.dropped", x, config.dropout);
 
   for (size_t layer = 0; layer < config.layers; ++layer) {

@@ -32,6 +32,8 @@ Status check(const TransformerShape& s, Shard shard) {
   if (s.heads % ranks != 0) return does_not_divide("heads", s.heads, "the ranks", ranks);
   if (s.vocabulary % ranks != 0)
     return does_not_divide("vocabulary", s.vocabulary, "the ranks", ranks);
+  if (shard.splits_rows && s.batch * s.sequence % ranks != 0)
+    return does_not_divide("batch x sequence", s.batch * s.sequence, "the ranks", ranks);
   return ok_status();
 }
 

@@ -22,6 +22,10 @@ struct Bindings {
 
   T* at(TensorId id) const { return id == kNoTensor ? nullptr : real[id]; }
   int32_t* index_at(TensorId id) const { return id == kNoTensor ? nullptr : index[id]; }
+  Numbers<T> numbers_at(TensorId id) const {
+    if (id == kNoTensor || real[id] != nullptr || index[id] != nullptr) return {at(id), nullptr};
+    return {nullptr, static_cast<uint16_t*>(memory[id])};
+  }
 };
 
 /// The name of the op's kernel in recordings. Lives as long as the op.

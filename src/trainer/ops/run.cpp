@@ -62,11 +62,11 @@ class Runner {
   }
   void gelu_forward() const {
     over(n(0), kElementGrain,
-         [&](size_t b, size_t e) { table_.gelu_forward(out(0), in(0), b, e, op_.n[1] != 0); });
+         [&](size_t b, size_t e) { table_.gelu_forward(to(0), from(0), b, e, op_.n[1] != 0); });
   }
   void gelu_backward() const {
     over(n(0), kElementGrain, [&](size_t b, size_t e) {
-      table_.gelu_backward(out(0), in(0), in(1), b, e, op_.n[1] != 0);
+      table_.gelu_backward(to(0), from(0), from(1), b, e, op_.n[1] != 0);
     });
   }
   void bias_add() const {
@@ -75,7 +75,7 @@ class Runner {
   }
   void column_sum() const {
     over(n(1), kColumnGrain,
-         [&](size_t b, size_t e) { table_.column_sum(out(0), in(1), in(0), n(0), n(1), b, e); });
+         [&](size_t b, size_t e) { table_.column_sum(out(0), in(1), from(0), n(0), n(1), b, e); });
   }
   void add() const {
     over(n(0), kElementGrain,
@@ -83,7 +83,7 @@ class Runner {
   }
   void layer_norm_forward() const {
     over(n(0), row_grain(n(1)), [&](size_t b, size_t e) {
-      table_.layer_norm_forward(out(0), out(1), out(2), in(0), in(1), in(2), n(1),
+      table_.layer_norm_forward(to(0), out(1), out(2), in(0), in(1), in(2), n(1),
                                 static_cast<T>(op_.f[0]), b, e);
     });
   }
@@ -98,12 +98,12 @@ class Runner {
   }
   void attention_forward() const {
     over_pairs(2, [&](const AttentionShape& shape, T* scratch, size_t b, size_t e) {
-      table_.attention_forward(out(0), out(1), in(0), in(1), shape, scratch, b, e);
+      table_.attention_forward(to(0), out(1), in(0), in(1), shape, scratch, b, e);
     });
   }
   void attention_backward() const {
     over_pairs(4, [&](const AttentionShape& shape, T* scratch, size_t b, size_t e) {
-      table_.attention_backward(out(0), in(0), in(1), in(2), in(3), shape, scratch, b, e);
+      table_.attention_backward(to(0), in(0), in(1), in(2), in(3), shape, scratch, b, e);
     });
   }
   void embedding_forward() const {
@@ -161,9 +161,12 @@ class Runner {
     });
   }
   void softmax_cross_entropy() const {
-    over(n(0), row_grain(n(1)), [&](size_t b, size_t e) {
-      table_.softmax_cross_entropy(out(0), out(1), bindings_.index_at(op_.in[1]),
-                                   static_cast<T>(op_.f[0]), n(1), b, e);
+    const size_t rows = n(0), threads = static_cast<size_t>(bindings_.team);
+    over(threads, 1, [&](size_t b, size_t e) {
+      for (size_t t = b; t < e; ++t)
+        table_.softmax_cross_entropy(to(0), out(1), bindings_.index_at(op_.in[1]),
+                                     static_cast<T>(op_.f[0]), n(1), bindings_.scratch + t * n(1),
+                                     rows * t / threads, rows * (t + 1) / threads);
     });
   }
   // out = in in bf16, transposed if n[2]; `in` may be of bf16 already.
@@ -198,7 +201,8 @@ class Runner {
   }
   // y = base + what is kept of x
   void dropout() const {
-    const Dropout drop = dropout_of(op_.f[0], op_.n[2], bindings_.index_at(op_.in[2]));
+    Dropout drop = dropout_of(op_.f[0], op_.n[2], bindings_.index_at(op_.in[2]));
+    drop.first_row = n(3);
     over(n(0), row_grain(n(1)),
          [&](size_t b, size_t e) { table_.dropout(out(0), in(0), in(1), drop, n(1), b, e); });
   }
@@ -236,6 +240,12 @@ class Runner {
   int32_t first(size_t i) const { return static_cast<int32_t>(op_.n[i]); }
   const T* in(size_t i) const { return bindings_.at(op_.in[i]); }
   T* out(size_t i) const { return bindings_.at(op_.out[i]); }
+  // Where the library's operands are of bf16, these may be too.
+  Numbers<const T> from(size_t i) const {
+    const Numbers<T> it = bindings_.numbers_at(op_.in[i]);
+    return {it.real, it.half};
+  }
+  Numbers<T> to(size_t i) const { return bindings_.numbers_at(op_.out[i]); }
 
   const Op& op_;
   const Bindings<T>& bindings_;
@@ -298,6 +308,8 @@ void run_op(const Op& op, const Bindings<T>& bindings) {
       return run.convert();
     case OpKind::pack:  // the product library's
     case OpKind::all_reduce:
+    case OpKind::all_gather:
+    case OpKind::reduce_scatter:
     case OpKind::adamw:
       return;
     default:
@@ -309,7 +321,9 @@ template <typename T>
 size_t scratch_of(const Op& op) {
   const bool attention =
       op.kind == OpKind::attention_forward || op.kind == OpKind::attention_backward;
-  return attention ? kernels<T>().attention_scratch(attention_shape(op)) : transcoder_scratch(op);
+  if (attention) return kernels<T>().attention_scratch(attention_shape(op));
+  if (op.kind == OpKind::softmax_cross_entropy) return static_cast<size_t>(op.n[1]);
+  return transcoder_scratch(op);
 }
 
 template size_t scratch_of<float>(const Op&);

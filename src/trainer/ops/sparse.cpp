@@ -1,5 +1,9 @@
 #include "trainer/ops/sparse.h"
 
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
 #include <algorithm>
 #include <cmath>
 
@@ -8,6 +12,15 @@
 
 namespace stallscope::trainer {
 namespace {
+
+constexpr size_t kLargerThanCaches = 32U << 20;
+
+// Before others read what was written past the caches.
+void finish_writes() {
+#if defined(__x86_64__)
+  _mm_sfence();
+#endif
+}
 
 size_t at(const int32_t* numbers, size_t i) {
   return static_cast<size_t>(numbers[i]);
@@ -43,14 +56,18 @@ void reverse_index(const SparseList<T>& list, int team) {
 }
 
 template <typename T>
-int32_t feature_activity(const SparseList<T>& list, int32_t* idle, int32_t dead_after) {
-  const SparseShape& s = list.shape;
-  int32_t dead = 0;
-  for (size_t i = 0; i < s.columns(); ++i) {
-    bool active = false;
+void active_features(const SparseList<T>& list, int32_t* active) {
+  for (size_t i = 0; i < list.shape.columns(); ++i) {
+    active[i] = 0;
     for (size_t j = at(list.column_start, i); j < at(list.column_start, i + 1); ++j)
-      active = active || list.value[list.entry[j]] != 0;
-    idle[i] = active ? 0 : std::min(idle[i], INT32_MAX - 1) + 1;
+      if (list.value[list.entry[j]] != 0) active[i] = 1;
+  }
+}
+
+int32_t feature_activity(const int32_t* active, size_t count, int32_t* idle, int32_t dead_after) {
+  int32_t dead = 0;
+  for (size_t i = 0; i < count; ++i) {
+    idle[i] = active[i] != 0 ? 0 : std::min(idle[i], INT32_MAX - 1) + 1;
     dead += idle[i] > dead_after ? 1 : 0;
   }
   return dead;
@@ -83,26 +100,31 @@ void sparse_decode_backward(const SparseList<T>& list, const SparseDecodeBackwar
   const size_t targets = s.layers - it.source;
   const int32_t* const start = list.column_start + it.source * s.features;
   constexpr size_t kGrain = 16;  // entries of one feature are one thread's
+  const bool past_caches =
+      !it.add && s.features * targets * it.width * sizeof(T) > kLargerThanCaches;
   for (size_t target = 0; target < targets; ++target) {
     const T* const errors = it.errors + (it.source + target) * s.batch * it.width;
     for_rows(it.team, s.features, kGrain, [&](size_t begin, size_t end) {
       for (size_t f = begin; f < end; ++f) {
         const size_t place = (f * targets + target) * it.width;
         const T* const w = it.decoder + place;
-        T* const dw = it.decoder_gradient + place;
-        if (it.pull != nullptr) {
-          const T pull = it.pull[it.source * s.features + f];
-          for (size_t c = 0; c < it.width; ++c) dw[c] = (it.add ? dw[c] : T(0)) + pull * w[c];
-        } else if (!it.add) {
-          std::fill_n(dw, it.width, T(0));
-        }
-        for (size_t j = at(start, f); j < at(start, f + 1); ++j) {
-          const size_t e = at(list.entry, j);
-          const T* const dy = errors + at(list.row, e) * it.width;
-          it.value_gradient[e] +=
-              kernels<T>().sparse_row_backward(dw, dy, w, list.value[e], it.width);
-        }
+        const bool uses_next = f + 1 < end && start[f + 2] > start[f + 1];
+        kernels<T>().sparse_feature_backward(
+            {.w = w,
+             .next_w = uses_next ? w + targets * it.width : nullptr,
+             .dw = it.decoder_gradient + place,
+             .pull = it.pull == nullptr ? T(0) : it.pull[it.source * s.features + f],
+             .errors = errors,
+             .width = it.width,
+             .entry = list.entry + start[f],
+             .entries = at(start, f + 1) - at(start, f),
+             .row = list.row,
+             .value = list.value,
+             .value_gradient = it.value_gradient,
+             .add = it.add,
+             .past_caches = past_caches});
       }
+      if (past_caches) finish_writes();
     });
   }
 }
@@ -178,7 +200,7 @@ void threshold_gradient(const SparseList<T>& list, const T* pre_value, const T* 
 
 #define STALLSCOPE_SPARSE(T)                                                                       \
   template void reverse_index<T>(const SparseList<T>&, int);                                       \
-  template int32_t feature_activity<T>(const SparseList<T>&, int32_t*, int32_t);                   \
+  template void active_features<T>(const SparseList<T>&, int32_t*);                                \
   template void sparse_decode<T>(const SparseList<T>&, const T*, T*, size_t, size_t, int);         \
   template void sparse_decode_backward<T>(const SparseList<T>&, const SparseDecodeBackward<T>&);   \
   template T sparse_penalty<T>(const SparseList<T>&, const T*, size_t, size_t, T, T, T*, T*, int); \

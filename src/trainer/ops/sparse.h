@@ -53,10 +53,12 @@ template <typename T>
 void threshold_gradient(const SparseList<T>& list, const T* pre_value, const T* threshold,
                         T bandwidth, T* value_gradient, T* gradient);
 
-/// Steps since each feature was active (0: in this one); returns how many have been idle for more
-/// than `dead_after`.
+/// 1 for each feature with a value that is not zero, else 0; [layers, features].
 template <typename T>
-int32_t feature_activity(const SparseList<T>& list, int32_t* idle, int32_t dead_after);
+void active_features(const SparseList<T>& list, int32_t* active);
+/// Steps since each of `count` features was active (0: in this one); returns how many have been
+/// idle for more than `dead_after`.
+int32_t feature_activity(const int32_t* active, size_t count, int32_t* idle, int32_t dead_after);
 
 /// outputs[t] (+)= sum over entries of layer `source` of value * decoder[feature, t - source].
 /// outputs is [layers, batch, width], decoder [features, layers - source, width].

@@ -1,6 +1,7 @@
 #include "trainer/ops/top_k.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -40,30 +41,39 @@ void for_each_key_of(const TopK<T>& it, size_t begin, size_t end, const Body& bo
       body(r * it.features + feature, key_at(it, r / it.batch, r % it.batch, feature));
 }
 
-// The same for every survivor.
+// The same for the elements of a piece that may be among the k largest.
 template <typename T, typename Body>
-void for_each_survivor(const TopK<T>& it, const Body& body) {
-  const auto lowest = std::bit_cast<uint32_t>(it.state[2]);
-  for (size_t piece = 0; piece < kSurvivorPieces; ++piece) {
-    if (it.survivors[piece] < 0) {
-      for_each_key_of(it, first_row(it, piece), first_row(it, piece + 1),
-                      [&](size_t place, uint32_t key) {
-                        if (key >= lowest) body(place, key);
-                      });
-      continue;
-    }
-    const int32_t* const keys = survivor_keys(it, piece);
-    const int32_t* const places = keys + it.room;
-    for (int32_t i = 0; i < it.survivors[piece]; ++i)
-      body(static_cast<size_t>(places[i]), std::bit_cast<uint32_t>(keys[i]));
+void for_each_key_in(const TopK<T>& it, size_t piece, const Body& body) {
+  const size_t begin = first_row(it, piece), end = first_row(it, piece + 1);
+  if (it.survivors == nullptr || it.state[3] == 0) return for_each_key_of(it, begin, end, body);
+  if (it.survivors[piece] < 0) {
+    const auto lowest = std::bit_cast<uint32_t>(it.state[2]);
+    return for_each_key_of(it, begin, end, [&](size_t place, uint32_t key) {
+      if (key >= lowest) body(place, key);
+    });
   }
+  const int32_t* const keys = survivor_keys(it, piece);
+  const int32_t* const places = keys + it.room;
+  for (int32_t i = 0; i < it.survivors[piece]; ++i)
+    body(static_cast<size_t>(places[i]), std::bit_cast<uint32_t>(keys[i]));
 }
 
-// The same for every element that may be among the k largest.
+// The same piece by piece.
 template <typename T, typename Body>
 void for_each_key(const TopK<T>& it, const Body& body) {
-  if (it.survivors != nullptr && it.state[3] != 0) return for_each_survivor(it, body);
-  for_each_key_of(it, 0, it.layers * it.batch, body);
+  for (size_t piece = 0; piece < kSurvivorPieces; ++piece) for_each_key_in(it, piece, body);
+}
+
+// body(piece) on the team's threads.
+template <typename T, typename Body>
+void for_each_piece(const TopK<T>& it, const Body& body) {
+  for_rows(it.team, kSurvivorPieces, 1, [&](size_t begin, size_t end) {
+    for (size_t piece = begin; piece < end; ++piece) body(piece);
+  });
+}
+
+void add_to(int32_t& count, int32_t n) {
+  if (n != 0) std::atomic_ref<int32_t>(count).fetch_add(n, std::memory_order_relaxed);
 }
 
 // Collects the survivors of one piece; returns how many, or more than there is room for.
@@ -94,13 +104,19 @@ size_t collect(const TopK<T>& it, size_t piece, T threshold) {
   return found;
 }
 
+template <typename T>
+T scale_of(T squares, size_t batch) {
+  const auto freedom = static_cast<T>(batch > 1 ? batch - 1 : 1);
+  return T(1) / (std::sqrt(squares / freedom) + static_cast<T>(1e-6));
+}
+
 // The sample's histogram is linear: all it has to give is a threshold to start from.
 constexpr double kLowestScore = -16, kBinsPerScore = 64;
 constexpr size_t kSampledRun = 64, kSampleStride = 512;
 
-// Whether the sample holds a run of elements of a row: all runs of small data.
-bool is_sampled(size_t run, size_t row, size_t elements) {
-  return elements < kTopKBins * kSampleStride || (run + 37 * row) % kSampleStride == 0;
+// The first run of elements of a row that the sample holds, of every `step`.
+size_t first_sampled(size_t row, size_t step) {
+  return (step - 37 * row % step) % step;
 }
 
 }  // namespace
@@ -112,14 +128,31 @@ uint32_t order_key(float value) {
 }
 
 template <typename T>
-void top_k_statistics(const TopK<T>& it) {
+void top_k_statistics(const TopK<T>& it, bool is_part) {
   constexpr size_t kColumns = 256;
   for (size_t layer = 0; layer < it.layers; ++layer) {
     const size_t at = layer * it.features;
     for_rows(it.team, it.features, kColumns, [&](size_t begin, size_t end) {
       kernels<T>().feature_statistics(it.mean + at, it.scale + at, it.pre + at * it.batch, it.batch,
                                       it.features, begin, end);
+      if (is_part) return;
+      for (size_t f = begin; f < end; ++f) it.scale[at + f] = scale_of(it.scale[at + f], it.batch);
     });
+  }
+}
+
+template <typename T>
+void merge_statistics(const T* all, size_t parts, size_t batch, size_t features, T* mean,
+                      T* scale) {
+  for (size_t f = 0; f < features; ++f) {
+    T sum = 0, squares = 0;
+    for (size_t part = 0; part < parts; ++part) sum += all[2 * part * features + f];
+    mean[f] = sum / static_cast<T>(parts);
+    for (size_t part = 0; part < parts; ++part) {
+      const T off = all[2 * part * features + f] - mean[f];
+      squares += all[(2 * part + 1) * features + f] + off * off * static_cast<T>(batch);
+    }
+    scale[f] = scale_of(squares, parts * batch);
   }
 }
 
@@ -130,8 +163,8 @@ void top_k_sample(const TopK<T>& it) {
   for (size_t r = 0; r < it.layers * it.batch; ++r) {
     const T* const row = it.pre + r * it.features;
     const size_t statistic = r / it.batch * it.features;
-    for (size_t run = 0; run * kSampledRun < it.features; ++run) {
-      if (!is_sampled(run, r, elements)) continue;
+    const size_t step = elements < kTopKBins * kSampleStride ? 1 : kSampleStride;
+    for (size_t run = first_sampled(r, step); run * kSampledRun < it.features; run += step) {
       const size_t end = std::min((run + 1) * kSampledRun, it.features);
       for (size_t f = run * kSampledRun; f < end; ++f) {
         const auto score =
@@ -157,17 +190,20 @@ void top_k_survivors(const TopK<T>& it, size_t k, size_t total) {
   const double lowest = bin == 0 ? -std::numeric_limits<double>::infinity()
                                  : kLowestScore + static_cast<double>(bin) / kBinsPerScore;
   const auto threshold = static_cast<T>(lowest);
-  for_rows(it.team, kSurvivorPieces, 1, [&](size_t begin, size_t end) {
-    for (size_t piece = begin; piece < end; ++piece) {
-      const size_t found = collect(it, piece, threshold);
-      it.survivors[piece] = found > it.room ? -1 : static_cast<int32_t>(found);
-    }
-  });
-  it.state[2] = std::bit_cast<int32_t>(order_key(static_cast<float>(threshold)));
-  int32_t own = 0;
-  for_each_survivor(it, [&](size_t, uint32_t) { ++own; });
   std::fill_n(it.counts, kTopKBins, 0);
-  it.counts[0] = own;
+  const uint32_t lowest_key = order_key(static_cast<float>(threshold));
+  it.state[2] = std::bit_cast<int32_t>(lowest_key);
+  for_each_piece(it, [&](size_t piece) {
+    const size_t found = collect(it, piece, threshold);
+    it.survivors[piece] = found > it.room ? -1 : static_cast<int32_t>(found);
+    auto survive = static_cast<int32_t>(found);
+    if (found > it.room) {
+      survive = 0;
+      for_each_key_of(it, first_row(it, piece), first_row(it, piece + 1),
+                      [&](size_t, uint32_t key) { survive += key >= lowest_key ? 1 : 0; });
+    }
+    add_to(it.counts[0], survive);
+  });
 }
 
 template <typename T>
@@ -181,9 +217,12 @@ void top_k_histogram(const TopK<T>& it, int round) {
   const auto threshold = std::bit_cast<uint32_t>(it.state[0]);
   const int above = kShift[round] + kBits[round];
   const uint32_t bins = (1U << kBits[round]) - 1;
-  for_each_key(it, [&](size_t, uint32_t key) {
-    if (round == 0 || key >> above == threshold >> above)
-      ++it.counts[(key >> kShift[round]) & bins];
+  for_each_piece(it, [&](size_t piece) {
+    int32_t own[kTopKBins] = {};
+    for_each_key_in(it, piece, [&](size_t, uint32_t key) {
+      if (round == 0 || key >> above == threshold >> above) ++own[(key >> kShift[round]) & bins];
+    });
+    for (size_t bin = 0; bin < kTopKBins; ++bin) add_to(it.counts[bin], own[bin]);
   });
 }
 
@@ -200,8 +239,10 @@ template <typename T>
 void top_k_ties(const TopK<T>& it, size_t rank) {
   std::fill_n(it.counts, kTopKBins, 0);
   const auto threshold = std::bit_cast<uint32_t>(it.state[0]);
-  for_each_key(it, [&](size_t, uint32_t key) {
-    if (key == threshold) ++it.counts[rank];
+  for_each_piece(it, [&](size_t piece) {
+    int32_t own = 0;
+    for_each_key_in(it, piece, [&](size_t, uint32_t key) { own += key == threshold ? 1 : 0; });
+    add_to(it.counts[rank], own);
   });
 }
 
@@ -244,27 +285,52 @@ void top_k_list(const TopK<T>& it, size_t rank, const SparseList<T>& list) {
     for (; left > 0; ++last)
       if (key_at(it, last / it.batch, last % it.batch, last_feature) == threshold) --left;
   }
-  size_t entry = 0, next_row = 0;
-  for_each_key(it, [&](size_t place, uint32_t key) {
-    if (key < threshold) return;
-    const size_t r = place / it.features, feature = place - r * it.features;
-    const bool tie = feature < last_feature || (feature == last_feature && r < last);
-    if (key == threshold && !tie) return;
-    while (next_row <= r) list.row_start[next_row++] = static_cast<int32_t>(entry);
-    list.feature[entry] = static_cast<int32_t>(feature);
-    list.value[entry++] = it.pre[place];
+  auto is_kept = [&](size_t row, size_t feature, uint32_t key) {
+    return key > threshold || (key == threshold &&
+                               (feature < last_feature || (feature == last_feature && row < last)));
+  };
+  size_t first_entry[kSurvivorPieces + 1] = {};
+  for_each_piece(it, [&](size_t piece) {
+    size_t kept = 0;
+    for_each_key_in(it, piece, [&](size_t place, uint32_t key) {
+      const size_t row = place / it.features;
+      kept += is_kept(row, place - row * it.features, key) ? 1 : 0;
+    });
+    first_entry[piece + 1] = kept;
   });
-  while (next_row <= it.layers * it.batch) list.row_start[next_row++] = static_cast<int32_t>(entry);
+  for (size_t piece = 0; piece < kSurvivorPieces; ++piece)
+    first_entry[piece + 1] += first_entry[piece];
+  for_each_piece(it, [&](size_t piece) {
+    size_t entry = first_entry[piece], next_row = first_row(it, piece);
+    for_each_key_in(it, piece, [&](size_t place, uint32_t key) {
+      const size_t row = place / it.features, feature = place - row * it.features;
+      if (!is_kept(row, feature, key)) return;
+      while (next_row <= row) list.row_start[next_row++] = static_cast<int32_t>(entry);
+      list.feature[entry] = static_cast<int32_t>(feature);
+      list.row[entry++] = static_cast<int32_t>(place);  // until the reverse index fills it
+    });
+    while (next_row < first_row(it, piece + 1))
+      list.row_start[next_row++] = static_cast<int32_t>(entry);
+    // The values lie far apart in memory.
+    constexpr size_t kAhead = 24;
+    const int32_t* const places = list.row;
+    for (size_t e = first_entry[piece]; e < entry; ++e) {
+      if (e + kAhead < entry) __builtin_prefetch(it.pre + places[e + kAhead]);
+      list.value[e] = it.pre[places[e]];
+    }
+  });
+  list.row_start[it.layers * it.batch] = static_cast<int32_t>(first_entry[kSurvivorPieces]);
 }
 
-#define STALLSCOPE_TOP_K(T)                                         \
-  template void top_k_statistics<T>(const TopK<T>&);                \
-  template void top_k_histogram<T>(const TopK<T>&, int);            \
-  template void top_k_ties<T>(const TopK<T>&, size_t);              \
-  template void top_k_mask<T>(const TopK<T>&, size_t);              \
-  template void top_k_sample<T>(const TopK<T>&);                    \
-  template void top_k_survivors<T>(const TopK<T>&, size_t, size_t); \
-  template void top_k_enough<T>(const TopK<T>&, size_t);            \
+#define STALLSCOPE_TOP_K(T)                                                    \
+  template void top_k_statistics<T>(const TopK<T>&, bool);                     \
+  template void merge_statistics<T>(const T*, size_t, size_t, size_t, T*, T*); \
+  template void top_k_histogram<T>(const TopK<T>&, int);                       \
+  template void top_k_ties<T>(const TopK<T>&, size_t);                         \
+  template void top_k_mask<T>(const TopK<T>&, size_t);                         \
+  template void top_k_sample<T>(const TopK<T>&);                               \
+  template void top_k_survivors<T>(const TopK<T>&, size_t, size_t);            \
+  template void top_k_enough<T>(const TopK<T>&, size_t);                       \
   template void top_k_list<T>(const TopK<T>&, size_t, const SparseList<T>&);
 STALLSCOPE_TOP_K(float)
 STALLSCOPE_TOP_K(double)

@@ -50,15 +50,20 @@ struct TopK {
 /// The key of a value: larger values have larger keys; NaN is below everything.
 uint32_t order_key(float value);
 
-/// Mean and 1 / (standard deviation + 1e-6) of each feature over the batch.
+/// Mean and 1 / (standard deviation + 1e-6) of each feature over the batch; of a part of a batch,
+/// the sum of squared deviations in place of the latter.
 template <typename T>
-void top_k_statistics(const TopK<T>& it);
+void top_k_statistics(const TopK<T>& it, bool is_part = false);
+/// The same of the whole batch, from `parts` parts of `batch` rows each: [parts, 2, features].
+template <typename T>
+void merge_statistics(const T* all, size_t parts, size_t batch, size_t features, T* mean, T* scale);
 /// Counts, by the bits of round `round`, the elements that agree with the threshold so far.
 template <typename T>
 void top_k_histogram(const TopK<T>& it, int round);
 /// Extends the threshold by the bits of the bin that holds the k-th largest element.
 void top_k_pick(int32_t* state, const int32_t* counts, int round, int32_t k);
-/// counts[rank] = this rank's elements at the threshold; the others' entries are zero.
+/// counts[rank] = this rank's elements at the threshold; the others' entries are zero. Replicas
+/// count as ranks of their own here, those of one shard of features one after another.
 template <typename T>
 void top_k_ties(const TopK<T>& it, size_t rank);
 /// counts = a histogram of the scores of about every 512th element.

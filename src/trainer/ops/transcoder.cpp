@@ -37,6 +37,8 @@ class Runner {
     if (n(4) == 0 && it.survivors != nullptr) top_k_enough(it, n(3));
     top_k_histogram(it, static_cast<int>(n(4)));
   }
+  // in = {statistics of all parts}, out = {mean, scale}; n = {features, parts, batch of a part}
+  void merge() const { merge_statistics(in(0), n(1), n(2), n(0), out(0), out(1)); }
   void pick() const {
     top_k_pick(out_index(0), in_index(0), static_cast<int>(n(4)), static_cast<int32_t>(n(3)));
   }
@@ -63,9 +65,12 @@ class Runner {
   }
   // in = {numbers, values}, out = {numbers}
   void index() const { reverse_index(in_list(), bindings_.team); }
-  // in = {numbers, values}, out = {idle, dead}; n[4] = steps after which a feature is dead
+  // in = {numbers, values}, out = {active}
+  void active() const { active_features(in_list(), out_index(0)); }
+  // in = {active}, out = {idle, dead}; n[4] = steps after which a feature is dead
   void activity() const {
-    *out_index(1) = feature_activity(in_list(), out_index(0), static_cast<int32_t>(n(4)));
+    *out_index(1) =
+        feature_activity(in_index(0), n(0) * n(2), out_index(0), static_cast<int32_t>(n(4)));
   }
   // in = {numbers, values, decoder}, out = {outputs}; n[3] = width, n[4] = source
   void decode() const { sparse_decode(in_list(), in(2), out(0), n(3), n(4), bindings_.team); }
@@ -201,7 +206,9 @@ void run_transcoder_op(const Op& op, const Bindings<T>& bindings) {
   const Runner<T> run(op, bindings);
   switch (op.kind) {
     case OpKind::top_k_statistics:
-      return top_k_statistics(run.top_k(kNoTensor));
+      return top_k_statistics(run.top_k(kNoTensor), op.n[3] != 0);
+    case OpKind::merge_statistics:
+      return run.merge();
     case OpKind::top_k_sample:
       return top_k_sample(run.top_k(kNoTensor));
     case OpKind::top_k_survivors:
@@ -225,6 +232,8 @@ void run_transcoder_op(const Op& op, const Bindings<T>& bindings) {
       return run.jump();
     case OpKind::reverse_index:
       return run.index();
+    case OpKind::active_features:
+      return run.active();
     case OpKind::feature_activity:
       return run.activity();
     case OpKind::sparse_decode:

@@ -141,7 +141,7 @@ class OneDnn final : public ProductLibrary {
 
   Result<std::unique_ptr<Prepared>> product(const ProductShape& shape, const void* a, const void* b,
                                             const float* bias, const float* base,
-                                            float* c) const override {
+                                            void* c) const override {
     auto d = describe(shape);
     if (!d.ok()) return d.error();
     auto it = std::make_unique<Primitive>(f_);
@@ -202,7 +202,7 @@ class OneDnn final : public ProductLibrary {
     Description d(f_);
     d.a = matrix(s.m, s.k, s.operands, s.transpose_a);
     d.bias = matrix(1, s.n, Element::real, false);
-    d.c = matrix(s.m, s.n, Element::real, false);
+    d.c = matrix(s.m, s.n, s.result, false);
     if (s.packed_b) {
       const dnnl_dims_t sizes = {static_cast<dnnl_dim_t>(s.k), static_cast<dnnl_dim_t>(s.n)};
       f_.dnnl_memory_desc_create_with_tag(d.b.out(), 2, sizes, type_of(s.operands),

@@ -11,12 +11,12 @@
 
 namespace stallscope::trainer {
 
-/// One kind of product: C[m, n] = base + bias + op(A) op(B), all row-major; C, base and bias are
-/// floats, A and B of type `operands` (real: float).
+/// One kind of product: C[m, n] = base + bias + op(A) op(B), all row-major; base and bias are
+/// floats, A and B of type `operands` (real: float), C of type `result`, which a base has too.
 struct ProductShape {
   size_t m = 0, n = 0, k = 0;
   bool transpose_a = false, transpose_b = false;
-  Element operands = Element::real;
+  Element operands = Element::real, result = Element::real;
   bool packed_b = false;  ///< B is in the library's own layout
   bool bias = false;
   enum class Base : uint8_t { none, in_place, other } base = Base::none;
@@ -40,7 +40,7 @@ class ProductLibrary {
 
   virtual Result<std::unique_ptr<Prepared>> product(const ProductShape& shape, const void* a,
                                                     const void* b, const float* bias,
-                                                    const float* base, float* c) const = 0;
+                                                    const float* base, void* c) const = 0;
   /// Bytes of B in the library's own layout for this product.
   virtual Result<size_t> packed_bytes(const ProductShape& shape) const = 0;
   /// Copies B, [k, n] or transposed as the shape says and of its type, into that layout.

@@ -125,46 +125,6 @@ void Builder::pass_gradient(TensorId x, TensorId y) {
        .n = {static_cast<int64_t>(tensor(x).size())}});
 }
 
-void Builder::all_reduce(TensorId x) {
-  if (shard_.size > 1) reduce_group(x, 0);
-}
-
-void Builder::reduce_group(TensorId x, int64_t op) {
-  add({.kind = OpKind::all_reduce,
-       .in = {x},
-       .out = {x},
-       .n = {static_cast<int64_t>(tensor(x).size()), op}});
-}
-
-void Builder::sum_replicas(TensorId x) {
-  if (shard_.replicas == 1) return;
-  add({.kind = OpKind::all_reduce,
-       .in = {x},
-       .out = {x},
-       .n = {static_cast<int64_t>(tensor(x).size()), 0, kDataGroup}});
-}
-
-TensorId Builder::enter_parallel(TensorId x) {
-  if (shard_.size == 1) return x;
-  // The same data under a new name, so that its gradient is the group's sum.
-  TensorInfo copy = tensor(x);
-  copy.name += ".parallel";
-  const TensorId alias = add_tensor(std::move(copy));
-  aliases_[alias] = {x, 0};
-  on_backward([this, x, alias] {
-    if (gradient(alias) == kNoTensor) return;
-    assert(!gradients_[alias].shared);
-    reduce_group(gradient(alias), 0);
-    pass_gradient(x, alias);
-  });
-  return alias;
-}
-
-TensorId Builder::leave_parallel(TensorId x) {
-  all_reduce(x);
-  return x;
-}
-
 TensorId Builder::pass_counter() {
   if (pass_counter_ == kNoTensor) pass_counter_ = state("dropout.passes", {1});
   return pass_counter_;
@@ -179,6 +139,7 @@ void Builder::backward(TensorId loss) {
     section = node.section;
     node.emit();
   }
+  sum_partial_gradients();
   if (pass_counter_ != kNoTensor)
     add({.kind = OpKind::advance_counter, .in = {pass_counter_}, .out = {pass_counter_}});
 }
@@ -189,12 +150,17 @@ void Builder::adamw() {
 }
 
 Program Builder::finish() {
-  for (TensorId id = 0; id < program_.tensors.size(); ++id) {
-    TensorInfo& it = program_.tensors[id];
-    if (aliases_.contains(id)) continue;
-    size_t& end = program_.arena_elements[static_cast<size_t>(it.role)];
-    it.offset = end;
-    end += it.room();
+  // Partial gradients lie together, so that one sum does for all.
+  std::set<TensorId> last = partial_;
+  for (const TensorId id : partial_) last.insert(tensor(id).gradient);
+  for (const bool is_last : {false, true}) {
+    for (TensorId id = 0; id < program_.tensors.size(); ++id) {
+      if (aliases_.contains(id) || last.contains(id) != is_last) continue;
+      TensorInfo& it = program_.tensors[id];
+      size_t& end = program_.arena_elements[static_cast<size_t>(it.role)];
+      it.offset = end;
+      end += it.room();
+    }
   }
   for (const auto& [id, alias] : aliases_)
     program_.tensors[id].offset = program_.tensors[alias.whole].offset + alias.offset;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct Shard {
   int rank = 0;
   int size = 1;
   int replica = 0, replicas = 1;  ///< data-parallel copies of the group
+  /// Sequence parallelism: between parallel blocks each rank has its part of the rows alone.
+  bool splits_rows = false;
 };
 
 class Builder {
@@ -64,7 +67,8 @@ class Builder {
     double dropout = 0;            ///< share of probabilities that are dropped
   };
   TensorId attention(std::string name, TensorId qkv, const AttentionOptions& options);
-  /// y = residual + x with a share of its elements dropped; x is the same on every rank.
+  /// y = residual + x with a share of its elements dropped; x is the same on every rank, or split
+  /// rows.
   TensorId dropout(std::string name, TensorId x, double share, TensorId residual = kNoTensor);
   /// Rows of a vocabulary-sharded table, summed over the group.
   TensorId embedding(std::string name, TensorId table, TensorId tokens);
@@ -75,14 +79,23 @@ class Builder {
   TensorId cross_entropy(std::string name, TensorId logits, TensorId labels, size_t counted);
 
   // Tensor parallelism (nothing when the group has one rank).
-  /// Identity forwards; sums the gradient over the group backwards.
+  /// Where each rank begins to have its own columns. Identity forwards, the gradient's sum over the
+  /// group backwards; of split rows: all of them, each rank's part of the sum backwards.
   TensorId enter_parallel(TensorId x);
   /// Sums `x` over the group in place; no gradient.
   void all_reduce(TensorId x);
-  /// Sums a scalar over the replicas, in place; no gradient.
+  /// Sums `x` over the replicas, in place; no gradient.
   void sum_replicas(TensorId x);
-  /// Sums partial results over the group; identity backwards.
+  /// Every replica's `x`, one after another; no gradient.
+  TensorId gather_replicas(std::string name, TensorId x);
+  /// Sums partial results over the group; identity backwards. Of split rows: each rank gets its
+  /// part of the sum; backwards, all parts.
   TensorId leave_parallel(TensorId x);
+  /// If the shard splits rows: from here on each rank has its part of them, and parameters that
+  /// are replicated have partial gradients, which are summed after the backward pass.
+  TensorId split_rows(TensorId x);
+  /// The end of that: every rank has all rows and does the same with them.
+  TensorId join_rows(TensorId x);
 
   /// Appends the backward ops of everything since the start, from the scalar `loss`.
   void backward(TensorId loss);
@@ -125,6 +138,10 @@ class Builder {
   TensorId add_tensor(TensorInfo info);
   TensorId product(std::string name, TensorId x, TensorId weight, bool transposed);
   void reduce_group(TensorId x, int64_t op);
+  bool in_split_rows() const { return rows_are_split_ && !in_parallel_; }
+  TensorId gather_parts(std::string name, TensorId part);
+  void use_parameter(TensorId parameter);
+  void sum_partial_gradients();
 
   Shard shard_;
   Program program_;
@@ -132,6 +149,8 @@ class Builder {
   std::map<TensorId, Gradient> gradients_;
   TensorId pass_counter_ = kNoTensor;
   int64_t dropout_sites_ = 0;
+  bool rows_are_split_ = false, in_parallel_ = false;
+  std::set<TensorId> partial_;  ///< parameters whose gradients ranks have parts of
   struct Alias {
     TensorId whole;
     size_t offset;

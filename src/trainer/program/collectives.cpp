@@ -82,15 +82,22 @@ void overlap_collectives(Program& program) {
     if (!section.name.ends_with(".backward")) continue;
     for (uint32_t i = section.first; i < section.last; ++i) {
       Op& op = program.ops[i];
-      if (op.kind != OpKind::all_reduce || op.stream == StreamRole::communication) continue;
-      const TensorInfo& it = program.tensor(op.in[0]);
-      uint32_t writer = i, reader = i + 1;
-      while (writer > 0 && !writes(program, program.ops[writer - 1], it)) --writer;
-      // A group's collectives never run beside each other: the next one waits too.
-      auto must_wait = [&](const Op& later) {
-        return (later.kind == OpKind::all_reduce && later.n[2] == op.n[2]) ||
-               touches(program, later, it);
+      if (!is_collective(op.kind) || op.stream == StreamRole::communication) continue;
+      const TensorInfo &from = program.tensor(op.in[0]), &to = program.tensor(op.out[0]);
+      // A group's collectives never run beside each other, and the memory of what this one writes
+      // may have been another tensor's until just before.
+      auto must_precede = [&](const Op& earlier) {
+        return (is_collective(earlier.kind) && earlier.n[2] == op.n[2] &&
+                earlier.stream == StreamRole::compute) ||
+               writes(program, earlier, from) ||
+               (op.in[0] != op.out[0] && touches(program, earlier, to));
       };
+      auto must_wait = [&](const Op& later) {
+        return (is_collective(later.kind) && later.n[2] == op.n[2]) ||
+               touches(program, later, to) || writes(program, later, from);
+      };
+      uint32_t writer = i, reader = i + 1;
+      while (writer > 0 && !must_precede(program.ops[writer - 1])) --writer;
       while (reader < program.ops.size() && !must_wait(program.ops[reader])) ++reader;
       // Worth it only when something else runs between its cause and its use.
       if (writer == 0 || reader == program.ops.size() || reader - writer < 2) continue;

@@ -26,6 +26,7 @@ Op product_op(TensorId a, bool transpose_a, TensorId b, bool transpose_b, Tensor
 TensorId Builder::product(std::string name, TensorId x, TensorId weight, bool transposed) {
   const size_t m = rows(x), k = columns(x);
   const size_t n = tensor(weight).size() / k;
+  use_parameter(weight);
   std::vector<size_t> shape{m, n};
   if (!transposed) {  // trailing dimensions of the weight stay visible: [rows, 3, heads, size]
     const std::vector<size_t>& of_weight = tensor(weight).shape;
@@ -67,6 +68,7 @@ TensorId Builder::bias_add(std::string name, TensorId x, TensorId bias, TensorId
   const size_t n = bias != kNoTensor ? tensor(bias).size() : columns(x);
   const size_t m = tensor(x).size() / n;
   const TensorId y = activation(std::move(name), std::vector<size_t>(tensor(x).shape));
+  if (bias != kNoTensor) use_parameter(bias);
   add({.kind = OpKind::bias_add,
        .in = {x, bias, residual},
        .out = {y},
@@ -105,6 +107,8 @@ TensorId Builder::layer_norm(std::string name, TensorId x, TensorId gain, Tensor
   const size_t m = rows(x), n = columns(x);
   const TensorId mean = activation(name + ".mean", {m});
   const TensorId rstd = activation(name + ".rstd", {m});
+  use_parameter(gain);
+  use_parameter(bias);
   const TensorId y = activation(std::move(name), std::vector<size_t>(tensor(x).shape));
   add({.kind = OpKind::layer_norm_forward,
        .in = {x, gain, bias},
@@ -154,7 +158,9 @@ TensorId Builder::attention(std::string name, TensorId qkv, const AttentionOptio
 TensorId Builder::dropout(std::string name, TensorId x, double share, TensorId residual) {
   const TensorId y = activation(std::move(name), std::vector<size_t>(tensor(x).shape));
   const TensorId counter = pass_counter();
-  const std::array<int64_t, 8> sizes{as_int(rows(x)), as_int(columns(x)), next_dropout_site()};
+  const int64_t first_row = in_split_rows() ? shard_.rank * as_int(rows(x)) : 0;
+  const std::array<int64_t, 8> sizes{as_int(rows(x)), as_int(columns(x)), next_dropout_site(),
+                                     first_row};
   add({.kind = OpKind::dropout,
        .in = {x, residual, counter},
        .out = {y},

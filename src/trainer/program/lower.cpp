@@ -68,6 +68,7 @@ ProductShape product_shape(const Program& program, const Op& op) {
           .transpose_a = op.n[3] != 0,
           .transpose_b = op.n[4] != 0,
           .operands = operands,
+          .result = program.tensor(op.out[0]).element,
           .packed_b = op.n[5] != 0,
           .bias = op.in[3] != kNoTensor,
           .base = op.in[2] == kNoTensor   ? Base::none

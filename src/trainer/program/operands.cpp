@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <vector>
 
 #include "trainer/program/lower.h"
 
@@ -21,6 +22,7 @@ class Rewriter {
       : program_(program), half_(precision == Precision::bf16), library_(library) {}
 
   Status rewrite() {
+    if (half_) choose_halves();
     const std::vector<Op> before = std::move(program_.ops);
     for (Section& section : program_.sections) {
       const auto first = static_cast<uint32_t>(ops_.size());
@@ -40,11 +42,70 @@ class Rewriter {
   }
 
  private:
+  // Whether an op's kernel reads or writes an operand in bf16 as well as in floats.
+  static bool takes_halves(const Op& op, bool is_output, size_t i) {
+    switch (op.kind) {
+      case OpKind::gemm:
+        return is_output ? op.in[2] == kNoTensor : i < 2;
+      case OpKind::gelu_forward:
+      case OpKind::gelu_backward:
+        return true;
+      case OpKind::column_sum:
+        return !is_output && i == 0;
+      case OpKind::layer_norm_forward:
+      case OpKind::attention_forward:
+      case OpKind::attention_backward:
+        return is_output && i == 0;
+      case OpKind::softmax_cross_entropy:
+        return i == 0;
+      default:
+        return false;
+    }
+  }
+
+  // Activations that nothing reads or writes otherwise exist in bf16 only: products would read them
+  // so anyway, and half of the bytes are moved.
+  void choose_halves() {
+    std::vector<bool> eligible(program_.tensors.size());
+    std::vector<TensorId> order;
+    for (TensorId id = 0; id < program_.tensors.size(); ++id) {
+      const TensorInfo& it = program_.tensor(id);
+      eligible[id] = it.role == Role::activation && it.element == Element::real;
+      if (it.role == Role::activation) order.push_back(id);
+    }
+    // Not those that share memory with others.
+    std::ranges::sort(order, {}, [&](TensorId id) { return program_.tensor(id).offset; });
+    size_t end = 0;
+    TensorId reaching = kNoTensor;
+    for (const TensorId id : order) {
+      const TensorInfo& it = program_.tensor(id);
+      if (it.offset < end) eligible[id] = eligible[reaching] = false;
+      if (it.offset + it.room() <= end) continue;
+      end = it.offset + it.room();
+      reaching = id;
+    }
+    std::vector<bool> multiplied(program_.tensors.size());
+    for (const Op& op : program_.ops) {
+      auto see = [&](const auto& operands, bool is_output) {
+        for (size_t i = 0; i < operands.size(); ++i) {
+          if (operands[i] == kNoTensor) continue;
+          if (!takes_halves(op, is_output, i)) eligible[operands[i]] = false;
+          if (op.kind == OpKind::gemm) multiplied[operands[i]] = true;
+        }
+      };
+      see(op.in, false);
+      see(op.out, true);
+    }
+    for (const TensorId id : order)
+      if (eligible[id] && multiplied[id]) program_.tensors[id].element = Element::bf16;
+  }
+
   bool is_parameter(TensorId id) const { return program_.tensor(id).role == Role::parameter; }
 
   Status product(Op& op) {
     op.name = std::string(half_ ? "gemm_bf16_" : "gemm_f32_") + std::to_string(op.n[0]) + "x" +
               std::to_string(op.n[1]) + "x" + std::to_string(op.n[2]);
+    op.n[6] = program_.tensor(op.out[0]).element == Element::bf16;
     if (is_parameter(op.in[1]) && op.n[0] >= kPackRows && (half_ || op.n[4] == 0))
       if (Status status = pack(op); !status.ok()) return status;
     if (!half_) return ok_status();
@@ -73,7 +134,7 @@ class Rewriter {
 
   // The second operand becomes its copy in the library's layout.
   Status pack(Op& op) {
-    const auto key = std::tuple(op.in[1], op.n[0], op.n[4]);
+    const auto key = std::tuple(op.in[1], op.n[0], op.n[4], op.n[6]);
     auto found = packed_.find(key);
     if (found == packed_.end()) {
       ProductShape shape = product_shape(program_, op);
@@ -97,6 +158,7 @@ class Rewriter {
 
   // The bf16 copy of x, [rows, columns] or its transpose, made where it is first needed.
   TensorId converted(TensorId x, int64_t rows, int64_t columns, bool transposed) {
+    if (program_.tensor(x).element == Element::bf16 && !transposed) return x;
     const auto key = std::pair(x, transposed);
     if (const auto found = copies_.find(key); found != copies_.end()) return found->second;
     TensorId from = x;
@@ -123,8 +185,9 @@ class Rewriter {
   bool half_;
   const ProductLibrary& library_;
   std::vector<Op> ops_, packs_;
-  std::map<std::tuple<TensorId, int64_t, int64_t>, TensorId> packed_;  ///< parameter, m, transposed
-  std::map<std::pair<TensorId, bool>, TensorId> copies_;               ///< by source, transposed
+  /// By parameter, m, whether transposed, whether the result is of bf16.
+  std::map<std::tuple<TensorId, int64_t, int64_t, int64_t>, TensorId> packed_;
+  std::map<std::pair<TensorId, bool>, TensorId> copies_;  ///< by source, transposed
 };
 
 }  // namespace

@@ -18,6 +18,7 @@ std::vector<TensorId> Program::parameters() const {
   std::vector<TensorId> ids;
   for (TensorId id = 0; id < tensors.size(); ++id)
     if (tensors[id].role == Role::parameter) ids.push_back(id);
+  std::ranges::sort(ids, {}, [&](TensorId id) { return tensors[id].offset; });
   return ids;
 }
 

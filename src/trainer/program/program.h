@@ -85,6 +85,7 @@ enum class OpKind : uint8_t {
   mean_squared_error,
   multiply,
   top_k_statistics,
+  merge_statistics,
   top_k_histogram,
   top_k_pick,
   top_k_ties,
@@ -96,6 +97,7 @@ enum class OpKind : uint8_t {
   token_top_k_list,
   jump_list,
   reverse_index,
+  active_features,
   feature_activity,
   sparse_decode,
   sparse_decode_backward,
@@ -110,14 +112,21 @@ enum class OpKind : uint8_t {
   convert,
   pack,
   all_reduce,
+  all_gather,
+  reduce_scatter,
   dropout,
   advance_counter,
   adamw,
 };
 inline constexpr size_t kOpKinds = static_cast<size_t>(OpKind::adamw) + 1;
 
-/// Which ranks a collective runs over (n[2] of an all_reduce): those that share the model's
-/// tensors, or the replicas.
+/// Whether ranks exchange data in it. n[0] = elements of the whole (of a part, for an all_gather).
+constexpr bool is_collective(OpKind kind) {
+  return kind == OpKind::all_reduce || kind == OpKind::all_gather || kind == OpKind::reduce_scatter;
+}
+
+/// Which ranks a collective runs over (its n[2]): those that share the model's tensors, or the
+/// replicas.
 inline constexpr int64_t kTensorGroup = 0, kDataGroup = 1;
 
 /// Streams of a program: computation, and communication beside it.

@@ -97,12 +97,13 @@ Result<std::unique_ptr<Prepared>> Session<T>::prepare(const ProductLibrary& libr
                              .k = static_cast<size_t>(op.n[2]),
                              .transpose_b = op.n[4] != 0,
                              .operands = program_.tensor(op.out[0]).element,
+                             .result = op.n[6] != 0 ? Element::bf16 : Element::real,
                              .packed_b = true};
     return library.packing(shape, operand(op.in[0], shape.operands), bindings_.memory[op.out[0]]);
   }
   const ProductShape shape = product_shape(program_, op);
   return library.product(shape, bindings_.memory[op.in[0]], operand(op.in[1], shape.operands),
-                         floats(op.in[3]), floats(op.in[2]), floats(op.out[0]));
+                         floats(op.in[3]), floats(op.in[2]), bindings_.memory[op.out[0]]);
 }
 
 template <typename T>
@@ -189,18 +190,27 @@ void Session<T>::initialize(uint64_t seed) {
 }
 
 template <typename T>
+void Session<T>::launch_collective(const Op& op, Stream& stream) {
+  const auto count = static_cast<size_t>(op.n[0]);
+  Group* const group = op.n[2] == kDataGroup ? replicas_ : group_;
+  const comm::ReduceOp reduce = op.n[1] == 0 ? comm::ReduceOp::sum : comm::ReduceOp::max;
+  if (op.kind == OpKind::all_gather) {
+    group->all_gather(stream, bindings_.at(op.in[0]), bindings_.at(op.out[0]), count);
+  } else if (op.kind == OpKind::reduce_scatter) {
+    group->reduce_scatter(stream, bindings_.at(op.in[0]), bindings_.at(op.out[0]), count);
+  } else if (program_.tensor(op.in[0]).element == Element::real) {
+    group->all_reduce(stream, bindings_.at(op.in[0]), count, reduce);
+  } else {
+    group->all_reduce(stream, bindings_.index_at(op.in[0]), count, reduce);
+  }
+}
+
+template <typename T>
 void Session<T>::launch(const Op& op) {
   Stream& stream = stream_of(op);
   for (const uint32_t awaited : op.waits) stream.wait(*events_[awaited]);
-  if (op.kind == OpKind::all_reduce) {
-    const auto count = static_cast<size_t>(op.n[0]);
-    Group* const group = op.n[2] == kDataGroup ? replicas_ : group_;
-    const comm::ReduceOp reduce = op.n[1] == 0 ? comm::ReduceOp::sum : comm::ReduceOp::max;
-    if (program_.tensor(op.in[0]).element == Element::real) {
-      group->all_reduce(stream, bindings_.at(op.in[0]), count, reduce);
-    } else {
-      group->all_reduce(stream, bindings_.index_at(op.in[0]), count, reduce);
-    }
+  if (is_collective(op.kind)) {
+    launch_collective(op, stream);
   } else {
     const size_t index = static_cast<size_t>(&op - program_.ops.data());
     stream.launch(kernel_name(op), work_[index], [&op, this, prepared = prepared_[index].get()] {
@@ -276,8 +286,9 @@ void Session<T>::backward(bool is_last_pass) {
     if (!is_backward(it.name)) continue;
     for (uint32_t i = it.first; i < it.last; ++i) {
       const Op& op = program_.ops[i];
-      const bool sums_replicas = op.kind == OpKind::all_reduce && op.n[2] == kDataGroup;
-      if (is_last_pass || !sums_replicas) launch(op);
+      const bool sums_gradients =
+          op.kind == OpKind::all_reduce && program_.tensor(op.in[0]).is_bucket;
+      if (is_last_pass || !sums_gradients) launch(op);
     }
   }
 }

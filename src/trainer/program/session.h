@@ -45,7 +45,8 @@ class Session {
   void run(std::string_view section);
   /// Launches every section whose name does not end in ".backward" and is not "optimizer".
   void forward();
-  /// Launches every backward section; sums over replicas only after the last of several passes.
+  /// Launches every backward section; gradients are summed over ranks only in the last of several
+  /// passes.
   void backward(bool is_last_pass = true);
   /// Launches the AdamW update.
   void optimizer_step(const AdamOptions& options);
@@ -96,6 +97,7 @@ class Session {
 
  private:
   void launch(const Op& op);
+  void launch_collective(const Op& op, Stream& stream);
   void prepare(const ProductLibrary& library);
   Result<std::unique_ptr<Prepared>> prepare(const ProductLibrary& library, const Op& op) const;
   void launch_adamw(const Op& op, const AdamOptions& options);
