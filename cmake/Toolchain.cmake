@@ -56,8 +56,10 @@ if(STALLSCOPE_MOLD)
 endif()
 find_program(STALLSCOPE_CCACHE ccache)
 if(STALLSCOPE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # Sloppy as its manual asks for where headers are precompiled.
   set(CMAKE_C_COMPILER_LAUNCHER "${STALLSCOPE_CCACHE}")
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${STALLSCOPE_CCACHE}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
+    CCACHE_SLOPPINESS=pch_defines,time_macros "${STALLSCOPE_CCACHE}")
 endif()
 
 # Libraries of ours that a user's program links are libraries in its stacks, as

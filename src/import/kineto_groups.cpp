@@ -12,7 +12,6 @@ namespace stallscope {
 namespace {
 
 constexpr int64_t kMostMembers = 1 << 20;
-constexpr int64_t kMostRank = 1 << 30;
 
 // "[0, 1, 2]"; none when it is shortened ("[0, 1, ..., 7]") or no list.
 std::vector<int64_t> listed(std::string_view text) {
