@@ -75,7 +75,10 @@ void Stream::enqueue(Task body) {
 void Stream::submit(Task body, const Announcement& announcement) {
   const std::lock_guard lock(submit_mutex_);
   const uint64_t turn = submitted_.load(std::memory_order_relaxed);
-  if (turn >= kDepth) wait_until(completed_, turn + 1 - kDepth);
+  // Woken once for a part of the ring, not for every place: the host shares cores with the work.
+  constexpr uint64_t kRoom = kDepth / 8;
+  if (turn >= kDepth && completed_.load(std::memory_order_acquire) < turn + 1 - kDepth)
+    wait_completed(turn + kRoom - kDepth);
   Entry& entry = ring_[turn % kDepth];
   entry.body = std::move(body);
   entry.announcement = announcement;
@@ -95,8 +98,25 @@ void Stream::serve() {
     Entry& entry = ring_[turn % kDepth];
     execute(entry);
     entry.body = Task();
-    completed_.store(turn + 1, std::memory_order_release);
-    completed_.notify_all();
+    completed_.store(turn + 1);
+    if (turn + 1 >= wake_at_.load()) {
+      wake_at_.store(kNever);
+      wakes_.fetch_add(1);
+      wakes_.notify_all();
+    }
+  }
+}
+
+// Sequentially consistent on both sides: either the stream sees the target, or this sees the work
+// done. Whoever is woken for another's target asks again.
+void Stream::wait_completed(uint64_t target) {
+  while (true) {
+    const uint32_t wakes = wakes_.load();
+    uint64_t at = wake_at_.load();
+    while (target < at && !wake_at_.compare_exchange_weak(at, target)) {
+    }
+    if (completed_.load() >= target) return;
+    wakes_.wait(wakes);
   }
 }
 
@@ -137,7 +157,7 @@ void Stream::execute(Entry& entry) {
 }
 
 void Stream::drain() {
-  wait_until(completed_, submitted_.load(std::memory_order_acquire));
+  wait_completed(submitted_.load(std::memory_order_acquire));
 }
 
 void Stream::finish_after(Ns duration) {

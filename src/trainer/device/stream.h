@@ -99,6 +99,7 @@ class Stream {
                             uint32_t correlation) const;
   void submit(Task body, const Announcement& announcement);
   void serve();
+  void wait_completed(uint64_t target);
   void execute(Entry& entry);
   void copy(const char* name, void* target, const void* source, size_t bytes, Direction direction,
             bool blocking);
@@ -109,6 +110,9 @@ class Stream {
   std::mutex submit_mutex_;
   std::atomic<uint64_t> submitted_{0};
   std::atomic<uint64_t> completed_{0};
+  static constexpr uint64_t kNever = ~uint64_t{0};
+  std::atomic<uint64_t> wake_at_{kNever};  ///< the least of `completed_` that somebody waits for
+  std::atomic<uint32_t> wakes_{0};         ///< how often waiters were woken
   bool stop_ = false;      ///< set by the last task, read by the stream's thread only
   Ns modelled_start_ = 0;  ///< of the running task; stream's thread only
   Ns modelled_end_ = 0;

@@ -22,44 +22,95 @@ void embedding_backward(T* dtable, const T* dy, const int32_t* tokens, size_t ro
   }
 }
 
+// NaN aside: it shows in the sum that follows.
 template <typename T>
-void row_max(T* maximum, const T* logits, size_t columns, size_t begin, size_t end) {
-  for (size_t r = begin; r < end; ++r) {
-    T best = logits[r * columns];
-    for (size_t c = 1; c < columns; ++c)
-      best = logits[r * columns + c] > best ? logits[r * columns + c] : best;
-    maximum[r] = best;
+T maximum_of(const T* x, size_t count) {
+  using V = typename Vector<T>::type;
+  constexpr size_t lanes = Vector<T>::kLanes;
+  T best = -std::numeric_limits<T>::infinity();
+  V bests = best - V{};
+  size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const V here = *reinterpret_cast<const V*>(x + i);
+    bests = here > bests ? here : bests;
   }
+  for (size_t lane = 0; lane < lanes; ++lane) best = bests[lane] > best ? bests[lane] : best;
+  for (; i < count; ++i) best = x[i] > best ? x[i] : best;
+  return best;
+}
+// x becomes exp(x - maximum); returns the sum.
+template <typename T>
+T exponentials(T* x, T maximum, size_t count) {
+  T sum = 0;
+  for (size_t i = 0; i < count; ++i) {
+    x[i] = exp_of(x[i] - maximum);
+    sum += x[i];
+  }
+  return sum;
 }
 
+// Elements of a row that are in floats at once.
+inline constexpr size_t kLossBlock = 1024;
+
 template <typename T>
-void softmax_partial(T* logits, T* sums, T* targets, const T* maximum, const int32_t* labels,
-                     size_t columns, int32_t first, size_t begin, size_t end) {
+void row_max(T* maximum, Numbers<const T> logits, const int32_t* labels, size_t columns,
+             size_t begin, size_t end) {
+  T block[kLossBlock];
   for (size_t r = begin; r < end; ++r) {
-    T* row = logits + r * columns;
-    const int32_t local = labels[r] - first;
-    const bool here = local >= 0 && static_cast<size_t>(local) < columns;
-    targets[r] = here ? row[local] - maximum[r] : T(0);
-    T sum = 0;
-    for (size_t c = 0; c < columns; ++c) {
-      row[c] = exp_of(row[c] - maximum[r]);
-      sum += row[c];
+    maximum[r] = labels[r] < 0 ? T(0) : -std::numeric_limits<T>::infinity();
+    for (size_t first = 0; first < columns && labels[r] >= 0; first += kLossBlock) {
+      const size_t count = columns - first < kLossBlock ? columns - first : kLossBlock;
+      load_block(block, logits, r * columns + first, count);
+      const T best = maximum_of(block, count);
+      maximum[r] = best > maximum[r] ? best : maximum[r];
     }
-    sums[r] = sum;
   }
 }
 
 template <typename T>
-void cross_entropy(T* logits, T* losses, const T* sums, const T* targets, const int32_t* labels,
-                   T scale, size_t columns, int32_t first, size_t begin, size_t end) {
+void softmax_partial(T* sums, T* targets, Numbers<const T> logits, const T* maximum,
+                     const int32_t* labels, size_t columns, int32_t first_column, size_t begin,
+                     size_t end) {
+  T block[kLossBlock];
   for (size_t r = begin; r < end; ++r) {
-    T* row = logits + r * columns;
+    sums[r] = targets[r] = 0;
+    if (labels[r] < 0) continue;
+    const int32_t local = labels[r] - first_column;
+    if (local >= 0 && static_cast<size_t>(local) < columns) {
+      load_block(block, logits, r * columns + static_cast<size_t>(local), 1);
+      targets[r] = block[0] - maximum[r];
+    }
+    for (size_t first = 0; first < columns; first += kLossBlock) {
+      const size_t count = columns - first < kLossBlock ? columns - first : kLossBlock;
+      load_block(block, logits, r * columns + first, count);
+      sums[r] += exponentials(block, maximum[r], count);
+    }
+  }
+}
+
+template <typename T>
+void cross_entropy(Numbers<T> logits, T* losses, const T* maximum, const T* sums, const T* targets,
+                   const int32_t* labels, T scale, size_t columns, int32_t first_column,
+                   size_t begin, size_t end) {
+  T block[kLossBlock];
+  for (size_t r = begin; r < end; ++r) {
     const bool counts = labels[r] >= 0;
     losses[r] = counts ? (std::log(sums[r]) - targets[r]) * scale : T(0);
     const T factor = counts ? scale / sums[r] : T(0);
-    for (size_t c = 0; c < columns; ++c) row[c] *= factor;
-    const int32_t local = labels[r] - first;
-    if (counts && local >= 0 && static_cast<size_t>(local) < columns) row[local] -= scale;
+    const int32_t local = labels[r] - first_column;
+    for (size_t first = 0; first < columns; first += kLossBlock) {
+      const size_t count = columns - first < kLossBlock ? columns - first : kLossBlock;
+      if (counts) {
+        load_block(block, Numbers<const T>{logits.real, logits.half}, r * columns + first, count);
+        exponentials(block, maximum[r], count);
+        for (size_t c = 0; c < count; ++c) block[c] *= factor;
+        const auto target = static_cast<size_t>(local);
+        if (local >= 0 && target >= first && target < first + count) block[target - first] -= scale;
+      } else {
+        for (size_t c = 0; c < count; ++c) block[c] = 0;
+      }
+      store_block(logits, r * columns + first, block, count);
+    }
   }
 }
 
@@ -67,25 +118,24 @@ template <typename T>
 void softmax_cross_entropy(Numbers<T> logits, T* losses, const int32_t* labels, T scale,
                            size_t columns, T* scratch, size_t begin, size_t end) {
   for (size_t r = begin; r < end; ++r) {
-    with(logits, [&](auto* whole) {
-      auto* const row = whole + r * columns;
-      constexpr bool is_half = !std::is_same_v<decltype(whole), T*>;
-      if (labels[r] < 0) {  // counts nothing
-        losses[r] = 0;
-        for (size_t c = 0; c < columns; ++c) row[c] = 0;
-        return;
-      }
-      T maximum = 0, sum = 0, target = 0;
-      T* exact = scratch;
-      if constexpr (is_half) {
-        for (size_t c = 0; c < columns; ++c) exact[c] = value_of(row[c]);
+    T* const row = logits.half != nullptr ? scratch : logits.real + r * columns;
+    if (labels[r] < 0) {  // counts nothing
+      losses[r] = 0;
+      if (logits.half != nullptr) {
+        std::memset(logits.half + r * columns, 0, columns * sizeof(uint16_t));
       } else {
-        exact = row;
+        for (size_t c = 0; c < columns; ++c) row[c] = 0;
       }
-      row_max(&maximum, exact, columns, 0, 1);
-      softmax_partial(exact, &sum, &target, &maximum, labels + r, columns, 0, 0, 1);
-      cross_entropy(exact, losses + r, &sum, &target, labels + r, scale, columns, 0, 0, 1);
-      if constexpr (is_half) convert_half(row, exact, 0, columns);
-    });
+      continue;
+    }
+    if (logits.half != nullptr)
+      load_block(row, Numbers<const T>{nullptr, logits.half}, r * columns, columns);
+    const T maximum = maximum_of(row, columns), target = row[labels[r]] - maximum;
+    const T sum = exponentials(row, maximum, columns);
+    losses[r] = (std::log(sum) - target) * scale;
+    const T factor = scale / sum;
+    for (size_t c = 0; c < columns; ++c) row[c] *= factor;
+    row[labels[r]] -= scale;
+    if (logits.half != nullptr) store_block(logits, r * columns, row, columns);
   }
 }

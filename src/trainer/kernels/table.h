@@ -130,14 +130,17 @@ struct KernelTable {
                              size_t end);
 
   /// The softmax of a vocabulary shard in two steps, with the all-reduces between them.
-  void (*row_max)(T* maximum, const T* logits, size_t columns, size_t begin, size_t end);
-  /// logits become exp(logits - max); sums[r] their sum; targets[r] the target's logit - max.
-  void (*softmax_partial)(T* logits, T* sums, T* targets, const T* maximum, const int32_t* labels,
-                          size_t columns, int32_t first, size_t begin, size_t end);
-  /// logits become their gradient; losses[r] the loss of row r. Rows labelled -1 count nothing.
-  void (*cross_entropy)(T* logits, T* losses, const T* sums, const T* targets,
-                        const int32_t* labels, T scale, size_t columns, int32_t first, size_t begin,
-                        size_t end);
+  /// Rows labelled -1 count nothing.
+  void (*row_max)(T* maximum, Numbers<const T> logits, const int32_t* labels, size_t columns,
+                  size_t begin, size_t end);
+  /// sums[r] = sum of exp(logits - maximum); targets[r] the target's logit - maximum.
+  void (*softmax_partial)(T* sums, T* targets, Numbers<const T> logits, const T* maximum,
+                          const int32_t* labels, size_t columns, int32_t first, size_t begin,
+                          size_t end);
+  /// logits become their gradient; losses[r] the loss of row r.
+  void (*cross_entropy)(Numbers<T> logits, T* losses, const T* maximum, const T* sums,
+                        const T* targets, const int32_t* labels, T scale, size_t columns,
+                        int32_t first, size_t begin, size_t end);
   /// All of it for a whole vocabulary: logits become their gradient in one visit of each row.
   /// `scratch` holds a row where logits are in bf16.
   void (*softmax_cross_entropy)(Numbers<T> logits, T* losses, const int32_t* labels, T scale,

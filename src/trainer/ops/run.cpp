@@ -145,18 +145,19 @@ class Runner {
     });
   }
   void row_max() const {
-    over(n(0), row_grain(n(1)),
-         [&](size_t b, size_t e) { table_.row_max(out(0), in(0), n(1), b, e); });
+    over(n(0), row_grain(n(1)), [&](size_t b, size_t e) {
+      table_.row_max(out(0), from(0), bindings_.index_at(op_.in[1]), n(1), b, e);
+    });
   }
   void softmax_partial() const {
     over(n(0), row_grain(n(1)), [&](size_t b, size_t e) {
-      table_.softmax_partial(out(0), out(1), out(1) + n(0), in(0), bindings_.index_at(op_.in[1]),
+      table_.softmax_partial(out(0), out(0) + n(0), from(2), in(0), bindings_.index_at(op_.in[1]),
                              n(1), first(2), b, e);
     });
   }
   void cross_entropy() const {
     over(n(0), row_grain(n(1)), [&](size_t b, size_t e) {
-      table_.cross_entropy(out(0), out(1), in(0), in(0) + n(0), bindings_.index_at(op_.in[1]),
+      table_.cross_entropy(to(0), out(1), in(2), in(0), in(0) + n(0), bindings_.index_at(op_.in[1]),
                            static_cast<T>(op_.f[0]), n(1), first(2), b, e);
     });
   }

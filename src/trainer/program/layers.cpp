@@ -221,15 +221,18 @@ TensorId Builder::cross_entropy(std::string name, TensorId logits, TensorId labe
   const TensorId losses = activation(name + ".rows", {m});
   const TensorId loss = activation(std::move(name), {1});
   const double scale = 1.0 / static_cast<double>(counted);
-  add({.kind = OpKind::row_max, .in = {logits}, .out = {maximum}, .n = {as_int(m), as_int(n)}});
+  add({.kind = OpKind::row_max,
+       .in = {logits, labels},
+       .out = {maximum},
+       .n = {as_int(m), as_int(n)}});
   if (shard_.size > 1) reduce_group(maximum, 1);
   add({.kind = OpKind::softmax_partial,
-       .in = {maximum, labels},
-       .out = {logits, sums},
+       .in = {maximum, labels, logits},
+       .out = {sums},
        .n = {as_int(m), as_int(n), first}});
   all_reduce(sums);
   add({.kind = OpKind::cross_entropy,
-       .in = {sums, labels},
+       .in = {sums, labels, maximum, logits},
        .out = {logits, losses},
        .n = {as_int(m), as_int(n), first},
        .f = {scale}});

@@ -58,6 +58,12 @@ class Rewriter {
         return is_output && i == 0;
       case OpKind::softmax_cross_entropy:
         return i == 0;
+      case OpKind::row_max:
+        return !is_output && i == 0;
+      case OpKind::softmax_partial:
+        return !is_output && i == 2;
+      case OpKind::cross_entropy:
+        return is_output ? i == 0 : i == 3;
       default:
         return false;
     }
