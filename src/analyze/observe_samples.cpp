@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "analyze/observation_builder.h"
 #include "analyze/observe_parts.h"
@@ -97,6 +98,23 @@ void add_sample(const RankContext& context, SiteTable& sites, EventId id, double
   }
 }
 
+// The lines of a loop or a comprehension are one finding, at the one that takes most. (Lines that
+// call something else are different work, though they stand in one function.)
+void join_own_lines(std::map<Line, Hot>& lines) {
+  std::map<std::pair<std::string, std::string>, std::vector<Hot*>> functions;
+  for (auto& [line, hot] : lines) {
+    const auto callee =
+        std::ranges::max_element(hot.callees, {}, [](const auto& it) { return it.second; });
+    if (hot.charged > 0 && callee->first == hot.place.function)
+      functions[{hot.place.file, hot.place.function}].push_back(&hot);
+  }
+  for (auto& [function, own] : functions) {
+    Hot* const most = *std::ranges::max_element(own, {}, &Hot::charged);
+    for (Hot* hot : own)
+      if (hot != most) most->charged += std::exchange(hot->charged, 0);
+  }
+}
+
 // Each sample of Python itself belongs to one line: the innermost of the user's own that has a
 // noticeable part of the step, with all that lies inside it. So what many lines of a function do
 // is the line's that calls it, and no time is told twice.
@@ -112,6 +130,7 @@ void charge_python_time(const RankContext& context, const SiteTable& sites,
       break;
     }
   }
+  join_own_lines(lines);
   for (auto& [line, hot] : lines)
     if (hot.python > 0) {
       hot.step.numbers["charged_ns"] =

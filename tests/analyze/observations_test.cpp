@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "analyze/analyze.h"
 #include "trace/event_lines.h"
@@ -229,6 +230,27 @@ TEST_CASE("the host function that kept the device waiting is named") {
   REQUIRE(hot != by_sample.observations.end());
   CHECK(hot->place.line == 21);
   CHECK(hot->subject == "tree_at");
+}
+
+TEST_CASE("what a function does itself is charged to its line that takes most") {
+  // Three lines of flatten work themselves; two lines of train call something else.
+  const RankSummary summary = ten_steps(R"lines(
+{"kind":"sample","detail":"python","startUs":420,"stack":["/home/u/a.py:5 flatten","/home/u/a.py:20 train"]}
+{"kind":"sample","detail":"python","startUs":470,"stack":["/home/u/a.py:6 flatten","/home/u/a.py:20 train"]}
+{"kind":"sample","detail":"python","startUs":520,"stack":["/home/u/a.py:6 flatten","/home/u/a.py:20 train"]}
+{"kind":"sample","detail":"python","startUs":570,"stack":["/home/u/a.py:7 flatten","/home/u/a.py:20 train"]}
+{"kind":"sample","detail":"python","startUs":620,"stack":["/usr/lib/python3.11/json/encoder.py:9 encode","/home/u/a.py:21 train"]}
+{"kind":"sample","detail":"python","startUs":670,"stack":["/usr/lib/python3.11/json/encoder.py:9 encode","/home/u/a.py:22 train"]})lines");
+  std::map<uint32_t, double> charged;
+  for (const Observation& row : summary.observations)
+    if (row.kind == "python-hot-function") charged[row.place.line] = row.numbers.at("charged_ns");
+  REQUIRE(charged.size() == 6);
+  CHECK(charged[6] > 0);
+  CHECK(charged[5] == 0);
+  CHECK(charged[7] == 0);
+  CHECK(charged[20] == 0);
+  CHECK(charged[6] == doctest::Approx(4 * charged[21]));
+  CHECK(charged[22] > 0);
 }
 
 TEST_CASE("operators that each fill a little idle time are one row by part of the step") {
