@@ -25,8 +25,11 @@ const RuleMeta* rule_of(const Report& report, const Finding& finding) {
 std::string gain_html(const Finding& finding) {
   if (!finding.gain || (!finding.gain->step_time && !finding.gain->one_time))
     return fmt::format(
-        "<p class=\"gain none\"><strong>not measured</strong><span class=\"note\">{}</span></p>",
-        status_text(finding.status));
+        "<p class=\"gain none\"><strong>{}</strong><span class=\"note\">{}</span></p>",
+        finding.status == FindingStatus::measured ? "not priced" : "not measured",
+        escaped(finding.status == FindingStatus::measured
+                    ? gain_text(finding)
+                    : std::string(status_text(finding.status))));
   const Gain& gain = *finding.gain;
   if (!gain.step_time)
     return fmt::format(

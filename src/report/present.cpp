@@ -1,12 +1,13 @@
 #include "report/present.h"
-#include "rule/rank_findings.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "report/build.h"
 #include "report/text_safety.h"
+#include "rule/rank_findings.h"
 
 namespace stallscope {
 namespace {
@@ -41,6 +42,17 @@ std::string range_text(Ns low, Ns high) {
   const size_t unit_a = a.find(' '), unit_b = b.find(' ');
   const bool same_unit = low == 0 || a.substr(unit_a) == b.substr(unit_b);
   return fmt::format("{} to {}", same_unit ? a.substr(0, unit_a) : a, b);
+}
+
+// What was seen of a finding that nothing could price.
+std::string unpriced_text(const Finding& finding) {
+  if (finding.status != FindingStatus::measured) return "not measured";
+  if (const double device = seen_cost(finding); device > 0)
+    return duration_text(device) + " of device time seen, gain unknown";
+  const auto host = std::ranges::find(finding.evidence, "host blocked", &Evidence::name);
+  return host != finding.evidence.end()
+             ? duration_text(host->value) + " of host time seen, gain unknown"
+             : "not measured";
 }
 
 }  // namespace
@@ -85,10 +97,7 @@ std::string percent_text(double fraction) {
 }
 
 std::string gain_text(const Finding& finding) {
-  if (!finding.gain) {
-    const double seen = finding.status == FindingStatus::measured ? seen_cost(finding) : 0;
-    return seen > 0 ? duration_text(seen) + " of device time seen, gain unknown" : "not measured";
-  }
+  if (!finding.gain) return unpriced_text(finding);
   const Gain& gain = *finding.gain;
   if (gain.step_time) {
     std::string text = fmt::format("saves about {} per step",
