@@ -31,6 +31,8 @@ class Reader {
     if (first != '{' && first != '[') return Error{.message = "is not a JSON object or array"};
     window_.consume(1);
     if (Status read = first == '[' ? read_events() : read_members(); !read) return read.error();
+    // Where blanks are skipped an error looks like the end.
+    if (window_.error()) return *window_.error();
     result_.cut_short = result_.cut_short || !stream_.damage().empty();
     if (!stream_.damage().empty()) ++result_.repairs[stream_.damage()];
     return std::move(result_);

@@ -12,7 +12,7 @@ TextWindow::TextWindow(BlockStream& stream)
 Status TextWindow::hold(size_t bytes) {
   while (!at_end_ && size() < bytes) {
     Result<std::span<char>> block = stream_.next();
-    if (!block) return block.error();
+    if (!block) return *(error_ = block.error());
     at_end_ = block->empty();
     if (!at_end_) append(*block);
   }

@@ -2,6 +2,7 @@
 // padded as parsers want it.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,8 @@ class TextWindow {
   std::string_view text() const { return {begin_, size()}; }
   char* data() { return begin_; }
   bool at_end() const { return at_end_; }
+  /// Why the stream could not be read on, if that is what ended it.
+  const std::optional<Error>& error() const { return error_; }
   /// Bytes of the inflated text consumed so far.
   uint64_t position() const { return position_; }
 
@@ -42,6 +45,7 @@ class TextWindow {
   bool in_own_ = true;
   uint64_t position_ = 0;
   bool at_end_ = false;
+  std::optional<Error> error_;
 };
 
 }  // namespace stallscope
