@@ -230,18 +230,22 @@ std::optional<PythonCodeFacts> PythonStacks::read_code(uint64_t address) {
 
 std::optional<PythonStacks::Place> PythonStacks::place(const PythonFrame& frame) {
   auto known = codes_.find(frame.code);
-  if (known != codes_.end() && known->second) {
+  if (known != codes_.end()) {
     // Code of a module is freed once it has run, and its memory used again.
     const PythonLayout& layout = *runtime_.layout;
-    if (memory_.pointer(frame.code + name_offset(layout)) != known->second->name_address ||
-        memory_.pointer(frame.code + layout.code_lines) != known->second->lines_address) {
+    if (memory_.pointer(frame.code + name_offset(layout)) != known->second.name_address ||
+        memory_.pointer(frame.code + layout.code_lines) != known->second.lines_address) {
       codes_.erase(known);
       known = codes_.end();
     }
   }
-  if (known == codes_.end()) known = codes_.emplace(frame.code, read_code(frame.code)).first;
-  if (!known->second) return std::nullopt;
-  const PythonCodeFacts& facts = *known->second;
+  if (known == codes_.end()) {
+    // What cannot be read now may be code later: only what was read is kept.
+    std::optional<PythonCodeFacts> read = read_code(frame.code);
+    if (!read) return std::nullopt;
+    known = codes_.emplace(frame.code, std::move(*read)).first;
+  }
+  const PythonCodeFacts& facts = known->second;
   return Place{facts.function, facts.file,
                python_line(runtime_.layout->lines, facts.lines, facts.first_line, frame.unit)};
 }

@@ -75,7 +75,7 @@ class PythonStacks {
   PythonRuntime runtime_;
   PythonLock lock_;
   uint64_t code_type_ = 0;  ///< address of PyCode_Type, once seen
-  std::unordered_map<uint64_t, std::optional<PythonCodeFacts>> codes_;
+  std::unordered_map<uint64_t, PythonCodeFacts> codes_;
   /// A piece of the data stack, copied in one read: neighbouring frames lie in it.
   std::vector<uint8_t> window_;
   uint64_t window_begin_ = 0;
