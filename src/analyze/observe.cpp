@@ -5,9 +5,9 @@
 #include <tuple>
 
 #include "analyze/observe_parts.h"
-#include "base/parallel.h"
 #include "analyze/queue_depth.h"
 #include "analyze/timeline.h"
+#include "base/parallel.h"
 
 namespace stallscope {
 namespace {

@@ -15,13 +15,15 @@ class Merger {
   Merger(const Trace& from, Trace& into)
       : from_(from), into_(into), stacks_(from.stack_count()), tracks_(from.tracks.size()) {}
 
-  uint64_t add_all(Ns realtime_offset) {
+  /// All events that `is_wanted`, given with the process in `into` and its time.
+  template <typename Wanted>
+  uint64_t add(Ns realtime_offset, const Wanted& is_wanted) {
     uint64_t added = 0;
     for (EventId id = 0; id < from_.size(); ++id) {
       Event event = from_.event(id);
       const std::optional<uint32_t> process = process_of(event.track);
-      if (!process || marks_step(event)) continue;
       event.start -= realtime_offset;
+      if (!process || !is_wanted(event, *process)) continue;
       event.track = track(event.track, *process);
       event.name = text(event.name);
       event.stack = stack(event.stack);
@@ -38,12 +40,6 @@ class Merger {
     const auto found = std::ranges::find(into_.processes, pid, &Process::pid);
     if (found == into_.processes.end()) return std::nullopt;
     return static_cast<uint32_t>(found - into_.processes.begin());
-  }
-
-  bool marks_step(const Event& event) const {
-    const std::string_view name = from_.text(event.name);
-    return event.kind == EventKind::range &&
-           step_marker_index(name.data(), name.size()) < kStepMarkerCount;
   }
 
   TrackId track(TrackId id, uint32_t process) {
@@ -98,10 +94,44 @@ class Merger {
   std::unordered_map<PayloadId, PayloadId> payloads_;
 };
 
+/// When somebody announced collectives, by process.
+class Announced {
+ public:
+  explicit Announced(const Trace& trace) : intervals_(trace.processes.size()) {
+    for (EventId id = 0; id < trace.size(); ++id)
+      if (trace.kinds()[id] == EventKind::collective)
+        intervals_[trace.tracks[trace.tracks_of_events()[id]].process].emplace_back(
+            trace.starts()[id], trace.end(id));
+    for (auto& own : intervals_) std::ranges::sort(own);
+  }
+
+  bool covers(uint32_t process, Ns time) const {
+    // Clocks are converted, and the list's time is taken somewhere within the call.
+    constexpr Ns kSlack = 100'000;
+    const auto& own = intervals_[process];
+    const auto after = std::ranges::upper_bound(own, time + kSlack, {}, &std::pair<Ns, Ns>::first);
+    return after != own.begin() && time - kSlack <= std::prev(after)->second;
+  }
+
+ private:
+  std::vector<std::vector<std::pair<Ns, Ns>>> intervals_;
+};
+
 }  // namespace
 
 uint64_t merge_profile(const Trace& profile, Ns realtime_offset, Trace& into) {
-  return Merger(profile, into).add_all(realtime_offset);
+  return Merger(profile, into).add(realtime_offset, [&](const Event& event, uint32_t) {
+    const std::string_view name = profile.text(event.name);
+    return event.kind != EventKind::range ||
+           step_marker_index(name.data(), name.size()) >= kStepMarkerCount;
+  });
+}
+
+uint64_t merge_collectives(const Trace& list, Ns realtime_offset, Trace& into) {
+  const Announced announced(into);
+  return Merger(list, into).add(realtime_offset, [&](const Event& event, uint32_t process) {
+    return event.kind == EventKind::collective && !announced.covers(process, event.start);
+  });
 }
 
 }  // namespace stallscope

@@ -1,5 +1,4 @@
-// A profile that the recorded program made of itself, put where the recording
-// has a hole because of it.
+// What a recorded program left about itself, put into the recording.
 #pragma once
 
 #include "trace/trace.h"
@@ -11,5 +10,9 @@ namespace stallscope {
 /// that mark steps are left out: they would hide the program's own marks. To be called before
 /// into.finish(). Returns the number of events added.
 uint64_t merge_profile(const Trace& profile, Ns realtime_offset, Trace& into);
+
+/// The same for a list of collectives: those that `into` does not have already, because somebody
+/// announced them.
+uint64_t merge_collectives(const Trace& list, Ns realtime_offset, Trace& into);
 
 }  // namespace stallscope

@@ -77,6 +77,19 @@ void merge_profiles(const std::string& folder, const RunManifest* manifest, Ns r
   }
 }
 
+/// Collectives that the program started without Python.
+void merge_collective_lists(const std::string& folder, const RunManifest* manifest,
+                            Ns realtime_offset, const ImportOptions& options, Trace& trace) {
+  for (const std::string& file : recorded_files(folder, manifest, kCollectivesSuffix)) {
+    const Result<Trace> list = import_trace(file, options);
+    if (list)
+      merge_collectives(*list, realtime_offset, trace);
+    else
+      trace.health.warnings.push_back("a list of collectives cannot be read: " +
+                                      list.error().to_string());
+  }
+}
+
 Result<Trace> read_folder(const std::string& folder, const ImportOptions& options) {
   const Result<RunManifest> manifest = manifest_of(folder);
   std::error_code error;
@@ -112,6 +125,7 @@ Result<Trace> read_folder(const std::string& folder, const ImportOptions& option
     if (const Status status = read_samples(file, trace); !status)
       trace.health.warnings.push_back("stack samples cannot be read: " +
                                       status.error().to_string());
+  merge_collective_lists(folder, manifest ? &*manifest : nullptr, realtime_offset, options, trace);
   merge_profiles(folder, manifest ? &*manifest : nullptr, realtime_offset, options, trace);
   if (manifest) apply_manifest(*manifest, trace);
   if (segments.empty() && samples.empty())

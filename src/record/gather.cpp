@@ -104,7 +104,7 @@ struct File {
   File& operator=(const File&) = delete;
 };
 
-/// The rank of the process that left a profile of itself, by its segment beside it.
+/// The rank of the process that left a file about itself, by its segment beside it.
 int32_t rank_of_profile(const fs::path& profile) {
   const std::string name = profile.filename().string();
   const fs::path segment =
@@ -120,7 +120,8 @@ bool move_file(const fs::path& from, const fs::path& folder, bool by_rank, Bytes
   const uint64_t size = fs::file_size(from, error);
   if (error) return false;
   SegmentUse use = segment_use(source.fd, size);
-  if (from.extension() == kProfileSuffix) use.rank = rank_of_profile(from);
+  if (from.extension() == kProfileSuffix || from.extension() == kCollectivesSuffix)
+    use.rank = rank_of_profile(from);
   fs::path to = folder;
   if (by_rank)
     to /= use.rank < 0 ? std::string(kLocalFolder)

@@ -7,13 +7,6 @@
 namespace stallscope {
 namespace {
 
-/// struct _gil_runtime_state, the same from 3.8 to 3.14 in builds that have a lock.
-struct Lock {
-  uint64_t interval_us;
-  uint64_t last_holder;
-  uint32_t locked;
-  uint32_t padding;
-};
 constexpr uint64_t kInterval = 5000;
 constexpr int kMostTries = 20;
 
@@ -25,12 +18,12 @@ void PythonLock::find(uint64_t interpreter, std::span<const uint64_t> thread_sta
   // Until 3.11 the runtime has the lock, near its begin; later the interpreter has it.
   const uint64_t begin = runtime_.layout->minor <= 11 ? runtime_.runtime : interpreter;
   constexpr size_t kPiece = 64 * 1024, kPieces = 8;
-  std::vector<uint8_t> bytes(kPiece + sizeof(Lock));
+  std::vector<uint8_t> bytes(kPiece + sizeof(Words));
   for (size_t piece = 0; piece < kPieces; ++piece) {
     const uint64_t at = begin + piece * kPiece;
     if (!memory_.read(at, bytes.data(), bytes.size())) return;
     for (size_t offset = 0; offset < kPiece; offset += sizeof(uint64_t)) {
-      Lock lock;
+      Words lock;
       std::memcpy(&lock, bytes.data() + offset, sizeof lock);
       if (lock.interval_us != kInterval || lock.locked > 1 ||
           std::ranges::find(thread_states, lock.last_holder) == thread_states.end())
@@ -43,9 +36,13 @@ void PythonLock::find(uint64_t interpreter, std::span<const uint64_t> thread_sta
 
 std::optional<uint64_t> PythonLock::holder() const {
   if (!found()) return std::nullopt;
-  const std::optional<Lock> lock = memory_.get<Lock>(address_);
-  if (!lock || lock->interval_us != kInterval) return std::nullopt;
-  return lock->locked == 1 ? lock->last_holder : 0;
+  const std::optional<Words> words = memory_.get<Words>(address_);
+  return words ? holder_of(*words) : std::nullopt;
+}
+
+std::optional<uint64_t> PythonLock::holder_of(const Words& words) {
+  if (words.interval_us != kInterval) return std::nullopt;
+  return words.locked == 1 ? words.last_holder : 0;
 }
 
 }  // namespace stallscope

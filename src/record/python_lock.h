@@ -14,6 +14,14 @@ namespace stallscope {
 /// holds: the switch interval of 5 ms, the thread that had it last, and a flag.
 class PythonLock {
  public:
+  /// struct _gil_runtime_state, the same from 3.8 to 3.14 in builds that have a lock.
+  struct Words {
+    uint64_t interval_us = 0;
+    uint64_t last_holder = 0;
+    uint32_t locked = 0;
+    uint32_t padding = 0;
+  };
+
   PythonLock(pid_t pid, const PythonRuntime& runtime) : memory_(pid), runtime_(runtime) {}
 
   /// Looks for the lock of the first interpreter, given its thread states. A few tries are
@@ -21,8 +29,12 @@ class PythonLock {
   void find(uint64_t interpreter, std::span<const uint64_t> thread_states);
   bool found() const { return address_ != 0; }
 
+  /// Where its words lie, for who reads them together with others; 0 = not found.
+  uint64_t address() const { return address_; }
+
   /// The thread state of the holder, 0 when nobody holds it; nullopt when unknown.
   std::optional<uint64_t> holder() const;
+  static std::optional<uint64_t> holder_of(const Words& words);
 
  private:
   RemoteMemory memory_;

@@ -19,6 +19,10 @@ constexpr char kDebugCookie[] = "xdebugpy";
 // glibc keeps the kernel's number of a thread here in struct pthread (x86-64, since 2.2).
 constexpr uint64_t kPthreadTid = 720;
 
+// What is read of a frame, and of the data stack around it at once.
+constexpr size_t kFrameBytes = 112;
+constexpr uint64_t kWindow = 4096;
+
 // No interpreter has more; a damaged list ends.
 constexpr size_t kMostInterpreters = 64, kMostThreads = 4096;
 constexpr uint64_t kLongestText = 4096, kLongestTable = 1 << 20;
@@ -115,10 +119,52 @@ void PythonStacks::find_lock(const std::vector<PythonThread>& threads) {
     lock_.find(*interpreter, states);
 }
 
+std::optional<uint64_t> PythonStacks::lock_holder() {
+  return lock_words_ ? PythonLock::holder_of(*lock_words_) : lock_.holder();
+}
+
+bool PythonStacks::read_at_hint(const PythonThread& thread, const Hint& hint, uint64_t& first,
+                                uint64_t& frame) {
+  const PythonLayout& layout = *runtime_.layout;
+  RemoteMemory::Piece pieces[4];
+  size_t count = 0;
+  pieces[count++] = {thread.state + layout.thread_frame, &first, sizeof first};
+  if (hint.indirect != 0)
+    pieces[count++] = {hint.indirect + static_cast<uint32_t>(layout.frame_indirect), &frame,
+                       sizeof frame};
+  if (hint.window != 0) {
+    window_.resize(kWindow);
+    window_begin_ = hint.window;
+    pieces[count++] = {hint.window, window_.data(), kWindow};
+  }
+  PythonLock::Words words;
+  const bool with_lock = lock_.found() && !lock_words_;
+  if (with_lock) pieces[count++] = {lock_.address(), &words, sizeof words};
+  if (!memory_.read({pieces, count})) {
+    window_.clear();
+    return false;
+  }
+  if (with_lock) lock_words_ = words;
+  return true;
+}
+
+uint64_t PythonStacks::innermost(const PythonThread& thread, Hint& hint) {
+  const PythonLayout& layout = *runtime_.layout;
+  uint64_t first = 0, frame = 0;
+  if (!read_at_hint(thread, hint, first, frame)) {
+    hint = {.exact = hint.exact || hint.window != 0, .none = hint.none || hint.exact};
+    if (!memory_.read(thread.state + layout.thread_frame, &first, sizeof first)) return 0;
+  }
+  if (layout.frame_indirect < 0 || first == 0) return first;
+  if (first != hint.indirect) {
+    hint.indirect = first;
+    frame = memory_.pointer(first + static_cast<uint32_t>(layout.frame_indirect)).value_or(0);
+  }
+  return frame;
+}
+
 std::optional<PythonStacks::FrameWords> PythonStacks::read_frame(uint64_t address) {
   const PythonLayout& layout = *runtime_.layout;
-  constexpr size_t kFrameBytes = 112;
-  constexpr uint64_t kWindow = 4096;
   const auto inside = [&] {
     return address >= window_begin_ && address + kFrameBytes <= window_begin_ + window_.size();
   };
@@ -145,12 +191,18 @@ std::optional<PythonStacks::FrameWords> PythonStacks::read_frame(uint64_t addres
 std::vector<PythonFrame> PythonStacks::walk(const PythonThread& thread) {
   const PythonLayout& layout = *runtime_.layout;
   window_.clear();
-  std::optional<uint64_t> address = memory_.pointer(thread.state + layout.thread_frame);
-  if (address && layout.frame_indirect >= 0 && *address != 0)
-    address = memory_.pointer(*address + static_cast<uint32_t>(layout.frame_indirect));
+  constexpr size_t kMostHints = 4096;
+  if (hints_.size() > kMostHints) hints_.clear();  // of threads that have long ended
+  Hint& hint = hints_[thread.state];
+  uint64_t address = innermost(thread, hint);
+  if (address != 0 && !layout.frame_objects && !hint.none) {
+    // Room above for calls that are deeper next time.
+    constexpr uint64_t kRoom = 512;
+    hint.window = address + kFrameBytes + (hint.exact ? 0 : kRoom) - kWindow;
+  }
   std::vector<PythonFrame> frames;
-  while (address && *address != 0 && frames.size() < kMaxFrames) {
-    const std::optional<FrameWords> frame = read_frame(*address);
+  while (address != 0 && frames.size() < kMaxFrames) {
+    const std::optional<FrameWords> frame = read_frame(address);
     if (!frame) return {};
     const bool shim = layout.frame_owner >= 0 && frame->owner >= kOwnerInterpreter;
     if (!shim) {

@@ -41,8 +41,11 @@ class PythonStacks {
   /// Threads of all interpreters; empty while the interpreter is not ready, or ended.
   std::vector<PythonThread> threads() const;
 
-  /// The thread state that holds the interpreter's lock, 0 when none does; nullopt when unknown.
-  std::optional<uint64_t> lock_holder() const { return lock_.holder(); }
+  /// Begins another look at the process: what was read before is old.
+  void begin_look() { lock_words_.reset(); }
+  /// The thread state that held the interpreter's lock when the first stack of this look was
+  /// taken, 0 when none did; nullopt when unknown.
+  std::optional<uint64_t> lock_holder();
   /// Looks for the lock among what belongs to these threads, unless it is known.
   void find_lock(const std::vector<PythonThread>& threads);
 
@@ -65,6 +68,17 @@ class PythonStacks {
     uint64_t code, previous, instruction;
     uint8_t owner;
   };
+  /// Where a thread's stack was found last: it is mostly there again, so that all of it and the
+  /// lock are read by one call.
+  struct Hint {
+    uint64_t indirect = 0;  ///< what leads to the innermost frame, until 3.12
+    uint64_t window = 0;    ///< begin of the piece of the data stack; 0 = none
+    bool exact = false;     ///< no room is left above the innermost frame: memory ends there
+    bool none = false;      ///< nor are all of the bytes below it there
+  };
+  /// The address of the innermost frame; 0 when there is none.
+  uint64_t innermost(const PythonThread& thread, Hint& hint);
+  bool read_at_hint(const PythonThread& thread, const Hint& hint, uint64_t& first, uint64_t& frame);
   std::optional<FrameWords> read_frame(uint64_t address);
   std::optional<PythonCodeFacts> read_code(uint64_t address);
   std::optional<std::string> read_text(uint64_t address) const;
@@ -79,6 +93,8 @@ class PythonStacks {
   /// A piece of the data stack, copied in one read: neighbouring frames lie in it.
   std::vector<uint8_t> window_;
   uint64_t window_begin_ = 0;
+  std::unordered_map<uint64_t, Hint> hints_;  ///< by thread state
+  std::optional<PythonLock::Words> lock_words_;
 };
 
 }  // namespace stallscope

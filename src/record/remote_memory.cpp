@@ -14,6 +14,17 @@ bool RemoteMemory::read(uint64_t address, void* into, size_t bytes) const {
   return ::process_vm_readv(pid_, &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
 }
 
+bool RemoteMemory::read(std::span<const Piece> pieces) const {
+  struct iovec local[kMostPieces], remote[kMostPieces];
+  size_t count = 0, bytes = 0;
+  for (const Piece& piece : pieces.first(std::min(pieces.size(), kMostPieces))) {
+    local[count] = {piece.into, piece.bytes};
+    remote[count++] = {reinterpret_cast<void*>(piece.address), piece.bytes};
+    bytes += piece.bytes;
+  }
+  return ::process_vm_readv(pid_, local, count, remote, count, 0) == static_cast<ssize_t>(bytes);
+}
+
 std::string RemoteMemory::c_string(uint64_t address, size_t limit) const {
   std::string text(limit, '\0');
   // A text may end just before memory that is not mapped: read up to the page's end first.

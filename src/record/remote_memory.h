@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace stallscope {
@@ -18,6 +19,15 @@ class RemoteMemory {
 
   /// All of `bytes` or nothing.
   bool read(uint64_t address, void* into, size_t bytes) const;
+
+  /// Several places by one call, which costs hardly more than one place: all of them or nothing.
+  struct Piece {
+    uint64_t address;
+    void* into;
+    size_t bytes;
+  };
+  static constexpr size_t kMostPieces = 8;
+  bool read(std::span<const Piece> pieces) const;
 
   template <typename T>
   std::optional<T> get(uint64_t address) const {

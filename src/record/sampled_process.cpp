@@ -92,7 +92,7 @@ bool SampledProcess::take_stack(Thread& thread) {
 
 size_t SampledProcess::sample(Ns now, Ns longest) {
   size_t written = 0;
-  const std::optional<uint64_t> holder = stacks_.lock_holder();
+  stacks_.begin_look();
   for (auto& [tid, thread] : threads_) {
     const CpuUse use = cpu_use(thread);
     if (thread.seen && thread.has_stack) {
@@ -100,9 +100,11 @@ size_t SampledProcess::sample(Ns now, Ns longest) {
                     state_of(thread, use, now - thread.start));
       ++written;
     }
-    // A thread without CPU time since the last look has the same stack.
-    if (!use.known || use.on_cpu_ns > 0 || !thread.seen) thread.has_stack = take_stack(thread);
-    thread.has_lock = holder.value_or(thread.thread.state) == thread.thread.state;
+    // A thread without CPU time since the last look has the same stack, and the lock or not.
+    if (!use.known || use.on_cpu_ns > 0 || !thread.seen) {
+      thread.has_stack = take_stack(thread);
+      thread.has_lock = stacks_.lock_holder().value_or(thread.thread.state) == thread.thread.state;
+    }
     thread.seen = true;
     thread.start = now;
   }

@@ -28,6 +28,8 @@ namespace stallscope {
 inline constexpr std::string_view kSampleSuffix = ".samples";
 /// A profile that the program made of itself: PID.N and this; the profiler's own format.
 inline constexpr std::string_view kProfileSuffix = ".profile";
+/// Collectives that were started without Python, as event lines in CLOCK_REALTIME: PID.N and this.
+inline constexpr std::string_view kCollectivesSuffix = ".collectives";
 inline constexpr std::string_view kSampleMagic = "stallscope-samples 1";
 
 /// Collects lines; the owner appends them to a file now and then.

@@ -151,3 +151,48 @@ def test_collectives_of_gloo_ranks(tool, tmp_path):
     groups = {event["group"] for event in events if event.get("bytes")}
     assert len(groups) == 1
     assert {rank["rank"] for rank in tool.report(out)["ranks"]} == {0, 1}
+
+
+DDP = """
+import torch, torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+torch.manual_seed(0)
+torch.set_num_threads(1)
+dist.init_process_group("gloo")
+model = DistributedDataParallel(torch.nn.Linear(100, 100))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(12):
+    optimizer.zero_grad()
+    loss = model(torch.ones(4, 100)).square().mean()
+    loss.backward()  # mark: backward
+    optimizer.step()
+    dist.all_reduce(loss.detach())
+dist.destroy_process_group()
+"""
+
+
+def test_collectives_that_the_reducer_starts_without_python(tool, tmp_path):
+    python, out = python_with("torch"), tmp_path / "out"
+    program = tmp_path / "program.py"
+    program.write_text(DDP)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    script = " & ".join(f"RANK={rank} {python} {program}" for rank in (0, 1))
+    tool("run", "-q", "-o", out, "--", "sh", "-c", f"{script} & wait", timeout=120,
+         env={"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": "2"})
+    events = [json.loads(line) for line in tool("dump", out, "--kind", "collective").stdout.splitlines()]
+    line = next(n for n, text in enumerate(DDP.splitlines(), 1) if "# mark: backward" in text)
+    sequences = []
+    for rank in (0, 1):
+        mine = [event for event in events if event["rank"] == rank]
+        # One bucket of all parameters per step, from C++; the loss, from Python, is there once.
+        buckets = [event for event in mine if event.get("bytes") == 4 * (100 * 100 + 100)
+                   and event["detail"] == "all-reduce"]
+        assert [event["name"] for event in buckets] == ["gloo:all_reduce"] * 12
+        assert all(event["payload"]["worldSize"] == 2 and event["async"] == 1 for event in buckets)
+        assert all(any(f["file"].endswith("program.py") and f["line"] == line for f in event["stack"])
+                   for event in buckets)
+        assert sum(event["detail"] == "all-reduce" and event.get("bytes") == 4 for event in mine) == 12
+        sequences.append([event["sequence"] for event in buckets])
+    assert sequences[0] == sequences[1] == sorted(set(sequences[0]))

@@ -184,6 +184,29 @@ def mark_distributed(mark, module):
     for attribute, operation in COLLECTIVES.items():
         mark.collective(groups, attribute, "c10d::" + attribute, operation)
     mark.collective(module.Work, "wait", "c10d::wait", WAIT)
+    watch_flight_recorder(mark)
+
+
+def watch_flight_recorder(mark):
+    """What C++ starts by itself is told when the program ends."""
+    import atexit
+    import importlib.util
+
+    spec = importlib.util.spec_from_file_location(
+        "_stallscope_flight", os.path.join(os.path.dirname(os.path.abspath(__file__)), "stallscope_flight.py"))
+    flight = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(flight)
+    flight.install()
+
+    def save():
+        try:
+            flight.save(FOLDER)
+        except Exception as error:  # this version of torch has none, or keeps something else
+            mark.left_out.append("collectives from C++ (%s)" % error)
+            mark.save()
+
+    atexit.register(save)
+    mark.marked.append("torch.distributed flight recorder")
 
 
 def mark_dynamo(mark, module):
