@@ -143,6 +143,77 @@ def torch_profiler_still_works():
 
 
 @check
+def the_programs_own_profile_fills_its_hole():
+    needs_torch()
+    program = OUT / "profiled.py"
+    program.write_text("import torch, torch.profiler as p\n"
+                       "x = torch.randn(512, 512, device='cuda')\n"
+                       "for i in range(20): (x @ x).sum().item()\n"
+                       "with p.profile(activities=[p.ProfilerActivity.CPU, p.ProfilerActivity.CUDA]) as prof:\n"
+                       "    for i in range(5): (x @ x).sum().item()\n"
+                       f"prof.export_chrome_trace({str(OUT / 'own.json')!r})\n")
+    _, report = record("own-profile", sys.executable, program)
+    expect(report["trust"]["holes"], "the window of the profiler is no hole")
+    expect(any("fills the hole" in warning for warning in report["warnings"]), "its profile was not read")
+
+
+GRAPH = """import torch
+x = torch.randn(256, 256, device='cuda')
+y = torch.empty_like(x)
+def body():
+    torch.mm(x, x, out=y)  # mark: first
+    torch.mm(y, y, out=x)  # mark: second
+    x.div_(x.norm())
+body()
+graph = torch.cuda.CUDAGraph()
+with torch.cuda.graph(graph):
+    body()
+for _ in range(50):
+    graph.replay()  # mark: replay
+torch.cuda.synchronize()
+"""
+
+
+def graph_check(level):
+    def checks_graph():
+        needs_torch()
+        program = OUT / "graph.py"
+        program.write_text(GRAPH)
+        line = {text.split("# mark: ")[1]: n for n, text in enumerate(GRAPH.splitlines(), 1) if "# mark: " in text}
+        _, report = record(f"graph-{level}", sys.executable, program, options=("--gpu", level))
+        rows = [row for rank in report["ranks"] for row in rank["graphs"] or ()]
+        lines = {row["line"] for row in rows}
+        expect({line["first"], line["second"]} <= lines, f"captured at lines {sorted(map(str, lines))}")
+        expect(all((row["replayedAt"] or "").endswith(f":{line['replay']}") for row in rows), "replayed elsewhere")
+        expect(any(row["replays"] == 50 for row in rows), f"replays {sorted({row['replays'] for row in rows})}")
+        return f"{sum(row['nodes'] for row in rows):.0f} nodes at {len(lines)} lines"
+    checks_graph.__name__ = f"nodes of CUDA graphs lead to the lines that captured them (--gpu {level})"
+    return check(checks_graph)
+
+
+for level in ("light", "full"):
+    graph_check(level)
+
+
+@check
+def nccl_kernels_have_their_bytes():
+    needs_torch()
+    program = OUT / "nccl.py"
+    program.write_text("import torch, torch.distributed as d\n"
+                       "d.init_process_group('nccl', store=d.HashStore(), rank=0, world_size=1)\n"
+                       "x = torch.ones(1 << 20, device='cuda')\n"
+                       "for i in range(30):\n"
+                       "    torch.cuda.nvtx.range_push('step')\n"
+                       "    (x * 2).sum().item(); d.all_reduce(x); torch.cuda.synchronize()\n"
+                       "    torch.cuda.nvtx.range_pop()\n")
+    _, report = record("nccl", sys.executable, program)
+    rows = [row for rank in report["ranks"] for row in rank["collectives"] or ()]
+    if not rows:
+        raise NotApplicable("one rank alone runs no NCCL kernel here")
+    expect(any(row["bytes"] == 4 << 20 for row in rows), f"bytes {[row['bytes'] for row in rows]}")
+
+
+@check
 def a_forked_worker_does_not_hang():
     needs_torch()
     program = ("import torch, torch.utils.data as d\n"
