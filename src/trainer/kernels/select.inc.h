@@ -21,7 +21,11 @@ void feature_statistics(T* mean, T* squares, const T* pre, size_t batch, size_t 
       for (size_t r = 0; r < rows; ++r)
         for (size_t c = 0; c < columns; ++c) block_mean[c] += block[r * features + c];
       for (size_t c = 0; c < columns; ++c) block_mean[c] /= here;
+      // The next block arrives while this one is read for the second time.
+      const size_t ahead = first + 2 * kStatisticsColumns <= end ? kStatisticsColumns : 0;
       for (size_t r = 0; r < rows; ++r) {
+        for (size_t c = 0; c < ahead; c += 64 / sizeof(T))
+          __builtin_prefetch(block + r * features + ahead + c);
         for (size_t c = 0; c < columns; ++c) {
           const T centred = block[r * features + c] - block_mean[c];
           block_squares[c] += centred * centred;

@@ -76,6 +76,12 @@ void add_to(int32_t& count, int32_t n) {
   if (n != 0) std::atomic_ref<int32_t>(count).fetch_add(n, std::memory_order_relaxed);
 }
 
+// The 64 elements from `x` on.
+template <typename T>
+void fetch_ahead(const T* x) {
+  for (size_t i = 0; i < 64; i += 64 / sizeof(T)) __builtin_prefetch(x + i);
+}
+
 // Collects the survivors of one piece; returns how many, or more than there is room for.
 template <typename T>
 size_t collect(const TopK<T>& it, size_t piece, T threshold) {
@@ -92,6 +98,9 @@ size_t collect(const TopK<T>& it, size_t piece, T threshold) {
     kernels<T>().find_above(bits.data(), it.pre + r * it.features, next - r, it.features,
                             it.mean + statistic, it.scale + statistic, threshold);
     for (size_t word = 0; word < (next - r) * words; ++word) {
+      // Meanwhile the first part of the next rows arrives.
+      if (word % words < words / 4)
+        fetch_ahead(it.pre + (next + word / words) * it.features + word % words * 64);
       for (uint64_t left = bits[word]; left != 0; left &= left - 1) {
         if (found == it.room) return found + 1;
         const size_t feature = word % words * 64 + static_cast<size_t>(std::countr_zero(left));
@@ -160,21 +169,25 @@ template <typename T>
 void top_k_sample(const TopK<T>& it) {
   std::fill_n(it.counts, kTopKBins, 0);
   const size_t elements = it.layers * it.batch * it.features;
-  for (size_t r = 0; r < it.layers * it.batch; ++r) {
-    const T* const row = it.pre + r * it.features;
-    const size_t statistic = r / it.batch * it.features;
-    const size_t step = elements < kTopKBins * kSampleStride ? 1 : kSampleStride;
-    for (size_t run = first_sampled(r, step); run * kSampledRun < it.features; run += step) {
-      const size_t end = std::min((run + 1) * kSampledRun, it.features);
-      for (size_t f = run * kSampledRun; f < end; ++f) {
-        const auto score =
-            static_cast<double>((row[f] - it.mean[statistic + f]) * it.scale[statistic + f]);
-        if (std::isnan(score)) continue;
-        const double bin = (score - kLowestScore) * kBinsPerScore;
-        ++it.counts[static_cast<size_t>(std::clamp(bin, 0.0, kTopKBins - 1.0))];
+  const size_t step = elements < kTopKBins * kSampleStride ? 1 : kSampleStride;
+  for_each_piece(it, [&](size_t piece) {
+    int32_t own[kTopKBins] = {};
+    for (size_t r = first_row(it, piece); r < first_row(it, piece + 1); ++r) {
+      const T* const row = it.pre + r * it.features;
+      const size_t statistic = r / it.batch * it.features;
+      for (size_t run = first_sampled(r, step); run * kSampledRun < it.features; run += step) {
+        const size_t end = std::min((run + 1) * kSampledRun, it.features);
+        for (size_t f = run * kSampledRun; f < end; ++f) {
+          const auto score =
+              static_cast<double>((row[f] - it.mean[statistic + f]) * it.scale[statistic + f]);
+          if (std::isnan(score)) continue;
+          const double bin = (score - kLowestScore) * kBinsPerScore;
+          ++own[static_cast<size_t>(std::clamp(bin, 0.0, kTopKBins - 1.0))];
+        }
       }
     }
-  }
+    for (size_t bin = 0; bin < kTopKBins; ++bin) add_to(it.counts[bin], own[bin]);
+  });
 }
 
 template <typename T>
