@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "analyze/places.h"
 #include "cli/source_analysis.h"
 
 namespace stallscope {
@@ -21,14 +22,14 @@ std::string script_of(std::span<const std::string> command) {
   return script != command.end() && fs::is_regular_file(*script, error) ? *script : std::string();
 }
 
-// Files that stacks name and that lie here. The places of observations are the
-// user's own; frames further out are the user's too when they lie beside them.
+// Files that stacks name and that lie here, but for those of libraries: nobody mends
+// the lines of an installed package, and theirs would bury the user's own.
 std::set<std::string> files_in_stacks(const RunSummary& run) {
   std::set<std::string> files;
   std::error_code error;
   const auto add = [&](const Observation& observation) {
     const std::string& file = observation.place.file;
-    if (!file.empty() && fs::is_regular_file(file, error))
+    if (!file.empty() && !is_library_file(file) && fs::is_regular_file(file, error))
       files.insert(fs::absolute(file).string());
   };
   for (const RankSummary& rank : run.ranks) std::ranges::for_each(rank.observations, add);

@@ -25,7 +25,10 @@ PACKAGES = {
     "jax/__init__.py": "", "jax/_src/__init__.py": "",
     "jax/_src/tree_util.py": "from burner import burn\ndef tree_flatten(): burn(0.008)\n",
     "torch/__init__.py": "",
-    "torch/serialization.py": "from burner import burn\ndef save(): burn(0.002)\n",
+    # Beside what runs, a loop that lint would find in a program of the user's own.
+    "torch/serialization.py": "from burner import burn\ndef save(): burn(0.002)\n"
+                              "def train(model, loader):\n    import torch\n    for batch in loader:\n"
+                              "        loss = model(batch)\n        loss.backward()\n        print(loss.item())\n",
 }
 TRAIN = """\
 import ctypes, logging, sys
@@ -68,7 +71,7 @@ for _ in range(40):
 
 
 @pytest.fixture
-def rank(tool, compile_c, tmp_path):
+def report(tool, compile_c, tmp_path):
     library = compile_c("marks", MARKS, "-shared", "-fPIC")
     for name, text in PACKAGES.items():
         path = tmp_path / "site-packages" / name
@@ -77,11 +80,11 @@ def rank(tool, compile_c, tmp_path):
     (tmp_path / "train.py").write_text(TRAIN)
     tool("run", "-q", "-o", tmp_path / "out", "--annotate", "off", "--", sys.executable, "train.py", library,
          cwd=tmp_path, env={"PYTHONPATH": str(tmp_path / "site-packages")})
-    found, = tool.report(tmp_path / "out")["ranks"]
-    return found
+    return tool.report(tmp_path / "out")
 
 
-def test_host_time_is_charged_to_known_costs_functions_and_lines(rank):
+def test_host_time_is_charged_to_known_costs_functions_and_lines(report):
+    rank, = report["ranks"]
     line = {text.split("# mark: ")[1]: number
             for number, text in enumerate(TRAIN.splitlines(), 1) if "# mark: " in text}
     costs = {row["cost"]: row for row in rank["hostCosts"]}
@@ -101,3 +104,6 @@ def test_host_time_is_charged_to_known_costs_functions_and_lines(rank):
     lines = {row["line"]: row for row in rank["hotLines"] if row["file"].endswith("train.py")}
     assert lines[line["own"]]["inclusiveFraction"] == pytest.approx(10 / 35, abs=0.06)
     assert lines[line["own"]]["ownFraction"] < 0.02
+    # The lines of an installed package are nobody's to mend.
+    assert {place["file"] for finding in report["findings"] if finding["status"] != "measured"
+            for place in finding["locations"] if "site-packages" in place["file"]} == set()
