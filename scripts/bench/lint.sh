@@ -2,8 +2,8 @@
 # `stallscope lint` beside ruff's default rules on PyTorch's own package (1.2 M
 # lines of Python), and beside TorchFix per line; in one run, as ratios. Goals:
 # cold at most 3 times ruff and 500 MB, warm at most ruff's cold time, 100 times
-# TorchFix per line, one 300-line file at most 60 ms. Peers and the package come
-# from the Python package index into deps/lint-bench.
+# TorchFix per line, one 300-line file at most 60 ms, a LibTorch file at most 1.2 s.
+# Peers and the package come from the Python package index into deps/lint-bench.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 bench=deps/lint-bench

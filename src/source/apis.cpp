@@ -24,14 +24,15 @@ const Set kMasks = {"isnan",       "isinf", "isfinite", "eq",          "ne",    
                     "logical_xor", "any",   "all",      "isin",        "isclose",    "signbit",
                     "bool",        "gt_",   "lt_",      "greater",     "less",       "not_equal"};
 const Set kNumberMethods = {
-    "size",          "dim",         "numel",          "nelement",   "ndimension",
-    "element_size",  "stride",      "data_ptr",       "get_device", "is_floating_point",
-    "is_contiguous", "is_complex",  "storage_offset", "item",       "sizes",
-    "is_cuda",       "defined",     "elapsed_time",   "index",      "count",
-    "startswith",    "endswith",    "isdigit",        "query",      "requires_grad",
-    "has_value",     "scalar_type", "is_leaf",        "is_sparse",  "is_cpu",
-    "is_same",       "nbytes",      "itemsize",       "use_count",  "layout",
-    "sym_size",      "sym_sizes",   "empty",          "has_storage"};
+    "size",          "dim",         "numel",          "nelement",    "ndimension",
+    "element_size",  "stride",      "data_ptr",       "get_device",  "is_floating_point",
+    "is_contiguous", "is_complex",  "storage_offset", "item",        "sizes",
+    "is_cuda",       "defined",     "elapsed_time",   "index",       "count",
+    "startswith",    "endswith",    "isdigit",        "query",       "requires_grad",
+    "has_value",     "scalar_type", "is_leaf",        "is_sparse",   "is_cpu",
+    "is_same",       "nbytes",      "itemsize",       "use_count",   "layout",
+    "sym_size",      "sym_sizes",   "empty",          "has_storage", "dtype",
+    "device",        "options",     "key_set"};
 const Set kTensorOnly = {"backward",
                          "detach",
                          "detach_",
@@ -304,6 +305,10 @@ bool is_dtype(std::string_view argument) {
                  "kbf16", "khalf", "ki64", "kuint", "kbyte", "complex", "precision", "_type"});
 }
 
+bool is_device_module(std::string_view name) {
+  return kDeviceModules.contains(name);
+}
+
 bool is_factory(std::string_view path) {
   return path.starts_with("torch.") && kFactories.contains(last_component(path));
 }
@@ -372,6 +377,7 @@ std::optional<Value> value_of_method(const Value& receiver, std::string_view nam
   if (name == "tolist") return proven(Kind::list);
   if (name == "numpy") return proven(Kind::numpy);
   if (name == "size" && call.count == 0) return proven(Kind::shape);
+  if (name == "type" && call.count == 0) return proven(Kind::text);
   if (name == "keys") return likely(Kind::list);
   if (name == "load_state_dict") return likely(Kind::other);
   if (kNumberMethods.contains(name)) return proven(Kind::number);

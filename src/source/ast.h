@@ -155,6 +155,9 @@ inline Children children(const Ast& ast, NodeId id) {
   return {ast, ast.nodes[id].first_child};
 }
 
+/// The line of `source` that holds `first_byte`, without the blanks around it, cut at 200 bytes.
+std::string_view line_text(std::string_view source, uint32_t first_byte);
+
 /// Parses `source`; the result points into it. Never fails: broken code gives
 /// the nodes that could be read. Nesting beyond kMaxNesting is cut off.
 Ast parse_source(std::string_view source, Grammar grammar);

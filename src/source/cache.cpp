@@ -98,6 +98,7 @@ void describe(Io& io, T& v) {
   } else if constexpr (std::is_same_v<Plain, CallFacts>) {
     io(v.name), io(v.form), io(v.function), io(v.loop), io(v.line), io(v.guards), io(v.receiver),
         io(v.arguments);
+    io(v.first_byte), io(v.last_byte), io(v.column), io(v.line_text);
   } else if constexpr (std::is_same_v<Plain, ClassFacts>) {
     io(v.name), io(v.bases), io(v.is_module);
   } else if constexpr (std::is_same_v<Plain, Candidate>) {

@@ -1,11 +1,12 @@
 #include "source/candidates.h"
-#include "source/roles.h"
 
 #include <algorithm>
 #include <map>
 #include <tuple>
 
 #include "base/file.h"
+#include "source/clause_tests.h"
+#include "source/roles.h"
 
 namespace stallscope {
 namespace {
@@ -20,6 +21,7 @@ class Collector {
         rules_(rules),
         language_(language),
         facts_(facts),
+        tests_(file, facts),
         applies_(rules.clauses().size(), Answer::open) {}
 
   void run() {
@@ -53,8 +55,23 @@ class Collector {
   bool suits_file(const CompiledClause& clause) const {
     if ((clause.languages & language_) == 0) return false;
     const SourceClause& c = *clause.clause;
-    if (!c.file_has.empty() && ast_.source.find(c.file_has) == std::string_view::npos) return false;
-    return c.file_lacks.empty() || ast_.source.find(c.file_lacks) == std::string_view::npos;
+    return c.file_has.empty() || ast_.source.find(c.file_has) != std::string_view::npos;
+  }
+
+  /// Whether the file lacks what the clause wants it to lack; what only another class has is not
+  /// this one's.
+  bool lacks(const CompiledClause& clause, NodeId id) const {
+    const std::string& word = clause.clause->file_lacks;
+    if (word.empty()) return true;
+    const NodeId own = ast_.ancestor(id, K::class_);
+    for (size_t at = ast_.source.find(word); at != std::string_view::npos;
+         at = ast_.source.find(word, at + word.size())) {
+      const auto other = std::ranges::find_if(file_.outline.classes, [&](NodeId c) {
+        return c != own && ast_[c].first_byte <= at && at < ast_[c].last_byte;
+      });
+      if (own == kNoNode || other == file_.outline.classes.end()) return false;
+    }
+    return true;
   }
 
   void run_matcher(const CompiledClause& clause) {
@@ -87,21 +104,13 @@ class Collector {
     }
   }
 
-  /// Whether a value is of the kind a rule asks for, or may be once other files are known.
-  static bool fits(const Value& value, const KindWord& wanted, Certainty least) {
-    if (std::ranges::find(wanted.kinds, value.kind) != wanted.kinds.end()) {
-      return value.certainty >= least && (wanted.flags == 0 || (value.flags & wanted.flags) != 0);
-    }
-    if (value.kind != Kind::unknown || wanted.flags != 0) return false;
-    return least == Certainty::unknown || value.dependency != 0;
-  }
-
   static bool is_about_tensors(const KindWord& word) {
     return std::ranges::find(word.kinds, Kind::device_tensor) != word.kinds.end() ||
            std::ranges::find(word.kinds, Kind::mask) != word.kinds.end();
   }
 
   void consider(const CompiledClause& clause, NodeId id, Bindings bindings, const Value* given) {
+    if (!lacks(clause, id)) return;
     Value subject = given ? *given : subject_of(id);
     if (clause.on && !fits(subject, *clause.on, clause.certainty)) return;
     if (clause.on && !file_.inference.has_tensors() && is_about_tensors(*clause.on)) return;
@@ -113,10 +122,10 @@ class Collector {
       if (!fits(value, *kind, clause.certainty) || value.kind == Kind::unknown) return;
     }
     for (const ArgumentTest& test : clause.clause->args) {
-      if (!argument_fits(id, test)) return;
+      if (!tests_.argument_fits(id, test)) return;
     }
     for (const CompiledNested& nested : clause.nested) {
-      if (nested_holds(id, nested) == nested.negated) return;
+      if (tests_.nested_holds(id, nested) == nested.negated) return;
     }
     const uint32_t guards = file_.guards.around(id) | place_guards(id);
     if ((guards & clause.unless) != 0) return;
@@ -179,179 +188,6 @@ class Collector {
       }
     }
     return name;
-  }
-
-  bool argument_fits(NodeId call, const ArgumentTest& test) const {
-    NodeId found = kNoNode;
-    size_t position = 0;
-    for (NodeId c : children(ast_, call)) {
-      if (ast_[c].role != Role::argument) continue;
-      const bool keyword = ast_[c].kind == K::keyword;
-      const std::string name = keyword ? std::string(ast_[c].text) : std::to_string(position++);
-      if (ast_[c].kind == K::star) return false;  // may hold anything
-      for (size_t at = 0; at <= test.name.size();) {
-        size_t slash = std::min(test.name.find('/', at), test.name.size());
-        if (std::string_view(test.name).substr(at, slash - at) == name)
-          found = keyword ? ast_.child(c, Role::value) : c;
-        at = slash + 1;
-      }
-    }
-    for (const std::string& wanted : test.any_of) {
-      if (wanted == "absent") {
-        if (found == kNoNode) return true;
-      } else if (found == kNoNode) {
-        continue;
-      } else if (wanted == "present") {
-        return true;
-      } else if (wanted == "not-device-tensor") {
-        if (!file_.inference.at(found).is_device()) return true;
-      } else if (wanted == "kept-by-name") {
-        // batch["lengths"]: counts that lie beside a batch's tensors are tensors.
-        const NodeId key =
-            ast_[found].kind == K::subscript ? ast_.child(found, Role::index) : kNoNode;
-        if (key != kNoNode && ast_[key].kind == K::string &&
-            !contains_any(ast_.slice(found), {"config", "cfg", "args", "opt", "param", "group"}))
-          return true;
-      } else if (wanted == "a-device") {
-        if (!is_dtype(ast_.slice(found)) && !is_cpu(ast_.slice(found))) return true;
-      } else if (wanted.starts_with("kind:")) {
-        const KindWord* kind = kind_of(std::string_view(wanted).substr(5));
-        const Value& value = file_.inference.at(found);
-        if (kind && value.kind != Kind::unknown && fits(value, *kind, Certainty::likely))
-          return true;
-      } else if (wanted.starts_with("~")) {
-        if (ast_.slice(found).find(std::string_view(wanted).substr(1)) != std::string_view::npos)
-          return true;
-      } else if (ast_.slice(found) == wanted) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  bool node_is(NodeId id, std::string_view word) const {
-    const K kind = ast_[id].kind;
-    if (word == "for") return kind == K::for_;
-    if (word == "while") return kind == K::while_;
-    if (word == "with") return kind == K::with_;
-    if (word == "if") return kind == K::if_ || kind == K::elif_;
-    if (word == "comprehension") return kind == K::comprehension;
-    if (word == "loop") return kind == K::for_ || kind == K::while_ || kind == K::comprehension;
-    if (word == "function") return kind == K::function;
-    if (word == "call") return kind == K::call;
-    return false;
-  }
-
-  bool nested_holds(NodeId id, const CompiledNested& nested) const {
-    const NestedTest& test = *nested.test;
-    if (test.node == "parameter-loop" || test.node == "inner-loop") {
-      for (uint32_t loop = file_.outline.loop_of[id]; loop != kNone;
-           loop = facts_.loops[loop].parent) {
-        if (test.node == "parameter-loop" && facts_.loops[loop].over_parameters) return true;
-        if (test.node == "inner-loop" &&
-            (facts_.loops[loop].parent != kNone || facts_.loops[loop].comprehension))
-          return true;
-        // The only loop of a function that the step calls; the link tells it from the step's own.
-        const uint32_t flags = facts_.functions[facts_.loops[loop].function].flags;
-        if (test.node == "inner-loop" && (flags & (kMainFunction | kModuleLevel)) == 0) return true;
-      }
-      return false;
-    }
-    if (test.node == "assignment-of-self") return assigns_itself(id);
-    if (test.node == "its-own-loop") return uses_loop_variable(id);
-    auto one = [&](NodeId at) {
-      if (!test.node.empty() && !node_is(at, test.node)) return false;
-      if (test.calls.empty() && test.patterns.empty()) return true;
-      if (std::ranges::any_of(nested.calls,
-                              [&](const CallName& n) { return is_call_of(file_, at, n); }))
-        return true;
-      return std::ranges::any_of(
-          nested.patterns[static_cast<size_t>(ast_.grammar)],
-          [&](const Pattern& p) { return p.match(ast_, file_.names, at).has_value(); });
-    };
-    if (nested.inside) {
-      for (NodeId at = ast_[id].parent; at != kNoNode; at = ast_[at].parent) {
-        if (one(at)) return true;
-        if (ast_[at].kind == K::with_ && with_has(at, one)) return true;
-        if (ast_[at].kind == K::function && test.node != "function") return false;
-      }
-      return false;
-    }
-    for (NodeId at = id; at < ast_[id].end; ++at) {
-      if (at != id && one(at)) return true;
-    }
-    return false;
-  }
-
-  /// A with statement's items are around its body.
-  template <typename Test>
-  bool with_has(NodeId with, Test test) const {
-    for (NodeId item : children(ast_, with)) {
-      if (ast_[item].kind != K::with_item) continue;
-      for (NodeId at = item; at < ast_[item].end; ++at) {
-        if (test(at)) return true;
-      }
-    }
-    return false;
-  }
-
-  /// Whether what a call is about is, or is indexed by, the variable of the innermost loop.
-  bool uses_loop_variable(NodeId id) const {
-    const uint32_t loop = file_.outline.loop_of[id];
-    if (loop == kNone) return false;
-    NodeId callee = ast_.child(id, Role::callee);
-    NodeId object = callee == kNoNode ? kNoNode : ast_.child(callee, Role::object);
-    if (object == kNoNode) return false;
-    auto bound = [&](NodeId target, std::string_view name) {
-      for (NodeId at = target; at < ast_[target].end; ++at) {
-        if (ast_[at].kind == K::name && ast_[at].text == name) return true;
-      }
-      return false;
-    };
-    const NodeId node = file_.outline.loops[loop];
-    NodeId over = ast_.child(node, Role::right);
-    const bool over_tensor = over != kNoNode && file_.inference.at(over).is_device();
-    auto indexes = [&](NodeId name) {
-      for (NodeId at2 = name; at2 != object && at2 != kNoNode; at2 = ast_[at2].parent) {
-        if (ast_[at2].role == Role::index) return true;
-      }
-      return false;
-    };
-    for (NodeId at = object; at < ast_[object].end; ++at) {
-      if (ast_[at].kind != K::name || (!over_tensor && !indexes(at))) continue;
-      for (NodeId c : children(ast_, node)) {
-        // for (int i = 0; ...) binds i in its first part.
-        if (ast_.grammar == Grammar::cuda && ast_[c].role != Role::body &&
-            counts_with(c, ast_[at].text))
-          return true;
-        if (ast_[c].role == Role::left && bound(c, ast_[at].text)) return true;
-        NodeId target = ast_[c].kind == K::comp_for ? ast_.child(c, Role::left) : kNoNode;
-        if (target != kNoNode && bound(target, ast_[at].text)) return true;
-      }
-    }
-    return false;
-  }
-
-  /// Whether a part of a C for statement's head assigns `name`.
-  bool counts_with(NodeId part, std::string_view name) const {
-    for (NodeId at = part; at < ast_[part].end; ++at) {
-      if (ast_[at].kind != K::assign) continue;
-      NodeId left = ast_.child(at, Role::left);
-      if (left != kNoNode && ast_[left].text == name) return true;
-    }
-    return false;
-  }
-
-  /// x = f(..., x, ...): the call rewrites its own input.
-  bool assigns_itself(NodeId id) const {
-    const Node& parent = ast_[ast_[id].parent];
-    if (parent.kind != K::assign || ast_[id].role != Role::right) return false;
-    NodeId left = ast_.child(ast_[id].parent, Role::left);
-    if (left == kNoNode) return false;
-    for (NodeId c : children(ast_, id)) {
-      if (ast_[c].role == Role::argument && ast_.slice(c) == ast_.slice(left)) return true;
-    }
-    return false;
   }
 
   bool has_keyword(NodeId call, std::string_view name) const {
@@ -453,19 +289,6 @@ class Collector {
     return at;
   }
 
-  std::string_view line_text(uint32_t first_byte) const {
-    size_t start = ast_.source.rfind('\n', first_byte);
-    start = start == std::string_view::npos ? 0 : start + 1;
-    if (first_byte < ast_.source.size() && ast_.source[first_byte] == '\n') start = first_byte;
-    size_t end = std::min(ast_.source.find('\n', first_byte), ast_.source.size());
-    std::string_view line = ast_.source.substr(start, end - start);
-    size_t text = line.find_first_not_of(" \t\r");
-    line.remove_prefix(text == std::string_view::npos ? line.size() : text);
-    while (!line.empty() && (line.back() == ' ' || line.back() == '\r' || line.back() == '\t'))
-      line.remove_suffix(1);
-    return line.substr(0, 200);
-  }
-
   void finish() {
     auto& all = facts_.candidates;
     std::ranges::stable_sort(
@@ -475,7 +298,7 @@ class Collector {
              a.clause == b.clause;
     };
     all.erase(std::unique(all.begin(), all.end(), same), all.end());
-    for (Candidate& c : all) c.line_text = line_text(c.first_byte);
+    for (Candidate& c : all) c.line_text = line_text(ast_.source, c.first_byte);
     std::map<std::tuple<uint32_t, uint32_t, std::string_view>, unsigned> seen;
     for (size_t i = 0; i < all.size(); ++i) {
       // Two clauses of a rule at one place are one occurrence.
@@ -491,6 +314,7 @@ class Collector {
   const RuleSet& rules_;
   const uint32_t language_;
   FileFacts& facts_;
+  const ClauseTests tests_;
   enum class Answer : uint8_t { open, no, yes };
   std::vector<Answer> applies_;  ///< per clause
 };

@@ -16,7 +16,7 @@ Contexts::Contexts(const CallGraph& graph, std::vector<EntryPoint> entry_points)
   find_step_loops();
   seed();
   for (uint16_t bit : {kInStep, kInForward, kInJit, kNearStep, kAtInterval, kInEval, kInInference,
-                       kInCheckpoint, kInInit, kOutside})
+                       kInCheckpoint, kInInit, kOutside, kEvalLoop})
     propagate(bit);
 }
 
@@ -140,6 +140,9 @@ void Contexts::seed() {
     if ((f.flags & kJitCompiled) != 0) bits_[id] |= kInJit;
     if (whole_step_[id] == 0) {
       if ((f.flags & kEvalFunction) != 0 || eval_entry) bits_[id] |= kInEval;
+      // What nobody is seen to call, and that has no loop of its own, may be called for each batch.
+      if (eval_entry || !(is_called(id) || has_loop(id) || is_whole_evaluation(f.name)))
+        bits_[id] |= kEvalLoop;
       if ((f.flags & kInferenceFunction) != 0) bits_[id] |= kInInference;
       if ((f.flags & kCheckpointFunction) != 0) bits_[id] |= kInCheckpoint;
       if ((f.flags & kInitFunction) != 0) bits_[id] |= kInInit;
@@ -189,6 +192,12 @@ bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
       // A constructor that hands on a method does not run it.
       if (bit == kInInit && call.form == CallForm::reference) return false;
       return (from & bit) != 0 && !in_step_loop && (!named || (bits_[edge.to] & bit) != 0);
+    case kEvalLoop: {
+      if (call.form == CallForm::reference) return false;
+      const bool loops =
+          call.loop != kNone && !graph_.file(edge.from).loops[call.loop].comprehension;
+      return (from & kEvalLoop) != 0 || ((from & kInEval) != 0 && loops);
+    }
     case kOutside:
       // What a function runs besides its step loop; references may be called from anywhere.
       return call.form != CallForm::reference && !in_step && (from & (kInForward | kInEval)) == 0 &&
@@ -213,6 +222,18 @@ void Contexts::propagate(uint16_t bit) {
       work.push_back(edge.to);
     }
   }
+}
+
+bool Contexts::is_called(FunctionId id) const {
+  return std::ranges::any_of(graph_.callers(id), [&](uint32_t e) {
+    return graph_.edges()[e].call->form != CallForm::reference;
+  });
+}
+
+bool Contexts::has_loop(FunctionId id) const {
+  return std::ranges::any_of(graph_.file(id).loops, [&](const LoopFacts& loop) {
+    return loop.function == graph_.index_in_file(id) && !loop.comprehension;
+  });
 }
 
 bool Contexts::only_runs_steps(FunctionId id) const {

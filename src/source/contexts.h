@@ -27,6 +27,7 @@ enum ContextBit : uint16_t {
   kInJit = 128,
   kNearStep = 512,     ///< reached from the step, whatever the names on the way say
   kInInference = 256,  ///< generation, prediction, export: beside training
+  kEvalLoop = 1024,    ///< called from a loop of an evaluation: for each batch, not once
 };
 
 class Contexts {
@@ -37,6 +38,10 @@ class Contexts {
   uint16_t at(FunctionId function, uint32_t loop) const;
   /// What proves the step, forward or evaluation context, outermost first.
   std::vector<std::string> chain(FunctionId function, uint32_t loop, uint16_t bit) const;
+  /// Whether some function calls it, beside handing it on as a value.
+  bool is_called(FunctionId id) const;
+  /// Whether it has a loop of statements.
+  bool has_loop(FunctionId id) const;
   /// The step loop that holds `loop`, or kNone.
   uint32_t step_loop(FunctionId function, uint32_t loop) const;
 

@@ -126,6 +126,12 @@ class Collector {
       if (from && from->kind == DependencyKind::instance) out.receiver = value.dependency;
     }
     out.guards = guards_.around(id);
+    if (is_wait_only_name(last_component(out.name))) {
+      out.first_byte = ast_[id].first_byte;
+      out.last_byte = ast_[id].last_byte;
+      out.column = ast_[id].column;
+      out.line_text = line_text(ast_.source, out.first_byte);
+    }
     arguments(id, out);
     facts_.calls.push_back(std::move(out));
   }

@@ -71,6 +71,8 @@ struct CallFacts {
   uint32_t function = 0;
   uint32_t loop = kNone;
   uint32_t line = 0;
+  uint32_t first_byte = 0, last_byte = 0, column = 0;  ///< of calls to what waits, by its name
+  std::string line_text;                               ///< likewise
   uint32_t guards = 0;
   uint32_t receiver = 0;  ///< dependency that says whose method it is; 0 = unknown
   std::vector<std::pair<std::string, Value>>

@@ -96,7 +96,9 @@ FileFacts analyze_file(const std::string& path, std::string_view bytes, const Ru
   const Guards guards(ast, outline, inference);
   collect_calls(ast, names, outline, inference, guards, facts);
   const FileView view{ast, names, outline, inference, guards, facts};
-  collect_candidates(view, rules, python ? 1u : facts.language == "cpp" ? 2u : 4u, facts);
+  // CUDA C++ is C++ as well.
+  const uint32_t languages = python ? 1u : facts.language == "cpp" ? 2u : 2u | 4u;
+  collect_candidates(view, rules, languages, facts);
   for (const auto& [bound, to] : names.imports()) facts.imports.emplace_back(bound, to);
   std::ranges::sort(facts.imports);
   if (options.times) {

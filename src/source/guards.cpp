@@ -18,7 +18,8 @@ bool is_counter(std::string_view text) {
   return name == "i" || name == "it" || name == "n" || name == "t" || name == "idx" ||
          name == "iter" ||
          contains_any(name,
-                      {"step", "iter", "epoch", "batch_idx", "batch_i", "count", "idx", "tick"});
+                      {"step", "iter", "epoch", "batch_idx", "batch_i", "count", "idx", "tick",
+                       "num_total", "num_seen", "n_seen", "num_print", "printed", "shown"});
 }
 
 }  // namespace
@@ -71,9 +72,24 @@ uint32_t Guards::by_parent(NodeId at, NodeId below) const {
     case K::block:
     case K::module:
       return left_early(below);
+    case K::other:
+      return ast_.grammar == Grammar::cuda ? of_macro(at, role == Role::alternative) : 0u;
     default:
       return 0;
   }
+}
+
+/// `#ifdef DEBUG`, `#ifndef NDEBUG`: what only a build for trials has.
+uint32_t Guards::of_macro(NodeId at, bool alternative) const {
+  std::string_view head = ast_.slice(at);
+  head = head.substr(0, std::min<size_t>(head.find('\n'), 120));
+  if (!head.starts_with("#")) return 0;
+  const bool negated = (head.find("ndef") != std::string_view::npos ||
+                        head.find('!') != std::string_view::npos) != alternative;
+  if (contains_any(head, {"ndebug"})) return negated ? +kGuardDebug : 0u;
+  return contains_any(head, {"debug", "profil", "timing", "trace", "verbos", "bench"}) && !negated
+             ? +kGuardDebug
+             : 0u;
 }
 
 /// `if step % n: continue` guards the statements after it in the same block.
@@ -179,6 +195,11 @@ uint32_t Guards::of_term(NodeId id, bool negated, unsigned depth) const {
       }
     }
     std::string_view name = ast_.slice(callee);
+    // What is done about a loss that is no number is done seldom.
+    if (contains_any(name, {"isnan", "isinf", "is_nan", "is_inf"}))
+      return guards | (negated ? 0u : kGuardErrorPath);
+    if (contains_any(name, {"isfinite", "is_finite"}))
+      return guards | (negated ? kGuardErrorPath : 0u);
     if (contains_any(name, {"is_available"})) return guards | (negated ? kGuardCpuBranch : 0u);
     if (contains_any(name, {"isenabledfor"})) return guards | (negated ? 0u : kGuardDebug);
     if (name == "hasattr") return guards | (negated ? kGuardCached : 0u);
@@ -320,7 +341,9 @@ uint32_t Guards::of_words(std::string_view text, bool negated) const {
     guards |= kGuardDebug;
   if (contains_any(text, {"eval_mode", "is_eval", "validating", "is_test", "is_val", "testing"}))
     guards |= kGuardEvaluation;
-  if (contains_any(text, {"use_cpu", "on_cpu", "is_cpu"})) guards |= kGuardCpuBranch;
+  if (last_component(text).starts_with("time_")) guards |= kGuardDebug;
+  // What is moved to the host to make room is meant to be there.
+  if (contains_any(text, {"use_cpu", "on_cpu", "is_cpu", "offload"})) guards |= kGuardCpuBranch;
   if (contains_any(text, {"needs_init", "not_initialized", "recompute", "rebuild"}))
     guards |= kGuardCached;
   return guards;

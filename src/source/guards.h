@@ -20,6 +20,7 @@ class Guards {
   uint32_t of_term(NodeId id, bool negated, unsigned depth) const;
   uint32_t of_compare(NodeId id, bool negated) const;
   uint32_t of_words(std::string_view text, bool negated) const;
+  uint32_t of_macro(NodeId at, bool alternative) const;
   uint32_t left_early(NodeId statement) const;
   bool accumulates(NodeId branch) const;
   bool has_default(NodeId name) const;

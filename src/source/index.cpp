@@ -15,8 +15,6 @@
 namespace stallscope {
 namespace {
 
-constexpr unsigned kMaxHops = 5;  ///< through returns and parameters of own functions
-
 std::unique_ptr<FileFacts> read_one(const SourceInput& input, const RuleSet& rules,
                                     const IndexOptions& options) {
   std::string bytes = input.bytes;
@@ -74,6 +72,11 @@ std::vector<uint32_t> largest_first(const std::vector<SourceInput>& inputs) {
   return order;
 }
 
+/// A loader's module may be where the trainer's batches are moved; one that serves is not.
+bool hands_on_batches(std::string_view path, std::string_view function) {
+  return is_data_path(path) && moves_data(function);
+}
+
 std::string_view word_of(uint16_t bits) {
   if ((bits & kInStep) != 0) return "step";
   if ((bits & kInForward) != 0) return "forward";
@@ -111,16 +114,21 @@ SourceIndex SourceIndex::build(const std::vector<SourceInput>& inputs, const Rul
 
 std::vector<SourceFact> SourceIndex::facts() const {
   std::vector<SourceFact> out;
+  std::vector<std::vector<SourceFact>> waits = this->waits();
   for (size_t f = 0; f < files_.size(); ++f) {
     std::vector<SourceFact> found;
     std::vector<const Candidate*> from;
     for (const Candidate& candidate : files_[f]->candidates) {
       SourceFact fact;
+      if (rules_->rules()[candidate.rule].host_block &&
+          is_wait_wrapper(graph_->id_of(f, candidate.function)))
+        continue;
       if (!decide(f, candidate, fact)) continue;
       found.push_back(std::move(fact));
       from.push_back(&candidate);
     }
     merge_blocks(found, from);
+    std::ranges::move(waits[f], std::back_inserter(found));
     merge_lines(found);
     for (SourceFact& fact : found) {
       if (!fact.rule_id.empty()) out.push_back(std::move(fact));
@@ -183,6 +191,10 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
     if (known && subject.certainty < clause.certainty) return false;
   }
   if (!context_allows(file, candidate, clause, out)) return false;
+  // Neither is known that it runs in a step nor that it is a tensor: too little to speak up.
+  if (out.context == "library" && clause.on && subject.certainty == Certainty::unknown &&
+      candidate.loop == kNone)
+    return false;
   const SourceRule& rule = rules_->rules()[candidate.rule];
   out.rule_id = rule.id;
   out.file = facts.path;
@@ -204,6 +216,26 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
     ++out.lowered;
   }
   return true;
+}
+
+/// Whether an evaluation comes here once, and not for each batch: outside the loops of a
+/// function that has some, or that is called outside of them.
+bool SourceIndex::once_in_evaluation(FunctionId function, const Candidate& candidate,
+                                     uint16_t bits) const {
+  const FileFacts& file = graph_->file(function);
+  unsigned around = 0;
+  for (uint32_t loop = candidate.loop; loop != kNone; loop = file.loops[loop].parent)
+    around += file.loops[loop].comprehension ? 0 : 1;
+  const bool behind = std::ranges::any_of(file.loops, [&](const LoopFacts& loop) {
+    return loop.function == candidate.function && !loop.comprehension &&
+           loop.last_line < candidate.first_line;
+  });
+  if (around == 0 && behind && (graph_->function(function).flags & kEvalFunction) != 0) return true;
+  if ((bits & kEvalLoop) != 0) return false;
+  // A rule about a loop inside the step wants one inside the loop over batches.
+  if (candidate.in_inner_loop && around < 2) return true;
+  if (around > 0) return false;
+  return contexts_->has_loop(function) || contexts_->is_called(function);
 }
 
 bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
@@ -251,14 +283,9 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
   if (word == "init") return wants(Context::init);
   if (word == "eval") {
     if (wants(Context::eval)) return true;
-    if (is_beside_path(files_[file]->path) && !moves_data(facts.name)) return false;
-    // What an evaluation does behind its loop it does once.
-    if (candidate.loop == kNone && (facts.flags & kEvalFunction) != 0 &&
-        std::ranges::any_of(files_[file]->loops, [&](const LoopFacts& loop) {
-          return loop.function == candidate.function && !loop.comprehension &&
-                 loop.last_line < candidate.first_line;
-        }))
+    if (is_beside_path(files_[file]->path) && !hands_on_batches(files_[file]->path, facts.name))
       return false;
+    if (once_in_evaluation(function, candidate, bits)) return false;
     if ((clause.lower & kGuardEvaluation) == 0) return false;
     out.guards.emplace_back("evaluation-only");
     out.lowered += 1;
@@ -273,7 +300,10 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
         (files_[file]->functions[facts.parent].flags & (kInitFunction | kCheckpointFunction)) != 0)
       return false;
     // A loader's module may still be where the trainer's batches are moved.
-    if (is_host_side_path(files_[file]->path) && !moves_data(facts.name)) return false;
+    if (is_host_side_path(files_[file]->path) &&
+        (is_beside_path(files_[file]->path) ? !hands_on_batches(files_[file]->path, facts.name)
+                                            : !moves_data(facts.name)))
+      return false;
     if (!wants(Context::step) && !wants(Context::forward) && !wants(Context::library)) return false;
     out.guards.emplace_back("no-visible-caller");
     out.lowered += 1;

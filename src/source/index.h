@@ -19,6 +19,9 @@ struct SourceInput {
   std::string bytes;
 };
 
+/// How far values are followed through returns and parameters of own functions.
+inline constexpr unsigned kMaxHops = 5;
+
 struct IndexOptions {
   FileOptions file;
   std::vector<EntryPoint> entry_points;
@@ -40,6 +43,9 @@ class SourceIndex {
 
  private:
   bool decide(size_t file, const Candidate& candidate, SourceFact& out) const;
+  bool is_wait_wrapper(FunctionId function) const;
+  std::vector<std::vector<SourceFact>> waits() const;
+  bool once_in_evaluation(FunctionId function, const Candidate& candidate, uint16_t bits) const;
   bool context_allows(size_t file, const Candidate& candidate, const CompiledClause& clause,
                       SourceFact& out) const;
   Value resolved(size_t file, const Value& value, unsigned hops) const;

@@ -286,6 +286,7 @@ void Inference::statement(NodeId id) {
 /// What both branches bind holds either value afterwards.
 void Inference::run_branches(NodeId id) {
   const size_t outer_begin = sibling_begin_, outer_end = sibling_end_, start = assigned_.size();
+  const size_t replaced = replaced_.size();
   for (NodeId c : children(ast_, id)) {
     if (ast_[c].role == Role::condition) continue;
     if (ast_[c].role == Role::alternative) {
@@ -296,6 +297,24 @@ void Inference::run_branches(NodeId id) {
     sibling_begin_ = outer_begin;
     sibling_end_ = outer_end;
   }
+  if (ast_[id].kind == K::if_ && ast_.child(id, Role::alternative) == kNoNode)
+    restore_replaced(id, replaced);
+  replaced_.resize(replaced);
+}
+
+/// `if decode: x = x.cpu().numpy()`: behind it x may still be a tensor on the device, unless the
+/// condition asked about x.
+void Inference::restore_replaced(NodeId branch, size_t from) {
+  const NodeId condition = ast_.child(branch, Role::condition);
+  if (condition == kNoNode) return;
+  for (size_t i = replaced_.size(); i-- > from;) {
+    const auto& [name, value] = replaced_[i];
+    Value& now = scopes_[function_].variables[name];
+    bool asked = false;
+    for (NodeId at = condition; at < ast_[condition].end; ++at)
+      asked |= ast_[at].kind == K::name && ast_[at].text == name;
+    if (value.is_device() && now.is_host() && !asked) now = value;
+  }
 }
 
 /// isinstance(x, torch.Tensor) tells what x is.
@@ -304,7 +323,9 @@ void Inference::learn_from_test(NodeId condition) {
   if (ast_[call].kind != K::call || callee_name(ast_, call) != "isinstance") return;
   NodeId what = ast_.child(call, Role::argument);
   if (what == kNoNode || ast_[what].kind != K::name || ast_[what].next == kNoNode) return;
-  Value declared = value_of_type(ast_.slice(ast_[what].next));
+  const std::string_view types = ast_.slice(ast_[what].next);
+  if (contains_any(types, {"ndarray", "np."}) && contains_any(types, {"tensor", "array,"})) return;
+  Value declared = value_of_type(types);
   if (declared.kind == Kind::unknown) return;
   Value& known = scopes_[function_].variables[ast_[what].text];
   // A tensor of a batch is still on the host.

@@ -47,6 +47,7 @@ class Inference {
   Value element_value(const Value& container) const;
   void learn_from_test(NodeId condition);
   void run_branches(NodeId id);
+  void restore_replaced(NodeId branch, size_t from);
 
   Value eval(NodeId id);
   Value eval_children(NodeId id);
@@ -77,8 +78,9 @@ class Inference {
   std::unordered_map<std::string_view, uint32_t> classes_by_name_;
   std::unordered_map<std::string_view, std::vector<NodeId>> definitions_;  ///< assignments, by name
   std::map<std::string, uint32_t> dependency_ids_;
-  std::vector<uint8_t> state_;                  // per function: 0 new, 1 running, 2 done
-  std::vector<std::string_view> assigned_;      // names, in the order they were bound
+  std::vector<uint8_t> state_;              // per function: 0 new, 1 running, 2 done
+  std::vector<std::string_view> assigned_;  // names, in the order they were bound
+  std::vector<std::pair<std::string_view, Value>> replaced_;  // tensors that a host value followed
   size_t sibling_begin_ = 0, sibling_end_ = 0;  // those the branches before this one bound
   uint32_t function_ = 0;
   bool has_tensors_ = true;

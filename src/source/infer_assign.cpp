@@ -17,6 +17,7 @@ void Inference::assign(NodeId target, const Value& value, NodeId source) {
     Value& known = scopes_[function_].variables[node.text];
     const auto bound = std::span(assigned_).subspan(sibling_begin_, sibling_end_ - sibling_begin_);
     const bool sibling = std::ranges::find(bound, node.text) != bound.end();
+    if (known.is_device() && value.is_host()) replaced_.emplace_back(node.text, known);
     known = sibling ? join(known, value) : value;
     if (!sibling) assigned_.push_back(node.text);
   } else if (node.kind == K::attribute && is_self(ast_.child(target, Role::object))) {
@@ -134,7 +135,8 @@ void Inference::bind_loop(NodeId loop) {
     for (NodeId part : children(ast_, rest)) {
       if (from == kNoNode) break;
       Value v = element_of(values_[from], from);
-      if (v.kind == Kind::unknown && contains_any(ast_.slice(from), {"param"}))
+      if (v.kind == Kind::unknown && contains_any(ast_.slice(from), {"param"}) &&
+          !contains_any(ast_.slice(from), {"param_group"}))
         v = likely(Kind::parameter, kParameterLoop);
       assign(part, v, kNoNode);
       from = ast_[from].next;

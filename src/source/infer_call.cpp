@@ -173,6 +173,13 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
       if (ast_[first].kind != K::keyword && !dtype && !shape.device_is_cpu) shape.has_device = true;
     }
   }
+  // x.type(torch.LongTensor): the class of tensors on the host.
+  if (name == "type" && shape.count == 1) {
+    const std::string_view type = ast_.slice(ast_.child(id, Role::argument));
+    if (type.ends_with("Tensor") && type.find("torch.") != std::string_view::npos &&
+        !contains_any(type, {"cuda"}))
+      return likely(Kind::host_tensor);
+  }
   if (is_self(object)) {
     uint32_t own = local_function(callee);
     if (own != kNone) {

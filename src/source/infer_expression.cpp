@@ -157,7 +157,7 @@ Value Inference::eval_attribute(NodeId id) {
   const Dotted& path = names_.resolve(id);
   if (path.imported) {
     if (path.path.starts_with("torch.") && path.path.find('.', 6) == std::string::npos)
-      return proven(Kind::device);
+      return is_device_module(last_component(path.path)) ? Value{} : proven(Kind::device);
     if (path.path.starts_with("math.") || path.path == "numpy.pi") return proven(Kind::number);
   }
   Value receiver = eval(object);

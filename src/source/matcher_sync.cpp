@@ -85,7 +85,26 @@ bool formats(const FileView& file, NodeId call) {
   return false;
 }
 
-/// Metric loggers that read what they get: only text is certain, so these need proof.
+/// Whether the text goes into a warning or an error: those are for what goes wrong.
+bool warns(const FileView& file, NodeId at) {
+  for (; at != kNoNode && file.ast[at].kind != K::block; at = file.ast[at].parent) {
+    if (file.ast[at].kind == K::raise) return true;
+    if (file.ast[at].kind == K::call &&
+        contains_any(callee_name(file.ast, at), {"warn", "error", "exception"}))
+      return true;
+  }
+  return false;
+}
+
+/// total_num_params / 1e9: a count is a Python number nearly everywhere.
+bool is_count(const Ast& ast, NodeId value) {
+  for (NodeId at = value; at < ast[value].end; ++at) {
+    if (ast[at].kind == K::name && contains_any(ast[at].text, {"num_param", "n_param"}))
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void find_tensor_conditions(const FileView& file, std::vector<Match>& out) {
@@ -106,6 +125,7 @@ void find_formatted_tensors(const FileView& file, std::vector<Match>& out) {
   auto report = [&](NodeId at, NodeId value) {
     const Value& v = file.inference.at(value);
     if (!v.is_device() || v.certainty < Certainty::likely || v.kind == Kind::parameter) return;
+    if (warns(file, at) || is_count(ast, value)) return;
     if (v.has(kModuleOutput) && ast[value].kind == K::name) return;
     out.push_back({at, v, {}});
   };

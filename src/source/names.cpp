@@ -54,6 +54,37 @@ Names::Names(const Ast& ast) : ast_(ast) {
   }
   for (NodeId id : assignments) alias(id);
   forget_paths();
+  find_shadows();
+}
+
+/// Functions that bind a name of their own which an import has too.
+void Names::find_shadows() {
+  std::vector<NodeId> functions;
+  for (NodeId id = 1; id < ast_.size(); ++id) {
+    while (!functions.empty() && id >= ast_[functions.back()].end) functions.pop_back();
+    if (ast_[id].kind == K::function) functions.push_back(id);
+    if (functions.empty()) continue;
+    const Node& node = ast_[id];
+    const bool parameter = node.kind == K::parameter;
+    if (!parameter && (node.kind != K::name || !is_bound(id))) continue;
+    if (imports_.contains(node.text)) shadows_[node.text].push_back(functions.back());
+  }
+}
+
+/// Whether `name` is what an assignment or a loop binds, alone or in a tuple.
+bool Names::is_bound(NodeId name) const {
+  NodeId at = name;
+  while (ast_[ast_[at].parent].kind == K::tuple) at = ast_[at].parent;
+  const K parent = ast_[ast_[at].parent].kind;
+  return ast_[at].role == Role::left &&
+         (parent == K::assign || parent == K::for_ || parent == K::with_item);
+}
+
+bool Names::is_shadowed(NodeId id) const {
+  const auto found = shadows_.find(ast_[id].text);
+  return found != shadows_.end() && std::ranges::any_of(found->second, [&](NodeId function) {
+           return id > function && id < ast_[function].end;
+         });
 }
 
 /// What was worked out before all imports were known.
@@ -61,6 +92,7 @@ void Names::forget_paths() {
   path_ids_.assign(ast_.size(), kNotAsked);
   paths_.assign(1, {});
   extensions_.clear();
+  local_paths_.clear();
   roots_.clear();
   for (const auto& [bound, path] : imports_) {
     if (std::ranges::find(roots_, first_component(path)) == roots_.end())
@@ -108,10 +140,24 @@ uint32_t Names::path_of(NodeId id) const {
 
 uint32_t Names::find_path(NodeId id) const {
   constexpr unsigned kLongest = 11;
-  if (ast_[id].kind == K::name) return extend(kNoPath, ast_[id].text);
+  if (ast_[id].kind == K::name) {
+    if (!shadows_.empty() && is_shadowed(id)) return local_path(ast_[id].text);
+    return extend(kNoPath, ast_[id].text);
+  }
   if (ast_[id].kind != K::attribute) return kNoPath;
   const uint32_t path = path_of(ast_.child(id, Role::object));
   return path == kNoPath || paths_[path].length > kLongest ? kNoPath : extend(path, ast_[id].text);
+}
+
+/// The path of a name that means no import where it stands.
+uint32_t Names::local_path(std::string_view text) const {
+  auto [entry, added] = local_paths_.try_emplace(text, static_cast<uint32_t>(paths_.size()));
+  if (added) {
+    Path& out = paths_.emplace_back();
+    out.length = 1;
+    out.dotted.path = text;
+  }
+  return entry->second;
 }
 
 uint32_t Names::extend(uint32_t path, std::string_view text) const {

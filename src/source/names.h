@@ -37,6 +37,9 @@ class Names {
   void import(NodeId id);
   void import_from(NodeId id);
   void alias(NodeId assignment);
+  void find_shadows();
+  bool is_bound(NodeId name) const;
+  bool is_shadowed(NodeId id) const;
 
   /// One distinct path of the file: what it extends by `text`, and how many names it has.
   struct Path {
@@ -59,11 +62,15 @@ class Names {
   uint32_t path_of(NodeId id) const;
   uint32_t find_path(NodeId id) const;
   uint32_t extend(uint32_t path, std::string_view text) const;
+  uint32_t local_path(std::string_view text) const;
   void forget_paths();
 
   const Ast& ast_;
   std::unordered_map<std::string_view, std::string> imports_;
-  std::vector<std::string_view> roots_;     ///< first components of what was imported
+  std::vector<std::string_view> roots_;  ///< first components of what was imported
+  /// Imported names that functions bind anew, and those functions.
+  std::unordered_map<std::string_view, std::vector<NodeId>> shadows_;
+  mutable std::unordered_map<std::string_view, uint32_t> local_paths_;
   mutable std::vector<uint32_t> path_ids_;  ///< per node
   mutable std::deque<Path> paths_;
   mutable std::unordered_map<Extension, uint32_t, ExtensionHash> extensions_;

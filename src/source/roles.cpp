@@ -65,7 +65,19 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
                              "prepare_data",
                              "parse_",
                              "get_args",
-                             "add_",
+                             "add_arg",
+                             "add_opt",
+                             "add_parser",
+                             "add_model",
+                             "add_config",
+                             "add_hook",
+                             "add_callback",
+                             "add_module",
+                             "add_special",
+                             "add_param",
+                             "add_cli",
+                             "add_train",
+                             "add_common",
                              "from_pretrained",
                              "__repr__",
                              "__str__",
@@ -121,6 +133,10 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
   }
   if (!method && text.starts_with("preprocess")) flags |= kInitFunction;
   if (text == "get_batch" || text == "__iter__") flags &= ~static_cast<uint32_t>(kInitFunction);
+  // build_model_inputs(), make_batch(): what every step or forward pass makes anew.
+  if (starts_with_any(text, {"build", "_build", "make_", "create", "prepare", "_prepare"}) &&
+      has_word(text, {"input", "inputs", "batch", "batches", "targets", "labels", "queries"}))
+    flags &= ~static_cast<uint32_t>(kInitFunction);
   if (has_word(text, {"eval",        "evaluate",   "evaluation",
                       "valid",       "validate",   "validation",
                       "val",         "test",       "testing",
@@ -155,7 +171,7 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
   if (contains_any(text, {"timeit", "microbench", "time_sync", "sync_time"}) || text == "warmup" ||
       text == "warm_up")
     flags |= kTestFunction;
-  if (starts_with_any(text, {"test_", "bench_", "benchmark_"}) || text == "test") {
+  if (starts_with_any(text, {"test_", "bench_", "benchmark_", "assert_"}) || text == "test") {
     if (text != "test") flags |= kTestFunction;
   }
   if (is_one_of(text, {"main", "run", "cli", "launch", "worker", "main_worker", "spawn"})) {
@@ -271,6 +287,28 @@ bool is_wait_name(std::string_view name) {
   return has_word(lower(name), {"sync", "synchronize", "wait", "barrier", "finish"});
 }
 
+bool is_wait_only_name(std::string_view name) {
+  if (!is_wait_name(name)) return false;
+  const std::string text = lower(name);
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('_', at), text.size());
+    if (end > at &&
+        !is_one_of(std::string_view(text).substr(at, end - at),
+                   {"sync",    "synchronize", "wait",  "barrier", "finish",  "cuda", "gpu",
+                    "device",  "devices",     "torch", "stream",  "streams", "all",  "maybe",
+                    "current", "xpu",         "npu",   "if",      "needed",  "and",  "for"}))
+      return false;
+    at = end + 1;
+  }
+  return true;
+}
+
+bool is_whole_evaluation(std::string_view name) {
+  const std::string text = lower(name);
+  return starts_with_any(text, {"eval", "_eval", "validate", "_validate", "test_", "run_eval"}) &&
+         !has_word(text, {"step", "batch", "one", "iter", "single", "metrics"});
+}
+
 bool is_data_class(std::string_view name) {
   return contains_any(name,
                       {"dataset", "sampler", "transform", "augment", "collat", "datamodule",
@@ -322,6 +360,10 @@ constexpr std::array<std::string_view, 64> kBesideWords = {
     "api",           "webui",       "gui",           "app",           "gradio",        "serialize",
     "serialization", "notebooks",   "docs",          "install",       "setup",         "download",
     "debug",         "tutorials",   "postprocess",   "postprocessing"};
+/// Of these, where batches are made and moved.
+constexpr std::array<std::string_view, 10> kDataWords = {
+    "dataset", "datasets",  "data",       "dataloader", "dataloading",
+    "sampler", "processor", "processing", "preprocess", "preprocessing"};
 constexpr std::array<std::string_view, 10> kAfterWords = {
     "checkpoint", "checkpoints", "checkpointing", "eval",     "evals",
     "evaluation", "evaluators",  "evaluator",     "commands", "scripts"};
@@ -330,6 +372,10 @@ constexpr std::array<std::string_view, 10> kAfterWords = {
 
 bool is_beside_path(std::string_view path) {
   return path_has_word(path, kBesideWords);
+}
+
+bool is_data_path(std::string_view path) {
+  return path_has_word(path, kDataWords);
 }
 
 bool is_host_side_path(std::string_view path) {
@@ -365,10 +411,11 @@ bool is_test_path(std::string_view path) {
                                   "benchmark", "benchmarks", "docs"})) {
       return true;
     }
-    if (last && (part.starts_with("test_") || part.starts_with("bench_") ||
-                 part.starts_with("benchmark_") || part.find("_test.") != std::string_view::npos ||
-                 part == "conftest.py" || part == "bench.py" || part == "benchmark.py" ||
-                 part == "profile.py" || part.starts_with("profile_"))) {
+    if (last &&
+        (part.starts_with("test_") || part.starts_with("check_") || part.starts_with("bench_") ||
+         part.starts_with("benchmark_") || part.find("_test.") != std::string_view::npos ||
+         part == "conftest.py" || part == "bench.py" || part == "benchmark.py" ||
+         part == "profile.py" || part.starts_with("profile_"))) {
       return true;
     }
     at = end + 1;

@@ -42,6 +42,12 @@ bool is_environment_name(std::string_view name);
 /// Whether a function of this name exists to wait.
 bool is_wait_name(std::string_view name);
 
+/// Whether its name says nothing else: synchronize, sync_device, cuda_wait_all.
+bool is_wait_only_name(std::string_view name);
+
+/// Whether a function of this name evaluates on all of a data set: evaluate_model, not eval_step.
+bool is_whole_evaluation(std::string_view name);
+
 /// Whether a class works on samples on the host: datasets, samplers, transforms, collators.
 bool is_data_class(std::string_view name);
 
@@ -53,6 +59,9 @@ bool moves_data(std::string_view function);
 
 /// Whether a file's path says that it shows, serves, converts or prepares data.
 bool is_beside_path(std::string_view path);
+
+/// Whether a file's path says that batches are made or moved there.
+bool is_data_path(std::string_view path);
 
 /// Whether a file's path says that it works beside training: conversion, plots, data sets, ...
 /// What nothing in the project calls in a step is no training code there.

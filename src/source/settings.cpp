@@ -9,6 +9,9 @@ namespace stallscope {
 namespace {
 
 constexpr std::string_view kBlank = " \t\r";
+// A name repeats the keys it lies under: without bounds a small file could fill the memory.
+constexpr size_t kLongestKey = 100;
+constexpr size_t kDeepest = 24;
 
 bool is_variable(std::string_view name) {
   return !name.empty() &&
@@ -87,7 +90,7 @@ std::vector<Setting> Reader::json() {
       const std::string_view text = string_at(at);
       const size_t next = bytes_.find_first_not_of(" \t\r\n", at);
       if (next != std::string_view::npos && bytes_[next] == ':') {
-        key = text;
+        key = text.substr(0, kLongestKey);
         key_at = start;
         at = next + 1;
       } else if (!key.empty()) {
@@ -96,7 +99,7 @@ std::vector<Setting> Reader::json() {
       }
     } else if (c == '{' || c == '[') {
       path.push_back(prefix);
-      if (!key.empty()) prefix = name() + ".";
+      if (!key.empty() && path.size() <= kDeepest) prefix = name() + ".";
       key = {};
       ++at;
     } else if (c == '}' || c == ']') {
@@ -175,7 +178,9 @@ void Reader::mapping(std::string_view line, size_t offset) {
   while (!keys_.empty() && keys_.back().indent >= indent) keys_.pop_back();
   const size_t colon = line.find(':', indent);
   const std::string_view key =
-      colon == std::string_view::npos ? "" : unquoted(trimmed(line.substr(indent, colon - indent)));
+      colon == std::string_view::npos
+          ? ""
+          : unquoted(trimmed(line.substr(indent, colon - indent))).substr(0, kLongestKey);
   const bool maps =
       colon != std::string_view::npos &&
       (colon + 1 >= line.size() || kBlank.find(line[colon + 1]) != std::string_view::npos) &&

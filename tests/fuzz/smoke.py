@@ -80,11 +80,27 @@ def manifest_seeds(folder):
                                               "exitCode": None, "overhead": None}))
 
 
+def settings_seeds(folder):
+    """One of each file that holds settings, behind the byte that chooses its reader."""
+    for number, text in enumerate((
+            "extends: other.yml\nrules: [my-rules]\nfail-on: high\nseverities: {item-in-step: low}\n",
+            "per-path:\n  'tests/**': {ignore: [item-in-step]}\ncheck: {step-time: '<= 120 ms', repeats: 3}\n",
+    )):
+        (folder / f"project{number}").write_bytes(b"\0" + text.encode())
+    (folder / "pyproject").write_bytes(
+        b'\1[tool.stallscope]\nignore = ["no-compile"]\nfail-on = "high"\n[tool.stallscope.severities]\nx = "low"\n')
+    (folder / "baseline").write_bytes(
+        b'\2{"schemaVersion": "1.0", "findings": [{"fingerprint": "a", "count": 2}]}')
+    (folder / "json").write_bytes(b'\3{"zero_optimization": {"overlap_comm": false}, // note\n "a": [1, "b"],}')
+    (folder / "yaml").write_bytes(b"\4env:\n  - name: NCCL_DEBUG\n    value: TRACE\nrun: |\n  python train.py --a 1\n")
+    (folder / "shell").write_bytes(b"\5export CUDA_LAUNCH_BLOCKING=1\npython train.py --num-workers 0 \\\n --flag\n")
+
+
 with tempfile.TemporaryDirectory() as temporary:
     corpus = pathlib.Path(temporary) / "corpus"
     corpus.mkdir()
     seeds = {"fuzz_kineto": kineto_seeds, "fuzz_nsys": nsys_seeds, "fuzz_source": source_seeds,
-             "fuzz_manifest": manifest_seeds}
+             "fuzz_manifest": manifest_seeds, "fuzz_settings": settings_seeds}
     if fuzzer.name in seeds:  # others build their own structure around any bytes
         seeds[fuzzer.name](corpus)
     else:

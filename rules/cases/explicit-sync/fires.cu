@@ -29,3 +29,18 @@ int main() {
     gpt2_update(&model);
   }
 }
+
+void train_guarded(Net& net, Optimizer& optimizer, int steps) {
+  for (int step = 0; step < steps; ++step) {
+    net.backward();
+    optimizer.step();
+#ifdef USE_CUDA
+    cudaDeviceSynchronize();  // expect: explicit-sync
+#endif
+#ifdef DEBUG
+    check();
+#else
+    cudaDeviceSynchronize();  // expect: explicit-sync
+#endif
+  }
+}

@@ -1,0 +1,65 @@
+// Waiting behind a name: `synchronize()` of the project's own, called in a step, is what waits
+// there. The line that calls it is the one to change.
+#include <algorithm>
+#include <map>
+
+#include "source/index.h"
+#include "source/roles.h"
+
+namespace stallscope {
+namespace {
+
+constexpr uint32_t kLongestWrapper = 20;  ///< lines of a function that does little but wait
+
+}  // namespace
+
+/// Whether the function of a candidate exists to wait, so that its callers answer for it.
+bool SourceIndex::is_wait_wrapper(FunctionId function) const {
+  const FunctionFacts& f = graph_->function(function);
+  return is_wait_only_name(f.name) && f.last_line - f.first_line < kLongestWrapper &&
+         !graph_->callers(function).empty();
+}
+
+/// Per file, what its calls of such functions wait for.
+std::vector<std::vector<SourceFact>> SourceIndex::waits() const {
+  std::vector<std::vector<SourceFact>> out(files_.size());
+  std::map<std::tuple<FunctionId, std::string, std::string>, unsigned> ordinals;
+  for (size_t f = 0; f < files_.size(); ++f) {
+    for (const Candidate& candidate : files_[f]->candidates) {
+      const SourceRule& rule = rules_->rules()[candidate.rule];
+      const FunctionId wrapper = graph_->id_of(f, candidate.function);
+      if (!rule.host_block || !is_wait_wrapper(wrapper)) continue;
+      const CompiledClause& clause = rules_->clauses()[candidate.clause];
+      Value subject = resolved(f, candidate.subject, kMaxHops);
+      subject.dependency = 0;  // means nothing in another file
+      for (uint32_t e : graph_->callers(wrapper)) {
+        const Edge& edge = graph_->edges()[e];
+        const CallFacts& call = *edge.call;
+        if (call.form == CallForm::reference || call.form == CallForm::method ||
+            call.line_text.empty())
+          continue;
+        Candidate there = candidate;
+        there.function = graph_->index_in_file(edge.from);
+        there.loop = call.loop;
+        there.guards = candidate.guards | call.guards;
+        there.first_line = there.last_line = there.anchor_line = call.line;
+        there.first_byte = call.first_byte;
+        there.last_byte = call.last_byte;
+        there.column = call.column;
+        there.line_text = call.line_text;
+        there.subject = subject;
+        if ((there.guards & clause.unless) != 0) continue;
+        const size_t file = graph_->file_index(edge.from);
+        SourceFact fact;
+        if (!decide(file, there, fact)) continue;
+        if (fact.context != "step" && fact.context != "forward") continue;
+        if (is_wait_wrapper(edge.from)) continue;
+        fact.ordinal = ordinals[{edge.from, rule.id, call.line_text}]++;
+        out[file].push_back(std::move(fact));
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace stallscope
