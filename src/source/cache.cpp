@@ -94,7 +94,7 @@ void describe(Io& io, T& v) {
   } else if constexpr (std::is_same_v<Plain, LoopFacts>) {
     io(v.function), io(v.parent), io(v.first_line), io(v.last_line), io(v.optimizer_step),
         io(v.backward);
-    io(v.over_parameters), io(v.over_optimizers), io(v.comprehension);
+    io(v.over_parameters), io(v.over_optimizers), io(v.comprehension), io(v.seldom);
   } else if constexpr (std::is_same_v<Plain, CallFacts>) {
     io(v.name), io(v.form), io(v.function), io(v.loop), io(v.line), io(v.guards), io(v.receiver),
         io(v.arguments);

@@ -224,6 +224,7 @@ class Collector {
     uint32_t guards = 0;
     const FunctionFacts& function = facts_.functions[file_.outline.function_of[id]];
     if ((function.flags & kCachedFunction) != 0) guards |= kGuardCached;
+    if (function.name.ends_with("_cpu")) guards |= kGuardCpuBranch;
     if (is_environment_value(id)) guards |= kGuardEnvironment;
     for (NodeId at = ast_[id].parent; at != kNoNode; at = ast_[at].parent) {
       const Node& node = ast_[at];

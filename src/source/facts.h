@@ -61,6 +61,7 @@ struct LoopFacts {
   bool over_parameters = false;
   bool over_optimizers = false;
   bool comprehension = false;
+  bool seldom = false;  ///< its head names epochs or evaluations
 };
 
 enum class CallForm : uint8_t { function, self_method, method, reference };

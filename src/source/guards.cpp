@@ -87,7 +87,9 @@ uint32_t Guards::of_macro(NodeId at, bool alternative) const {
   const bool negated = (head.find("ndef") != std::string_view::npos ||
                         head.find('!') != std::string_view::npos) != alternative;
   if (contains_any(head, {"ndebug"})) return negated ? +kGuardDebug : 0u;
-  return contains_any(head, {"debug", "profil", "timing", "trace", "verbos", "bench"}) && !negated
+  return contains_any(head, {"debug", "profil", "timing", "trace", "verbos", "bench", "visualiz",
+                             "viewer", "gui"}) &&
+                 !negated
              ? +kGuardDebug
              : 0u;
 }
@@ -260,6 +262,8 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
   }
   if (r == "None" || r == "nullptr" || r == "NULL") {
     const bool is_none = equal != negated;
+    // Without a stream to prefetch on, the program runs on the CPU.
+    if (is_none && contains_any(l, {"stream"})) guards |= kGuardCpuBranch;
     // `if self.mask is None: self.mask = ...` runs once.
     if (is_none && (ast_[left].kind == K::attribute || ast_[left].kind == K::subscript ||
                     contains_any(l, {"cache", "_buf", "->"}))) {

@@ -260,6 +260,9 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
       out.context_chain = contexts_->chain(function, candidate.loop, step_bit);
       return true;
     }
+    const LoopFacts* loop = &files_[file]->loops[candidate.loop];
+    while (loop->comprehension && loop->parent != kNone) loop = &files_[file]->loops[loop->parent];
+    if (loop->seldom) return false;
     // A loop that builds, saves, predicts or runs now and then is none that matters.
     if ((bits & (kInInit | kInCheckpoint | kAtInterval)) != 0 || word == "inference") return false;
     if ((bits & (kInForward | kInEval)) == 0 && is_host_side_path(files_[file]->path)) return false;
@@ -293,6 +296,8 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
   }
   if (word == "library") {
     if ((clause.unless & kGuardLibrary) != 0) return false;
+    // A C++ program is seen as a whole: what its step does not reach does not run in it.
+    if (files_[file]->language != "python" && !wants(Context::library)) return false;
     // synchronize() is for its callers to answer for.
     if (is_wait_name(facts.name)) return false;
     // make_shard_fns() hands out functions for setting up.

@@ -42,6 +42,8 @@ class Conditions {
     const Value& value = file_.inference.at(id);
     if (!reads(value)) return;
     if (node.kind == K::compare && compares_sizes(id)) return;
+    // `if delta > 0` of a parameter: JAX lets a compiled function decide on Python values only.
+    if (node.kind == K::compare && value.kind == Kind::jax_array && compares_parameter(id)) return;
     // A bare name is often an optional argument or a flag: `if mask:` needs proof.
     if (node.kind == K::name && value.kind != Kind::mask && value.certainty < Certainty::proven)
       return;
@@ -51,6 +53,12 @@ class Conditions {
   }
 
  private:
+  bool compares_parameter(NodeId id) const {
+    const NodeId left = file_.ast.child(id, Role::left);
+    return left != kNoNode && file_.ast[left].kind == K::name &&
+           file_.inference.definition(file_.outline.function_of[id], file_.ast[left].text, id) ==
+               kNoNode;
+  }
   /// `num_params < chunk_size`, `length == 1`: such names are Python numbers nearly everywhere.
   bool compares_sizes(NodeId id) const {
     for (NodeId c : children(file_.ast, id)) {

@@ -72,6 +72,10 @@ class Builder {
     loop.first_line = ast_[id].first_line;
     loop.last_line = ast_[id].last_line;
     loop.comprehension = ast_[id].kind == K::comprehension;
+    for (const Role role : {Role::left, Role::right}) {
+      const NodeId part = ast_[id].kind == K::for_ ? ast_.child(id, role) : kNoNode;
+      loop.seldom |= part != kNoNode && contains_any(ast_.slice(part), {"epoch", "eval"});
+    }
     loop.over_parameters = runs_over_parameters(ast_, id);
     NodeId over = ast_.child(id, Role::right);
     loop.over_optimizers = over != kNoNode && contains_any(ast_.slice(over), {"optim"});

@@ -11,3 +11,15 @@ def train(model, loader, optimizer):
         cuda.synchronize()  # expect: explicit-sync
         stream = torch.cuda.current_stream()
         stream.synchronize()  # expect: explicit-sync
+
+
+def device_synchronize():
+    torch.cuda.synchronize()
+
+
+def train_with_helper(model, loader, optimizer):
+    for batch in loader:
+        device_synchronize()  # expect: explicit-sync
+        loss = model(batch).mean()
+        loss.backward()
+        optimizer.step()

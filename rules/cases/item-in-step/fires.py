@@ -33,3 +33,19 @@ class Trainer:
             if loss.item() != loss.item():  # expect: item-in-step
                 break
             accuracy(self.model(batch), batch)
+
+
+def train_with_a_name_of_a_module(model, objective, loader, optimizer):
+    from project import loss
+
+    for batch in loader:
+        loss, parts = objective(model(batch), batch)
+        loss.backward()
+        optimizer.step()
+        print(loss.item())  # expect: item-in-step
+
+
+def largest_feature(feature: torch.Tensor, as_numpy):
+    if as_numpy:
+        feature = feature.cpu().numpy()
+    return feature.max().item()  # expect: item-in-step

@@ -22,3 +22,14 @@ def train(model, loader, optimizer, writer, log_every):
         if not torch.cuda.is_available():
             print(loss.item())
     return total.item() / len(loader)
+
+
+def evaluate_all(model, loader):
+    correct = torch.zeros((), device="cuda")
+    for batch in loader:
+        correct += (model(batch["x"]).argmax(1) == batch["y"]).sum()
+    return summarise(correct)
+
+
+def summarise(correct):
+    return correct.item()  # once an evaluation

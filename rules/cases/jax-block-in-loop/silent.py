@@ -19,3 +19,9 @@ def benchmark_step(step, x):
         start = time.perf_counter()
         jax.block_until_ready(step(x))
     return start
+
+
+def run_experiment(learn, state, config):
+    for eval_step in range(config.num_evaluations):
+        state = learn(state)  # thousands of steps in one call
+        jax.block_until_ready(state)

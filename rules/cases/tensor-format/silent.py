@@ -13,3 +13,12 @@ def train(model, loader, optimizer, log_interval):
 
 def describe(model, step):
     print(f"{step}: {sum(p.numel() for p in model.parameters())} parameters")
+
+
+def train_checked(model, loader, optimizer):
+    for batch in loader:
+        loss = model(batch).mean()
+        if torch.isnan(loss):
+            print(f"loss is {loss}")
+        loss.backward()
+        optimizer.step()

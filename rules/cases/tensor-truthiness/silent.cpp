@@ -9,3 +9,9 @@ void train(Net& model, DataLoader& loader, torch::optim::SGD& optimizer) {
     loss = torch::where(bad, torch::zeros_like(loss), loss);
   }
 }
+
+torch::Tensor forward_typed(const torch::Tensor& g1) {
+  bool type_flag = (g1.dtype() == torch::kDouble) ? true : false;
+  if (g1.device() == torch::kCPU) return g1;
+  return type_flag ? g1 * 2 : g1;
+}
