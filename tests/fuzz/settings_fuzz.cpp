@@ -50,7 +50,7 @@ struct Tally {
 template <typename T>
 void judge(const Result<T>& result) {
   if (!result && result.error().message.empty()) __builtin_trap();
-  tally.accepted += result.has_value() ? 1 : 0;
+  tally.accepted += result ? 1 : 0;
 }
 
 }  // namespace
