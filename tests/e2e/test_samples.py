@@ -1,5 +1,6 @@
 """Each sample pair, recorded: the stalled program's stall is found at its marked line, first; the
 fixed twin has none of it, computes the same, and is faster."""
+import os
 import sys
 
 import pytest
@@ -20,14 +21,19 @@ def test_every_required_stall_has_a_sample():
 
 @pytest.fixture(scope="module")
 def pairs(tmp_path_factory):
-    """Each pair recorded once, when first asked for."""
+    """Each pair recorded when first asked for. On a machine that others use besides, another wait
+    may well be the longest: then it is recorded again, twice at most."""
     recorded = {}
+    cores = os.cpu_count() or 1
 
     def pair_of(name):
-        if name not in recorded:
-            recorded[name] = samples_table.record_pair(TOOL, BUILD, name,
-                                                       tmp_path_factory.mktemp(name))
-            print(samples_table.row(recorded[name]))
+        for _ in range(3 if name not in recorded else 0):
+            pair = recorded[name] = samples_table.record_pair(TOOL, BUILD, name,
+                                                              tmp_path_factory.mktemp(name))
+            print(samples_table.row(pair))
+            findings = pair.stalled.report["findings"]
+            if findings and findings[0]["ruleId"] == pair.rule or os.getloadavg()[0] <= cores:
+                break
         return recorded[name]
 
     return pair_of
