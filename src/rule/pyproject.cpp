@@ -1,6 +1,7 @@
 #include "rule/pyproject.h"
 
 #define TOML_EXCEPTIONS 0
+#include <simdjson.h>
 #include <toml++/toml.h>
 
 #include <algorithm>
@@ -75,12 +76,33 @@ class Writer {
 
 }  // namespace
 
+namespace {
+
+/// The first line that is not UTF-8; 0 when all are. (The parser takes for granted that they are.)
+uint32_t first_broken_line(std::string_view text) {
+  if (simdjson::validate_utf8(text)) return 0;
+  uint32_t number = 1;
+  for (; !text.empty(); ++number) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    if (!simdjson::validate_utf8(text.substr(0, end))) break;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return number;
+}
+
+}  // namespace
+
 bool mentions_settings(std::string_view pyproject) {
   return pyproject.find("stallscope") != std::string_view::npos;
 }
 
 Result<std::string> pyproject_settings(std::string_view text, const std::string& file) {
   if (!mentions_settings(text)) return std::string();
+  if (const uint32_t line = first_broken_line(text))
+    return Error{.message = "not valid TOML: not UTF-8",
+                 .file = file,
+                 .line = line,
+                 .remedy = "save the file as UTF-8"};
   const toml::parse_result parsed = toml::parse(text);
   if (!parsed) {
     const toml::parse_error& error = parsed.error();

@@ -97,6 +97,16 @@ TEST_CASE("a bad project file is named with its place") {
   }
 }
 
+TEST_CASE("settings in pyproject.toml that are not UTF-8 are refused with their line") {
+  const Folder folder;
+  const std::string file =
+      folder.write("pyproject.toml", "[tool.stallscope]\nignore = [\"a\"]\n[\xffrto.b]\n");
+  const auto config = load_config(file);
+  REQUIRE_FALSE(config.ok());
+  const std::string shown = config.error().to_string();
+  CHECK_MESSAGE(shown.starts_with(file + ":3: not valid TOML: not UTF-8"), shown);
+}
+
 TEST_CASE("settings for paths") {
   Config config;
   config.per_path = {{.glob = "tests/**", .ignore = {"a"}, .severities = {{"b", Severity::info}}},
