@@ -165,18 +165,15 @@ void leave_chunk(Session& session, const Room& room, uint32_t records) {
 
 void work_ahead(Session& session) {
   for (;;) {
-    uint32_t missing = 0;
     {
       const Locked locked(session.chunk_lock);
-      if (!locked) return;
-      if (session.ready_count < session.ready_wanted)
-        missing = session.ready_wanted - session.ready_count;
+      if (!locked || session.ready_count >= session.ready_wanted) return;
     }
-    if (missing == 0) return;
-    uint32_t made[8];
-    const uint32_t count = grow_file(session, missing < 8 ? missing : 8, made);
-    if (count == 0) return;
-    put_ready(session, made, count);
+    // One by one: a thread that waits for the first must not make its own behind them,
+    // which would leave the others unused in the middle of the file.
+    uint32_t made;
+    if (grow_file(session, 1, &made) == 0) return;
+    put_ready(session, &made, 1);
   }
 }
 

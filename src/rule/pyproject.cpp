@@ -1,13 +1,19 @@
 #include "rule/pyproject.h"
 
-#define TOML_EXCEPTIONS 0
 #include <simdjson.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
+
+// The TOML reader, last: its assertions would end the program at a key that begins with a stray
+// byte, which it refuses properly a few lines on; with NDEBUG they would be promises to the
+// compiler instead.
+#undef NDEBUG
+#define TOML_ASSERT(expr) static_cast<void>(0)
+#define TOML_EXCEPTIONS 0
+#include <toml++/toml.h>
 
 namespace stallscope {
 namespace {

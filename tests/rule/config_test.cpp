@@ -97,14 +97,23 @@ TEST_CASE("a bad project file is named with its place") {
   }
 }
 
-TEST_CASE("settings in pyproject.toml that are not UTF-8 are refused with their line") {
+TEST_CASE("stray bytes in pyproject.toml are refused with their line") {
   const Folder folder;
-  const std::string file =
-      folder.write("pyproject.toml", "[tool.stallscope]\nignore = [\"a\"]\n[\xffrto.b]\n");
-  const auto config = load_config(file);
-  REQUIRE_FALSE(config.ok());
-  const std::string shown = config.error().to_string();
-  CHECK_MESSAGE(shown.starts_with(file + ":3: not valid TOML: not UTF-8"), shown);
+  struct Case {
+    std::string key, error;
+  };
+  for (const Case& c : std::vector<Case>{
+           {"\xffrto.b", ":3: not valid TOML: not UTF-8"},
+           {std::string("\0rto.b", 6), ":3:2: not valid TOML: "},
+           {"!rto.b", ":3:2: not valid TOML: "},
+       }) {
+    const std::string file =
+        folder.write("pyproject.toml", "[tool.stallscope]\nignore = [\"a\"]\n[" + c.key + "]\n");
+    const auto config = load_config(file);
+    REQUIRE_FALSE(config.ok());
+    const std::string shown = config.error().to_string();
+    CHECK_MESSAGE(shown.starts_with(file + c.error), shown);
+  }
 }
 
 TEST_CASE("settings for paths") {
