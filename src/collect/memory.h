@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18  // Linux 4.14
@@ -44,23 +47,33 @@ class SpinLock {
   bool try_lock() { return __atomic_exchange_n(&held_, 1, __ATOMIC_ACQUIRE) == 0; }
   bool lock() {
     __atomic_add_fetch(&g_locks_taken, 1, __ATOMIC_RELAXED);
-    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    for (int attempt = 0; attempt < kSpins + kYields + kSleeps; ++attempt) {
       if (try_lock()) return true;
-      if (attempt >= kSpins) {
+      if (attempt < kSpins)
+        pause();
+      else if (attempt < kSpins + kYields)
         sched_yield();
-      } else {
-#if defined(__x86_64__)
-        __builtin_ia32_pause();
-#endif
-      }
+      else
+        sleep();
     }
     return false;
   }
   void unlock() { __atomic_store_n(&held_, 0, __ATOMIC_RELEASE); }
 
  private:
-  static constexpr int kSpins = 200;
-  static constexpr int kAttempts = 20'000;  // tens of milliseconds of yielding
+  static void pause() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+  // On a machine with more to do than cores the holder may wait for its turn behind many others:
+  // yielding does not help it there, sleeping does.
+  static void sleep() {
+    const timespec millisecond{0, 1'000'000};
+    syscall(SYS_nanosleep, &millisecond, nullptr);
+  }
+
+  static constexpr int kSpins = 200, kYields = 2000, kSleeps = 200;
   int held_ = 0;
 };
 

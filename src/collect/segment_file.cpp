@@ -160,12 +160,17 @@ bool create_file(Session& session) {
 }
 
 uint32_t grow_file(Session& session, uint32_t wanted, uint32_t* made) {
-  const Locked locked(session.grow_lock);
-  if (!locked || session.closing != 0) return 0;
-  const uint32_t limit = chunk_limit();
-  if (session.chunks_made >= limit) return 0;
   const int64_t now = clock_ns(CLOCK_MONOTONIC);
-  if (now < session.no_room_until_ns) return 0;
+  if (now < __atomic_load_n(&session.no_room_until_ns, __ATOMIC_RELAXED)) return 0;
+  const Locked locked(session.grow_lock);
+  if (!locked) {
+    // Whoever holds it waits for the disk: the target must not wait again with every event.
+    __atomic_store_n(&session.no_room_until_ns, clock_ns(CLOCK_MONOTONIC) + kRetryNoRoomNs,
+                     __ATOMIC_RELAXED);
+    return 0;
+  }
+  const uint32_t limit = chunk_limit();
+  if (session.closing != 0 || session.chunks_made >= limit) return 0;
   const int fd = open_again(session);
   uint32_t count = 0;
   // A chunk at a time: whoever closes the file waits for this lock to trim it.
@@ -183,18 +188,12 @@ uint32_t grow_file(Session& session, uint32_t wanted, uint32_t* made) {
 void trim_file(Session& session, uint32_t chunks_used) {
   const uint64_t bytes =
       segment::kHeaderBytes + static_cast<uint64_t>(chunks_used) * segment::kChunkBytes;
-  // The helper may be making its last chunk, on a machine that gives it little time.
-  constexpr int kPatience = 10;
-  for (int attempt = 0; attempt < kPatience; ++attempt) {
-    const Locked locked(session.grow_lock);
-    if (!locked) continue;
-    if (bytes >= session.file_bytes) return;
-    const int fd = open_again(session);
-    if (fd < 0) return;
-    if (ftruncate(fd, static_cast<off_t>(bytes)) == 0) session.file_bytes = bytes;
-    close(fd);
-    return;
-  }
+  const Locked locked(session.grow_lock);
+  if (!locked || bytes >= session.file_bytes) return;
+  const int fd = open_again(session);
+  if (fd < 0) return;
+  if (ftruncate(fd, static_cast<off_t>(bytes)) == 0) session.file_bytes = bytes;
+  close(fd);
 }
 
 }  // namespace stallscope::collect
