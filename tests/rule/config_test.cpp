@@ -106,6 +106,7 @@ TEST_CASE("stray bytes in pyproject.toml are refused with their line") {
            {"\xffrto.b", ":3: not valid TOML: not UTF-8"},
            {std::string("\0rto.b", 6), ":3:2: not valid TOML: "},
            {"!rto.b", ":3:2: not valid TOML: "},
+           {"\xc8\xa8rto.b", ":3:2: not valid TOML: "},  // a letter, but of no bare key
        }) {
     const std::string file =
         folder.write("pyproject.toml", "[tool.stallscope]\nignore = [\"a\"]\n[" + c.key + "]\n");
