@@ -6,9 +6,9 @@
 #include "analyze/abstain.h"
 #include "analyze/observe.h"
 #include "analyze/observe_parts.h"
-#include "base/parallel.h"
 #include "analyze/rank_context.h"
 #include "analyze/statistics.h"
+#include "base/parallel.h"
 
 namespace stallscope {
 namespace {
