@@ -92,6 +92,7 @@ void merge_collective_lists(const std::string& folder, const RunManifest* manife
 
 Result<Trace> read_folder(const std::string& folder, const ImportOptions& options) {
   const Result<RunManifest> manifest = manifest_of(folder);
+  const RunManifest* const found = manifest ? &*manifest : nullptr;
   std::error_code error;
   const bool has_manifest = fs::exists(fs::path(folder) / kManifestFile, error) ||
                             fs::exists(fs::path(folder).parent_path() / kManifestFile, error);
@@ -103,8 +104,7 @@ Result<Trace> read_folder(const std::string& folder, const ImportOptions& option
 
   Trace trace;
   trace.producer = "recorded";
-  const std::vector<std::string> segments =
-      recorded_files(folder, manifest ? &*manifest : nullptr, segment::kFileSuffix);
+  const std::vector<std::string> segments = recorded_files(folder, found, segment::kFileSuffix);
   Ns realtime_offset = 0;
   for (size_t i = 0; i < segments.size(); ++i) {
     const Result<SegmentContents> contents =
@@ -119,14 +119,13 @@ Result<Trace> read_folder(const std::string& folder, const ImportOptions& option
     if (options.progress)
       options.progress(static_cast<double>(i + 1) / static_cast<double>(segments.size()));
   }
-  const std::vector<std::string> samples =
-      recorded_files(folder, manifest ? &*manifest : nullptr, kSampleSuffix);
+  const std::vector<std::string> samples = recorded_files(folder, found, kSampleSuffix);
   for (const std::string& file : samples)
     if (const Status status = read_samples(file, trace); !status)
       trace.health.warnings.push_back("stack samples cannot be read: " +
                                       status.error().to_string());
-  merge_collective_lists(folder, manifest ? &*manifest : nullptr, realtime_offset, options, trace);
-  merge_profiles(folder, manifest ? &*manifest : nullptr, realtime_offset, options, trace);
+  merge_collective_lists(folder, found, realtime_offset, options, trace);
+  merge_profiles(folder, found, realtime_offset, options, trace);
   if (manifest) apply_manifest(*manifest, trace);
   if (segments.empty() && samples.empty())
     trace.health.warnings.emplace_back(

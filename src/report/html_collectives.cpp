@@ -11,10 +11,6 @@ namespace {
 
 constexpr size_t kMostRows = 20;
 
-std::string escaped(std::string_view text) {
-  return escape_markup(one_line(text));
-}
-
 std::string number_cell(const Observation& row, const char* field, std::string_view unit) {
   const auto found = row.numbers.find(field);
   if (found == row.numbers.end()) return "<td class=\"n\">unknown</td>";

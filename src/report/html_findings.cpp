@@ -13,10 +13,6 @@ namespace {
 constexpr size_t kOpenFindings = 3;   // shown unfolded; the others are one click away
 constexpr size_t kMaxFindings = 200;  // in the page; report.json has all of them
 
-std::string escaped(std::string_view text) {
-  return escape_markup(one_line(text));
-}
-
 const RuleMeta* rule_of(const Report& report, const Finding& finding) {
   const auto at = std::ranges::find(report.rules, finding.rule_id, &RuleMeta::id);
   return at == report.rules.end() ? nullptr : &*at;

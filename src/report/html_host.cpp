@@ -14,10 +14,6 @@ namespace {
 
 constexpr size_t kMaxRows = 20;
 
-std::string escaped(std::string_view text) {
-  return escape_markup(one_line(text));
-}
-
 std::string place_cell(const Place& place) {
   return fmt::format("<td>{}</td>", place.known() ? escaped(place_text(place)) : "\xE2\x80\x94");
 }

@@ -13,10 +13,6 @@
 namespace stallscope {
 namespace {
 
-std::string escaped(std::string_view text) {
-  return escape_markup(one_line(text));
-}
-
 std::string time_cell(const std::optional<double>& ns) {
   return ns ? duration_cell(static_cast<Ns>(*ns)) : "<td class=\"n\">unknown</td>";
 }

@@ -23,10 +23,6 @@ constexpr double kAxisHeight = 20;
 constexpr double kCharacterWidth = 6.6;  // of the 11-unit label font, a little generous
 constexpr size_t kMaxSlices = 160;       // more would be thinner than a pixel
 
-std::string escaped(std::string_view text) {
-  return escape_markup(one_line(text));
-}
-
 /// A step of 1, 2 or 5 times a power of ten that gives at most `most` ticks.
 double tick_step(double span, int most) {
   double step = 1;

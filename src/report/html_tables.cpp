@@ -20,10 +20,6 @@ constexpr size_t kMaxSkewRows = 20;
 constexpr size_t kMaxStepRows = 300;
 constexpr size_t kMaxSliceRows = 40;
 
-std::string escaped(std::string_view text) {
-  return escape_markup(one_line(text));
-}
-
 std::string scroll(std::string_view label, const std::string& table) {
   return fmt::format(
       "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">{}</div>", label,

@@ -13,10 +13,6 @@ namespace {
 
 constexpr size_t kMaxRows = 20;
 
-std::string escaped(std::string_view text) {
-  return escape_markup(one_line(text));
-}
-
 constexpr const char* kDash = "\xE2\x80\x94";
 
 std::string or_dash(const std::string& text) {

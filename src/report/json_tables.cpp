@@ -22,51 +22,51 @@ void add_place(Json& out, const Place& place) {
   out["function"] = text_or_null(place.function);
 }
 
+/// One item for each observation of a kind, filled by `fill(item, row)`.
+template <typename Fill>
+Json items_of(const RankSummary& rank, std::string_view kind, const Fill& fill) {
+  Json out = Json::array();
+  for (const Observation& row : rank.observations) {
+    if (row.kind != kind) continue;
+    Json item = Json::object();
+    fill(item, row);
+    out.push_back(std::move(item));
+  }
+  return out;
+}
+
 }  // namespace
 
 Json graphs_json(const RankSummary& rank) {
-  Json out = Json::array();
-  for (const Observation& row : rank.observations) {
-    if (row.kind != "graph-capture") continue;
-    Json item = {{"graph", row.subject}};
+  return items_of(rank, "graph-capture", [](Json& item, const Observation& row) {
+    item["graph"] = row.subject;
     add_place(item, row.place);
     item["nodes"] = number_of(row, "nodes");
     item["replays"] = number_of(row, "replays");
     item["durationNs"] = number_of(row, "duration_ns");
     item["graphNs"] = number_of(row, "graph_ns");
     item["replayedAt"] = text_of(row, "replayed_at");
-    out.push_back(std::move(item));
-  }
-  return out;
+  });
 }
 
 Json host_costs_json(const RankSummary& rank) {
-  Json out = Json::array();
-  for (const Observation& row : rank.observations) {
-    if (row.kind != "host-cost") continue;
-    Json item = {{"cost", row.subject},
-                 {"durationNs", number_of(row, "duration_ns")},
-                 {"fraction", number_of(row, "fraction")},
-                 {"samples", number_of(row, "samples")}};
+  return items_of(rank, "host-cost", [](Json& item, const Observation& row) {
+    item["cost"] = row.subject;
+    item["durationNs"] = number_of(row, "duration_ns");
+    item["fraction"] = number_of(row, "fraction");
+    item["samples"] = number_of(row, "samples");
     add_place(item, row.place);
-    out.push_back(std::move(item));
-  }
-  return out;
+  });
 }
 
 Json hot_json(const RankSummary& rank, std::string_view kind) {
-  Json out = Json::array();
-  for (const Observation& row : rank.observations) {
-    if (row.kind != kind) continue;
-    Json item = Json::object();
+  return items_of(rank, kind, [](Json& item, const Observation& row) {
     add_place(item, row.place);
     item["ownNs"] = number_of(row, "self_ns");
     item["inclusiveNs"] = number_of(row, "duration_ns");
     item["ownFraction"] = number_of(row, "self_fraction");
     item["inclusiveFraction"] = number_of(row, "fraction");
-    out.push_back(std::move(item));
-  }
-  return out;
+  });
 }
 
 }  // namespace stallscope

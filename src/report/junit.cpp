@@ -9,24 +9,19 @@
 namespace stallscope {
 namespace {
 
-std::string attribute(std::string_view text) {
-  return escape_markup(one_line(text));
-}
-
 std::string finding_case(const Finding& finding) {
   const Place& place = primary_place(finding);
   std::string out =
-      fmt::format("    <testcase classname=\"{}\" name=\"{}\"", attribute(finding.rule_id),
-                  attribute(place.known() ? place_text(place) : finding.subject));
-  if (!place.file.empty()) out += fmt::format(" file=\"{}\"", attribute(place.file));
+      fmt::format("    <testcase classname=\"{}\" name=\"{}\"", escaped(finding.rule_id),
+                  escaped(place.known() ? place_text(place) : finding.subject));
+  if (!place.file.empty()) out += fmt::format(" file=\"{}\"", escaped(place.file));
   if (place.line > 0) out += fmt::format(" line=\"{}\"", place.line);
   const std::string text = escape_markup(finding_paragraph(finding));
   // Advice must not fail a build.
-  return out +
-         (finding.advice
-              ? fmt::format("><skipped message=\"{}\"/></testcase>\n", attribute(finding.title))
-              : fmt::format("><failure type=\"{}\" message=\"{}\">{}</failure></testcase>\n",
-                            to_string(finding.severity), attribute(finding.title), text));
+  return out + (finding.advice
+                    ? fmt::format("><skipped message=\"{}\"/></testcase>\n", escaped(finding.title))
+                    : fmt::format("><failure type=\"{}\" message=\"{}\">{}</failure></testcase>\n",
+                                  to_string(finding.severity), escaped(finding.title), text));
 }
 
 Result<std::string> render_junit(std::span<const Finding> findings,
@@ -41,13 +36,13 @@ Result<std::string> render_junit(std::span<const Finding> findings,
   for (const RuleMeta& rule : rules) {
     if (rule.outcome == RuleOutcome::fired) continue;
     ++tests;
-    cases += fmt::format("    <testcase classname=\"{0}\" name=\"{0}\"", attribute(rule.id));
+    cases += fmt::format("    <testcase classname=\"{0}\" name=\"{0}\"", escaped(rule.id));
     if (rule.outcome == RuleOutcome::passed) {
       cases += "/>\n";
     } else {
       ++skipped;
       cases += fmt::format("><skipped message=\"{}\"/></testcase>\n",
-                           attribute(rule.reason.empty() ? "did not apply" : rule.reason));
+                           escaped(rule.reason.empty() ? "did not apply" : rule.reason));
     }
   }
   return fmt::format(

@@ -91,6 +91,10 @@ std::string escape_markup(std::string_view text) {
   return out;
 }
 
+std::string escaped(std::string_view text) {
+  return escape_markup(one_line(text));
+}
+
 std::string escape_json_for_script(std::string_view json) {
   std::string out;
   out.reserve(json.size() + json.size() / 16);

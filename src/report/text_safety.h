@@ -18,6 +18,9 @@ std::string one_line(std::string_view text);
 /// XML forbids become U+FFFD; line breaks and tabs stay.
 std::string escape_markup(std::string_view text);
 
+/// What pages and files of markup show of a text from a trace: one line of it, escaped.
+std::string escaped(std::string_view text);
+
 /// Makes serialised JSON safe inside a script element: `<`, U+2028 and U+2029
 /// become \u escapes, which mean the same inside JSON strings.
 std::string escape_json_for_script(std::string_view json);

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <thread>
 
 #include "base/file.h"
 #include "base/install_tree.h"
+#include "base/parallel.h"
 
 namespace stallscope {
 namespace {
@@ -46,16 +45,10 @@ Result<Rule> load_rule(const std::string& file) {
 // The rules of files, in their order. Most of the time of a short lint goes here.
 std::vector<std::optional<Result<Rule>>> load_all(const std::vector<std::string>& files) {
   std::vector<std::optional<Result<Rule>>> rules(files.size());
-  std::atomic<size_t> next{0};
-  const auto work = [&] {
-    for (size_t i = next.fetch_add(1); i < files.size(); i = next.fetch_add(1))
-      rules[i] = load_rule(files[i]);
-  };
-  std::vector<std::jthread> others;
-  const size_t threads = std::min<size_t>(4, std::thread::hardware_concurrency());
-  for (size_t t = 1; t < threads && t * 8 < files.size(); ++t) others.emplace_back(work);
-  work();
-  others.clear();
+  constexpr size_t kWorthThread = 8, kMostThreads = 4;
+  parallel_for(
+      files.size(), [&](size_t i) { rules[i] = load_rule(files[i]); },
+      std::min(kMostThreads, (files.size() + kWorthThread - 1) / kWorthThread));
   return rules;
 }
 

@@ -127,13 +127,17 @@ dist.destroy_process_group()
 """
 
 
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
 def test_collectives_of_gloo_ranks(tool, tmp_path):
     python, out = python_with("torch"), tmp_path / "out"
     program = tmp_path / "program.py"
     program.write_text(GLOO)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     done = tool("run", "-q", "-o", out, "--", python, "-m", "torch.distributed.run", "--nproc-per-node", "2",
                 "--master-port", str(port), program, timeout=120)
     assert "sum 16.0" in done.stdout
@@ -175,9 +179,7 @@ def test_collectives_that_the_reducer_starts_without_python(tool, tmp_path):
     python, out = python_with("torch"), tmp_path / "out"
     program = tmp_path / "program.py"
     program.write_text(DDP)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     script = " & ".join(f"RANK={rank} {python} {program}" for rank in (0, 1))
     tool("run", "-q", "-o", out, "--", "sh", "-c", f"{script} & wait", timeout=120,
          env={"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": "2"})

@@ -34,16 +34,29 @@ std::tuple<size_t, size_t, size_t> place_of(size_t i, const CltConfig& c) {
   return {i % c.features, i / (c.features * c.batch), i / c.features % c.batch};
 }
 
-std::vector<float> scores(const std::vector<float>& pre, const CltConfig& c) {
-  std::vector<float> mean(c.layers * c.features), scale(mean.size()), result(pre.size());
+/// Of every feature.
+struct Statistics {
+  std::vector<float> mean, scale;
+};
+
+Statistics statistics_of(const std::vector<float>& pre, const CltConfig& c, int team) {
+  Statistics of{std::vector<float>(c.layers * c.features),
+                std::vector<float>(c.layers * c.features)};
   top_k_statistics(TopK<float>{.layers = c.layers,
                                .batch = c.batch,
                                .features = c.features,
                                .pre = pre.data(),
-                               .mean = mean.data(),
-                               .scale = scale.data(),
+                               .mean = of.mean.data(),
+                               .scale = of.scale.data(),
                                .state = nullptr,
-                               .counts = nullptr});
+                               .counts = nullptr,
+                               .team = team});
+  return of;
+}
+
+std::vector<float> scores(const std::vector<float>& pre, const CltConfig& c) {
+  const auto [mean, scale] = statistics_of(pre, c, 1);
+  std::vector<float> result(pre.size());
   for (size_t i = 0; i < pre.size(); ++i) {
     const size_t s = i / (c.features * c.batch) * c.features + i % c.features;
     result[i] = (pre[i] - mean[s]) * scale[s];
@@ -53,32 +66,25 @@ std::vector<float> scores(const std::vector<float>& pre, const CltConfig& c) {
 
 TEST_CASE("statistics of features are the mean and the unbiased deviation") {
   const CltConfig c{.layers = 2, .features = 300, .batch = 77};
-  std::vector<float> pre(c.layers * c.batch * c.features), mean(c.layers * c.features),
-      scale(mean.size());
+  std::vector<float> pre(c.layers * c.batch * c.features);
   for (size_t i = 0; i < pre.size(); ++i)
     pre[i] = static_cast<float>(1000 + 3 * random_uniform(4, i) + (i < 9 ? 1e4 : 0));
-  for (const int team : {1, 3})
-    top_k_statistics(TopK<float>{.layers = c.layers,
-                                 .batch = c.batch,
-                                 .features = c.features,
-                                 .pre = pre.data(),
-                                 .mean = mean.data(),
-                                 .scale = scale.data(),
-                                 .state = nullptr,
-                                 .counts = nullptr,
-                                 .team = team});
-  for (size_t s = 0; s < mean.size(); ++s) {
-    double sum = 0, squares = 0;
-    auto value = [&](size_t row) {
-      return static_cast<double>(
-          pre[(s / c.features * c.batch + row) * c.features + s % c.features]);
-    };
-    for (size_t row = 0; row < c.batch; ++row) sum += value(row);
-    for (size_t row = 0; row < c.batch; ++row)
-      squares += std::pow(value(row) - sum / static_cast<double>(c.batch), 2);
-    CHECK(mean[s] == doctest::Approx(sum / static_cast<double>(c.batch)).epsilon(1e-6));
-    CHECK(1 / scale[s] ==
-          doctest::Approx(std::sqrt(squares / static_cast<double>(c.batch - 1))).epsilon(1e-4));
+  for (const int team : {1, 3}) {
+    CAPTURE(team);
+    const Statistics of = statistics_of(pre, c, team);
+    for (size_t s = 0; s < of.mean.size(); ++s) {
+      double sum = 0, squares = 0;
+      auto value = [&](size_t row) {
+        return static_cast<double>(
+            pre[(s / c.features * c.batch + row) * c.features + s % c.features]);
+      };
+      for (size_t row = 0; row < c.batch; ++row) sum += value(row);
+      for (size_t row = 0; row < c.batch; ++row)
+        squares += std::pow(value(row) - sum / static_cast<double>(c.batch), 2);
+      CHECK(of.mean[s] == doctest::Approx(sum / static_cast<double>(c.batch)).epsilon(1e-6));
+      CHECK(1 / of.scale[s] ==
+            doctest::Approx(std::sqrt(squares / static_cast<double>(c.batch - 1))).epsilon(1e-4));
+    }
   }
 }
 
