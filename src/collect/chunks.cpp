@@ -96,12 +96,12 @@ bool find_chunk(Session& session, uint32_t* chunk) {
 
 bool take_chunk(Session& session, segment::ChunkType type, Room* room) {
   uint32_t chunk = 0;
-  if (__atomic_load_n(&session.closing, __ATOMIC_ACQUIRE) != 0) return false;
+  if (is_closing(session)) return false;
   if (!find_chunk(session, &chunk)) return false;
   segment::ChunkHeader* header = header_of(session, chunk);
   {
     const Locked locked(session.chunk_lock);
-    if (!locked || session.closing != 0) return false;
+    if (!locked || is_closing(session)) return false;
     if (chunk + 1 > session.highest_used) {
       session.highest_used = chunk + 1;
       session.header->chunks = session.highest_used;

@@ -170,12 +170,12 @@ uint32_t grow_file(Session& session, uint32_t wanted, uint32_t* made) {
     return 0;
   }
   const uint32_t limit = chunk_limit();
-  if (session.closing != 0 || session.chunks_made >= limit) return 0;
+  auto may_grow = [&] { return session.chunks_made < limit && !is_closing(session); };
+  if (!may_grow()) return 0;
   const int fd = open_again(session);
   uint32_t count = 0;
   // A chunk at a time: whoever closes the file waits for this lock to trim it.
-  while (fd >= 0 && count < wanted && session.chunks_made < limit &&
-         __atomic_load_n(&session.closing, __ATOMIC_ACQUIRE) == 0) {
+  while (fd >= 0 && count < wanted && may_grow()) {
     if (!make_chunk(session, fd, session.chunks_made)) break;
     made[count++] = __atomic_fetch_add(&session.chunks_made, 1, __ATOMIC_RELAXED);
   }

@@ -131,4 +131,9 @@ inline bool is_active(const Session* session) {
          static_cast<uint32_t>(SessionState::active);
 }
 
+/// The file is being trimmed: no chunk is made or taken any more.
+inline bool is_closing(const Session& session) {
+  return __atomic_load_n(&session.closing, __ATOMIC_ACQUIRE) != 0;
+}
+
 }  // namespace stallscope::collect

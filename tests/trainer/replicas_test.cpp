@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -123,6 +124,73 @@ TEST_CASE("sums over the group run beside the gradients of weights") {
   int beside = 0;
   for (const Op& op : program->ops) beside += op.stream == StreamRole::communication ? 1 : 0;
   CHECK(beside >= 4);  // two for each layer
+}
+
+// Whether `op` reads or writes (or, asked so, only writes) memory of the tensor.
+bool uses(const Program& program, const Op& op, TensorId id, bool only_writes) {
+  auto meets = [&](TensorId other) {
+    if (other == kNoTensor) return false;
+    const TensorInfo &a = program.tensor(id), &b = program.tensor(other);
+    return a.role == b.role && a.offset < b.offset + b.room() && b.offset < a.offset + a.room();
+  };
+  return std::ranges::any_of(op.out, meets) || (!only_writes && std::ranges::any_of(op.in, meets));
+}
+
+bool conflict(const Program& program, const Op& a, const Op& b) {
+  auto written_by_a = [&](TensorId id) { return id != kNoTensor && uses(program, b, id, false); };
+  auto read_by_a = [&](TensorId id) { return id != kNoTensor && uses(program, b, id, true); };
+  return std::ranges::any_of(a.out, written_by_a) || std::ranges::any_of(a.in, read_by_a);
+}
+
+// Pairs of ops on different streams that use the same memory, one of them writing, and that
+// neither the order of a stream nor what it awaits puts in order.
+int races(const Program& program) {
+  constexpr size_t kStreams = 2;
+  int found = 0;
+  // Of each op, how many ops of each stream are surely done when it starts.
+  std::vector<std::array<uint32_t, kStreams>> done(program.ops.size());
+  std::array<std::array<uint32_t, kStreams>, kStreams> of_stream{};
+  for (uint32_t i = 0; i < program.ops.size(); ++i) {
+    const Op& op = program.ops[i];
+    const auto own = static_cast<size_t>(op.stream);
+    done[i] = of_stream[own];
+    for (const uint32_t awaited : op.waits) {
+      const auto other = static_cast<size_t>(program.ops[awaited].stream);
+      for (size_t s = 0; s < kStreams; ++s) done[i][s] = std::max(done[i][s], done[awaited][s]);
+      done[i][other] = std::max(done[i][other], awaited + 1);
+    }
+    for (uint32_t k = 0; k < i; ++k) {
+      const auto other = static_cast<size_t>(program.ops[k].stream);
+      if (other != own && k >= done[i][other] && conflict(program, program.ops[k], op)) ++found;
+    }
+    of_stream[own] = done[i];
+    of_stream[own][own] = i + 1;
+  }
+  return found;
+}
+
+TEST_CASE("what runs beside computation never meets it in memory") {
+  for (const Layout& layout :
+       {Layout{.replicas = 2}, Layout{.tensor = 2, .overlap = true},
+        Layout{.tensor = 2, .replicas = 2, .overlap = true},
+        Layout{.tensor = 2, .overlap = true, .splits_rows = true},
+        Layout{.tensor = 2, .replicas = 2, .parts = 2, .overlap = true, .splits_rows = true}}) {
+    CAPTURE(layout.tensor);
+    CAPTURE(layout.replicas);
+    CAPTURE(layout.splits_rows);
+    for (const size_t bucket : {size_t{1}, size_t{1000}, size_t{1} << 20}) {
+      auto program = build_gpt(config_of(layout), {.rank = 0,
+                                                   .size = layout.tensor,
+                                                   .replica = 0,
+                                                   .replicas = layout.replicas,
+                                                   .splits_rows = layout.splits_rows});
+      REQUIRE(program.ok());
+      REQUIRE(lower(*program, Precision::fp32, nullptr).ok());
+      if (layout.replicas > 1) reduce_gradients(*program, bucket);
+      if (layout.overlap) overlap_collectives(*program);
+      CHECK(races(*program) == 0);
+    }
+  }
 }
 
 }  // namespace

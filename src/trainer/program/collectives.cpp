@@ -21,6 +21,12 @@ bool writes(const Program& program, const Op& op, const TensorInfo& it) {
       op.out, [&](TensorId id) { return id != kNoTensor && overlap(program.tensor(id), it); });
 }
 
+// The last op of the compute stream up to `op`.
+uint32_t computed_by(const Program& program, uint32_t op) {
+  while (op > 0 && program.ops[op].stream != StreamRole::compute) --op;
+  return op;
+}
+
 // Inserts `op` after the op at `after`, which belongs to the same section.
 void insert_after(Program& program, uint32_t after, Op op) {
   program.ops.insert(program.ops.begin() + after + 1, std::move(op));
@@ -92,20 +98,32 @@ void overlap_collectives(Program& program) {
                writes(program, earlier, from) ||
                (op.in[0] != op.out[0] && touches(program, earlier, to));
       };
-      auto must_wait = [&](const Op& later) {
-        return (is_collective(later.kind) && later.n[2] == op.n[2]) ||
-               touches(program, later, to) || writes(program, later, from);
+      auto is_turn = [&](const Op& later) {
+        return is_collective(later.kind) && later.n[2] == op.n[2];
       };
-      uint32_t writer = i, reader = i + 1;
+      auto needs_result = [&](const Op& later) {
+        return touches(program, later, to) || writes(program, later, from);
+      };
+      uint32_t writer = i;
       while (writer > 0 && !must_precede(program.ops[writer - 1])) --writer;
-      while (reader < program.ops.size() && !must_wait(program.ops[reader])) ++reader;
+      const auto later = program.ops.begin() + i + 1;
+      const auto turn = std::find_if(later, program.ops.end(), is_turn);
+      const auto reader = std::find_if(later, program.ops.end(), needs_result);
+      const auto first = std::min(turn, reader) - program.ops.begin();
       // Worth it only when something else runs between its cause and its use.
-      if (writer == 0 || reader == program.ops.size() || reader - writer < 2) continue;
+      if (writer == 0 || first == std::ssize(program.ops) || first - writer < 2) continue;
       op.stream = StreamRole::communication;
       op.waits.push_back(writer - 1);
-      program.ops[reader].waits.push_back(i);
+      // Both: the next of the group may itself leave the compute stream, where the reader stays.
+      if (turn != program.ops.end()) turn->waits.push_back(i);
+      if (reader != program.ops.end() && reader != turn) reader->waits.push_back(i);
     }
   }
+  // What awaited an op that has left the compute stream meant also what that stream did before it;
+  // the communication stream keeps its own order anyway.
+  for (Op& op : program.ops)
+    if (op.stream == StreamRole::communication)
+      for (uint32_t& awaited : op.waits) awaited = computed_by(program, awaited);
 }
 
 }  // namespace stallscope::trainer
