@@ -1,6 +1,7 @@
 #include "cli/rules_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -25,12 +26,6 @@ std::string seen_in(const Rule& rule) {
   add(!rule.trace.empty(), "trace");
   add(!rule.environment.empty(), "environment");
   return text;
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text.empty() ? "nothing" : text;
 }
 
 std::string indented(const std::string& text) {
@@ -176,8 +171,9 @@ CaseReport case_report(std::span<const Rule> rules, std::span<const Rule> tested
       if (result.error)
         report.text += fmt::format("error     {}: {}\n", rule.id, result.error->to_string());
       for (const std::string& line : result.missing)
-        report.text += fmt::format("missing   {} (in {}; found: {})\n", line, result.path,
-                                   joined(result.found));
+        report.text += fmt::format(
+            "missing   {} (in {}; found: {})\n", line, result.path,
+            result.found.empty() ? "nothing" : fmt::format("{}", fmt::join(result.found, ", ")));
       for (const std::string& line : result.noisy)
         report.text += fmt::format("noisy     {} (in {})\n", line, result.path);
     }

@@ -77,32 +77,25 @@ Json step_series_json(const RankSummary& rank) {
 
 Json kernels_json(const RankSummary& rank) {
   Json out = Json::array();
-  for (const KernelRow& row : rank.kernels)
-    out.push_back({{"name", row.name},
-                   {"operator", text_or_null(row.op)},
-                   {"file", text_or_null(row.place.file)},
-                   {"line", row.place.line == 0 ? Json() : Json(row.place.line)},
-                   {"count", row.count},
-                   {"totalNs", row.total},
-                   {"medianNs", row.median}});
+  for (const KernelRow& row : rank.kernels) {
+    Json& item = out.emplace_back(Json{{"name", row.name}, {"operator", text_or_null(row.op)}});
+    add_line(item, row.place);
+    item["count"] = row.count;
+    item["totalNs"] = row.total;
+    item["medianNs"] = row.median;
+  }
   return out;
 }
 
 Json kernel_shares_json(const std::vector<KernelShare>& shares) {
   Json out = Json::array();
-  for (const KernelShare& share : shares)
-    out.push_back({{"operator", text_or_null(share.op)},
-                   {"file", text_or_null(share.place.file)},
-                   {"line", share.place.line == 0 ? Json() : Json(share.place.line)},
-                   {"function", text_or_null(share.place.function)},
-                   {"count", share.count},
-                   {"totalNs", share.total}});
+  for (const KernelShare& share : shares) {
+    Json& item = out.emplace_back(Json{{"operator", text_or_null(share.op)}});
+    add_place(item, share.place);
+    item["count"] = share.count;
+    item["totalNs"] = share.total;
+  }
   return out;
-}
-
-Json number_of(const Observation& row, const char* field) {
-  const auto found = row.numbers.find(field);
-  return found == row.numbers.end() ? Json() : Json(found->second);
 }
 
 Json collective_sizes_json(const RankSummary& rank) {

@@ -9,10 +9,9 @@ namespace stallscope {
 namespace {
 
 Json place_json(const Place& place) {
-  const auto position = [](uint32_t value) { return value == 0 ? Json() : Json(value); };
   return {{"file", text_or_null(place.file)},
-          {"line", position(place.line)},
-          {"column", position(place.column)},
+          {"line", unknown_if_zero(place.line)},
+          {"column", unknown_if_zero(place.column)},
           {"function", text_or_null(place.function)},
           {"language", text_or_null(place.language)}};
 }
@@ -84,6 +83,25 @@ class Names {
 
 Json text_or_null(const std::string& text) {
   return text.empty() ? Json() : Json(text);
+}
+
+Json unknown_if_zero(uint64_t value) {
+  return value == 0 ? Json() : Json(value);
+}
+
+Json number_of(const Observation& row, const char* field) {
+  const auto found = row.numbers.find(field);
+  return found == row.numbers.end() ? Json() : Json(found->second);
+}
+
+void add_line(Json& out, const Place& place) {
+  out["file"] = text_or_null(place.file);
+  out["line"] = unknown_if_zero(place.line);
+}
+
+void add_place(Json& out, const Place& place) {
+  add_line(out, place);
+  out["function"] = text_or_null(place.function);
 }
 
 std::string dump(const Json& json, int indent) {

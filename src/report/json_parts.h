@@ -46,6 +46,14 @@ std::string dump(const Json& json, int indent);
 
 /// Null for an empty text.
 Json text_or_null(const std::string& text);
+/// Null for 0: counts, sizes and lines that are not known.
+Json unknown_if_zero(uint64_t value);
+/// Null where the observation does not carry the number.
+Json number_of(const Observation& row, const char* field);
+/// Adds "file" and "line".
+void add_line(Json& out, const Place& place);
+/// Adds "file", "line" and "function".
+void add_place(Json& out, const Place& place);
 Json reference_json(const ReferenceComparison& comparison);
 
 }  // namespace stallscope

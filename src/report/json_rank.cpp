@@ -27,10 +27,6 @@ Json name_of(StepSource source) {
   return {};
 }
 
-Json unknown_if_zero(uint64_t value) {
-  return value == 0 ? Json() : Json(value);
-}
-
 Json gpu_json(const RankSummary& rank) {
   if (rank.view == RankView::host) return {};
   return {{"windowNs", rank.gpu.window},
@@ -45,13 +41,13 @@ Json gpu_json(const RankSummary& rank) {
 
 Json waits_json(const RankSummary& rank) {
   Json out = Json::array();
-  for (const WaitShare& wait : rank.waits)
-    out.push_back({{"cause", wait.cause},
-                   {"subject", text_or_null(wait.subject)},
-                   {"operator", text_or_null(wait.op)},
-                   {"file", text_or_null(wait.place.file)},
-                   {"line", unknown_if_zero(wait.place.line)},
-                   {"durationNs", wait.per_step}});
+  for (const WaitShare& wait : rank.waits) {
+    Json& item = out.emplace_back(Json{{"cause", wait.cause},
+                                       {"subject", text_or_null(wait.subject)},
+                                       {"operator", text_or_null(wait.op)}});
+    add_line(item, wait.place);
+    item["durationNs"] = wait.per_step;
+  }
   return out;
 }
 

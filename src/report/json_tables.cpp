@@ -6,20 +6,9 @@
 namespace stallscope {
 namespace {
 
-Json number_of(const Observation& row, const char* field) {
-  const auto found = row.numbers.find(field);
-  return found == row.numbers.end() ? Json() : Json(found->second);
-}
-
 Json text_of(const Observation& row, const char* field) {
   const auto found = row.texts.find(field);
   return found == row.texts.end() ? Json() : Json(found->second);
-}
-
-void add_place(Json& out, const Place& place) {
-  out["file"] = text_or_null(place.file);
-  out["line"] = place.line == 0 ? Json() : Json(place.line);
-  out["function"] = text_or_null(place.function);
 }
 
 /// One item for each observation of a kind, filled by `fill(item, row)`.

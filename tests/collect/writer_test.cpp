@@ -195,7 +195,7 @@ TEST_CASE("device times in CLOCK_REALTIME come back on the monotonic clock") {
   });
   REQUIRE(recorded.trace.size() == 3);
   const Ns apart = recorded.trace.starts()[2] - recorded.trace.starts()[1];
-  CHECK(std::abs(apart) < 20'000'000);  // a CLOCK_REALTIME taken for monotonic is years off
+  CHECK(std::abs(apart) < 60'000'000'000);  // a CLOCK_REALTIME taken for monotonic is years off
   CHECK(recorded.trace.durations()[1] == 123);
 }
 

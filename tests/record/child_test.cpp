@@ -5,6 +5,7 @@
 
 #include <csignal>
 
+#include "base/temporary_folder.h"
 #include "record/environment.h"
 
 using namespace stallscope;
@@ -41,10 +42,16 @@ TEST_CASE("a program that cannot be started is an error") {
 }
 
 TEST_CASE("signals to the recorder reach the child") {
-  // The child shows by its exit code that its handler ran.
-  ChildTick tick{20'000'000, [](pid_t, Ns) { ::kill(::getpid(), SIGTERM); }};
-  const Result<ChildEnd> end = shell(
-      "trap 'exit 33' TERM; i=0; while [ $i -lt 500 ]; do sleep 0.01; i=$((i+1)); done", tick);
+  // The child shows by its exit code that its handler ran, and by a file that it has one.
+  const TemporaryFolder folder("child-test");
+  const std::string ready = folder.path() + "/ready";
+  ChildTick tick{5'000'000, [&](pid_t, Ns) {
+                   if (::access(ready.c_str(), F_OK) == 0) ::kill(::getpid(), SIGTERM);
+                 }};
+  const Result<ChildEnd> end =
+      shell("trap 'exit 33' TERM; : > " + ready +
+                "; i=0; while [ $i -lt 3000 ]; do sleep 0.01; i=$((i+1)); done",
+            tick);
   REQUIRE(end.ok());
   CHECK(end->exit_code == 33);
   CHECK(end->interrupted);
