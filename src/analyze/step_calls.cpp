@@ -6,29 +6,35 @@
 // the next one of any of them; the function charged with most is the step.
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "analyze/step_marks.h"
 
 namespace stallscope {
 namespace {
 
-constexpr std::string_view kCalls[] = {"optimizer.step", "jit ", "filter_jit "};
+constexpr std::string_view kStepCalls[] = {"optimizer.step", "jit ", "filter_jit "};
+// One after the other: the profiler's own name of an optimizer's step; and what a loop that updates
+// its parameters by hand has left, once per step unless it adds gradients up.
+constexpr std::string_view kLikelyCalls[] = {"Optimizer.step#", "backward"};
 constexpr size_t kFewestCalls = 3;
 
-bool is_step_call(std::string_view name) {
-  return std::ranges::any_of(kCalls,
-                             [name](std::string_view call) { return name.starts_with(call); });
-}
+using Names = std::span<const std::string_view>;
 
 /// The marked calls of a thread that lie in no other.
-std::vector<EventId> outermost_calls(const Trace& trace, const HostThread& thread) {
+std::vector<EventId> outermost_calls(const Trace& trace, const HostThread& thread, Names names) {
   std::vector<EventId> calls;
   std::map<StringId, bool> known;
   Ns reached = 0;
   for (EventId id = thread.first; id < thread.last; ++id) {
     if (trace.kinds()[id] != EventKind::range) continue;
     const auto [it, fresh] = known.try_emplace(trace.names()[id], false);
-    if (fresh) it->second = is_step_call(trace.name(id));
+    if (fresh) {
+      auto begins = [name = trace.name(id)](std::string_view call) {
+        return name.starts_with(call);
+      };
+      it->second = std::ranges::any_of(names, begins);
+    }
     if (!it->second || (!calls.empty() && trace.end(id) <= reached)) continue;
     reached = trace.end(id);
     calls.push_back(id);
@@ -41,14 +47,12 @@ struct Function {
   Ns charged = 0;
 };
 
-}  // namespace
-
-StepMarks find_steps_by_calls(const ProcessIndex& index) {
+StepMarks find_by_names(const ProcessIndex& index, Names names) {
   const Trace& trace = *index.trace;
   StepMarks marks;
   Ns most = 0;
   for (uint32_t at = 0; at < index.threads.size(); ++at) {
-    const std::vector<EventId> calls = outermost_calls(trace, index.threads[at]);
+    const std::vector<EventId> calls = outermost_calls(trace, index.threads[at], names);
     std::map<StringId, Function> functions;
     for (size_t i = 0; i < calls.size(); ++i) {
       Function& function = functions[trace.names()[calls[i]]];
@@ -73,6 +77,16 @@ StepMarks find_steps_by_calls(const ProcessIndex& index) {
     }
   }
   if (marks.hosts.empty()) marks.failure = "no marked call recurs";
+  return marks;
+}
+
+}  // namespace
+
+StepMarks find_steps_by_calls(const ProcessIndex& index, CallEvidence evidence) {
+  StepMarks marks;
+  if (evidence == CallEvidence::step) return find_by_names(index, kStepCalls);
+  for (size_t i = 0; i < std::size(kLikelyCalls) && marks.hosts.empty(); ++i)
+    marks = find_by_names(index, Names(kLikelyCalls).subspan(i, 1));
   return marks;
 }
 

@@ -78,6 +78,21 @@ void count_launches(const ProcessIndex& index, const DeviceWork* work,
   for (Candidate& candidate : candidates) candidate.launches = launches[candidate.thread];
 }
 
+StepMarks find_steps_without_marker(const ProcessIndex& index, const DeviceWork* work,
+                                    bool ignore_calls) {
+  StepMarks marks;
+  if (!ignore_calls) marks = find_steps_by_calls(index, CallEvidence::step);
+  if (!marks.hosts.empty()) return marks;
+  StepMarks period;
+  if (work != nullptr) period = find_steps_by_period(index, *work);
+  if (!period.hosts.empty()) return period;
+  if (!ignore_calls) marks = find_steps_by_calls(index, CallEvidence::likely);
+  if (!marks.hosts.empty()) return marks;
+  period.failure =
+      work != nullptr ? period.failure : "no range marks steps; name one with --step-range";
+  return period;
+}
+
 }  // namespace
 
 StepMarks find_steps(const ProcessIndex& index, const DeviceWork* work,
@@ -97,11 +112,7 @@ StepMarks find_steps(const ProcessIndex& index, const DeviceWork* work,
       marks.failure = "no range is named '" + options.step_range + "'";
       return marks;
     }
-    marks = options.ignore_markers ? marks : find_steps_by_calls(index);
-    if (!marks.hosts.empty()) return marks;
-    if (work != nullptr) return find_steps_by_period(index, *work);
-    marks.failure = "no range marks steps; name one with --step-range";
-    return marks;
+    return find_steps_without_marker(index, work, options.ignore_markers);
   }
   const Trace& trace = *index.trace;
   marks.source = options.step_range.empty() ? StepSource::named_range : StepSource::given_range;

@@ -28,8 +28,13 @@ StepMarks find_steps(const ProcessIndex& index, const DeviceWork* work,
 /// By the launch sequence alone. Abstains (failure set) unless one period explains it.
 StepMarks find_steps_by_period(const ProcessIndex& index, const DeviceWork& work);
 
-/// By calls that a training loop makes once per step, where those are marked but steps are not:
-/// an optimizer's step, or a jitted function. Abstains (failure set) when there are too few.
-StepMarks find_steps_by_calls(const ProcessIndex& index);
+enum class CallEvidence : uint8_t {
+  step,    ///< made once per step: an optimizer's step, a jitted function
+  likely,  ///< made once per step by most loops: a backward pass
+};
+
+/// By calls that a training loop makes once per step, where those are marked but steps are not.
+/// Abstains (failure set) when there are too few.
+StepMarks find_steps_by_calls(const ProcessIndex& index, CallEvidence evidence);
 
 }  // namespace stallscope

@@ -116,6 +116,28 @@ TEST_CASE("steps are found by period as by markers") {
   }
 }
 
+TEST_CASE("without markers, calls made once per step show the steps, the surest first") {
+  struct Case {
+    std::vector<std::string> calls;
+    std::string marker;
+  };
+  for (const Case& c :
+       {Case{{"backward"}, "backward"},
+        {{"backward", "optimizer.step"}, "optimizer.step"},
+        {{"backward", "backward", "Optimizer.step#SGD.step"}, "Optimizer.step#SGD.step"},
+        {{"Optimizer.step#SGD.step", "jit update"}, "jit update"},
+        {{"load_data"}, ""}}) {
+    CAPTURE(c.marker);
+    std::string text = "{\"repeat\":6,\"everyNs\":1000}\n";
+    for (size_t i = 0; i < c.calls.size(); ++i)
+      text += "{\"name\":\"" + c.calls[i] + "\",\"startNs\":" + std::to_string(i * 300) +
+              ",\"durationNs\":200}\n";
+    const auto ranks = analyze_trace(read(text + "{\"end\":true}\n"));
+    CHECK(ranks[0].step_marker == c.marker);
+    CHECK(ranks[0].steps.size() == (c.marker.empty() ? 0 : 6));
+  }
+}
+
 TEST_CASE("one step gives no period, however many layers it has") {
   AnalyzeOptions options;
   options.ignore_markers = true;
