@@ -1,6 +1,7 @@
 #include "rule/evaluate.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -23,6 +24,8 @@ class Engine {
     for (const Rule& rule : rules)
       if (is_selected(rule, options)) rules_.push_back(rule);
     std::ranges::sort(rules_, {}, &Rule::id);
+    for (const auto& [path, evidence] : options_.line_evidence)
+      if (const auto file = files_.source_file(path)) evidence_[*file].push_back(&evidence);
   }
 
   RuleResults evaluate(std::span<const Rule> all_rules) {
@@ -101,16 +104,23 @@ class Engine {
 
   // Whether the fact's lines ran, as far as line evidence tells.
   std::optional<bool> line_ran(const SourceFact& fact) const {
-    for (const auto& [path, evidence] : options_.line_evidence) {
-      if (files_.source_file(path) != fact.file) continue;
+    const auto of_file = evidence_.find(fact.file);
+    if (of_file == evidence_.end()) return std::nullopt;
+    for (const LineEvidence* evidence : of_file->second) {
       const auto within = [&](const std::set<uint32_t>& lines) {
         const auto it = lines.lower_bound(fact.first_line);
         return it != lines.end() && *it <= std::max(fact.first_line, fact.last_line);
       };
-      if (within(evidence.hit)) return true;
-      if (within(evidence.watched)) return false;
+      if (within(evidence->hit)) return true;
+      if (within(evidence->watched)) return false;
     }
     return std::nullopt;
+  }
+
+  // Whether the run told what it loaded, and that is not among it. Where none of what it loaded is
+  // known here, the paths cannot be compared.
+  bool was_not_loaded(const SourceFact& fact) const {
+    return fact.language == "python" && !evidence_.empty() && !evidence_.contains(fact.file);
   }
 
   void set_status(Finding& finding, uint32_t fact) const {
@@ -127,6 +137,10 @@ class Engine {
       finding.status = FindingStatus::not_executed;
       finding.message += " The line was watched and did not run.";
       lower_to(Severity::info);
+    } else if (was_not_loaded(facts_[fact])) {
+      finding.status = FindingStatus::not_seen;
+      finding.message += " No process that ended by itself had loaded this file.";
+      lower_to(Severity::low);
     } else {
       finding.status = FindingStatus::not_seen;
       finding.message += " The recording cannot tell whether the line ran.";
@@ -192,6 +206,7 @@ class Engine {
   std::span<const SourceFact> facts_;
   const EvaluateOptions& options_;
   FileJoin files_;
+  std::map<std::string, std::vector<const LineEvidence*>> evidence_;  // by the source's path
   std::vector<Rule> rules_;
   std::vector<Seen> seen_;
   Claims claims_;

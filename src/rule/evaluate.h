@@ -16,7 +16,8 @@
 
 namespace stallscope {
 
-/// Which lines of a file ran, where the recording can tell (sys.monitoring, coverage).
+/// Which lines of a file ran, where the recording can tell (sys.monitoring, coverage). Both empty:
+/// the run loaded the file, and what ran of it is unknown.
 struct LineEvidence {
   std::set<uint32_t> watched;  ///< lines that could have been seen
   std::set<uint32_t> hit;      ///< lines that were

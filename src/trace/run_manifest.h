@@ -41,7 +41,8 @@ struct PairedOverhead {
   uint32_t pairs = 0;
 };
 
-/// Lines of a file, as ranges: "1-5,7".
+/// Lines of a file that the run loaded, as ranges: "1-5,7". Both empty where lines were not
+/// watched.
 struct RecordedLines {
   std::string watched;  ///< whose run would have been seen
   std::string hit;      ///< that ran

@@ -45,13 +45,13 @@ train(lambda x: torch.Tensor(x), range(5), Optimizer())
 """
 
 
-def interpreter():
+def interpreter(fits=lambda version: version >= (3, 12)):
     paths = [*sorted(pathlib.Path.home().glob(".pyenv/versions/3.*/bin/python3")), "python3"]
     for path in paths:
         text = subprocess.run([str(path), "-c", "import sys; print(sys.version_info[:2])"],
                               capture_output=True, text=True).stdout
         version = re.search(r"\((\d+), (\d+)\)", text)
-        if version and (int(version[1]), int(version[2])) >= (3, 12):
+        if version and fits((int(version[1]), int(version[2]))):
             return str(path)
     return None
 
@@ -74,3 +74,24 @@ def test_a_line_that_did_not_run_is_said_not_to_have_run(tool, tmp_path):
     lines = {f["locations"][0]["line"]: f["status"] for f in json.loads(again.stdout)["findings"]
              if f["ruleId"] == "item-in-step"}
     assert lines[line["not reached"]] == "not-executed"
+
+
+@pytest.mark.parametrize("fits", [lambda v: (3, 8) <= v < (3, 12), lambda v: v >= (3, 12)],
+                         ids=["modules", "lines"])
+def test_a_script_that_was_not_loaded_weighs_less(tool, tmp_path, fits):
+    python = interpreter(fits)
+    if python is None:
+        pytest.skip("there is no such CPython here")
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "torch.py").write_text(TORCH)
+    (tmp_path / "other.py").write_text(TRAIN)
+    (tmp_path / "elsewhere").mkdir()
+    # Like a program that changes its folder: the script's own path may be relative.
+    (tmp_path / "train.py").write_text(TRAIN + "\nimport os\nos.chdir('elsewhere')\n")
+    tool("run", "-o", "out", "--", python, "train.py", cwd=tmp_path, check=0)
+    report = json.loads((tmp_path / "out/report.json").read_text())
+    other = [f for f in report["findings"] if f["locations"] and f["locations"][0]["file"].endswith("other.py")]
+    assert other and all(f["status"] == "not-seen" and f["severity"] in ("low", "info") for f in other)
+    assert all("had loaded this file" in f["message"] for f in other)
+    own = [f for f in report["findings"] if f["locations"] and f["locations"][0]["file"].endswith("train.py")]
+    assert own and not any("had loaded this file" in f["message"] for f in own)

@@ -313,6 +313,27 @@ TEST_CASE("what is known of a source match from the run") {
   CHECK(status(&run, options) == std::pair(FindingStatus::not_seen, Severity::medium));
 }
 
+TEST_CASE("a file that the run did not load weighs less, where it told what it loaded") {
+  const std::vector<SourceFact> facts = {fact("read-in-source", "/src/train.py", 30, 31),
+                                         fact("read-in-source", "/src/other.py", 30, 31)};
+  const RunSummary run = run_of({rank({sync("/job/train.py", 14, 4, 20'000, 0)})});
+  const auto severities = [&](const EvaluateOptions& options) {
+    std::map<std::string, Severity> out;
+    for (const Finding& finding : evaluate(rules(), &run, facts, options).findings)
+      if (finding.rule_id == "read-in-source") {
+        CHECK(finding.status == FindingStatus::not_seen);
+        out[finding.locations.at(0).file] = finding.severity;
+      }
+    return std::pair(out["/src/train.py"], out["/src/other.py"]);
+  };
+  EvaluateOptions options;
+  CHECK(severities(options) == std::pair(Severity::medium, Severity::medium));
+  options.line_evidence["/elsewhere/unknown.py"] = {};  // the paths cannot be compared
+  CHECK(severities(options) == std::pair(Severity::medium, Severity::medium));
+  options.line_evidence["/job/train.py"] = {};
+  CHECK(severities(options) == std::pair(Severity::medium, Severity::low));
+}
+
 TEST_CASE("a file that changed since the run is not joined by line") {
   SourceFact f = fact("read-in-source", "train.py", 14, 14);
   f.content_hash = "aaaa";
