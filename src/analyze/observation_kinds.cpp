@@ -233,9 +233,8 @@ std::vector<ObservationKind> all_kinds() {
              "rows, in all; -1 when none is marked there"},
             {"charged_ns",
              "ns: of the interpreter's own work in it, what no line of the user's own inside it is "
-             "charged with; absent "
-             "when unknown"},
-            {"charged_fraction", "number: charged_ns over the step time; absent when unknown"},
+             "charged with; absent when unknown, or told by fewer than 8 samples"},
+            {"charged_fraction", "number: charged_ns over the step time; absent as that is"},
             {"phase", "text: step or startup"}}),
       kind(
           "host-cost",

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "analyze/lines_around_steps.h"
 #include "analyze/observation_builder.h"
 #include "analyze/observe_parts.h"
 #include "analyze/sample_weights.h"
@@ -19,7 +20,10 @@ constexpr Ns kLeastOneTime = 10'000'000;
 /// A line with this share of the step in Python itself is charged with it.
 constexpr double kLeastCharge = 0.05;
 
-using Line = std::pair<std::string, uint32_t>;  // file, line
+/// Fewer samples say nothing of how much: where 8 are due, 5 to 11 come (one standard deviation).
+constexpr uint64_t kFewestCharged = 8;
+/// A line around the loop has nearly all samples of the steps.
+constexpr double kShareOfLoop = 0.9;
 
 struct Hot {
   ObservationBuilder step, startup;
@@ -29,6 +33,20 @@ struct Hot {
   std::map<std::string, double> callees;  // what the line calls, by weight
   double python = 0;                      // the interpreter's own work in it
   double charged = 0;                     // see charge_python_time
+  uint64_t charged_samples = 0;
+};
+
+/// The interpreter's own work at one stack, in used steps.
+struct PythonWork {
+  double weight = 0;
+  uint64_t samples = 0;
+};
+
+/// What all samples of the thread add up to.
+struct Sampled {
+  std::map<Line, Hot> lines;
+  std::map<SiteId, PythonWork> python;
+  double in_steps = 0;
 };
 
 // The interpreter's own work, whether or not others had the CPUs just then.
@@ -63,19 +81,24 @@ bool is_user(const RankContext& context, const Place& place) {
 }
 
 void add_sample(const RankContext& context, SiteTable& sites, EventId id, double weight,
-                std::map<Line, Hot>& lines, std::map<SiteId, StepSums>& python) {
+                Sampled& sampled) {
   const uint32_t used = context.used_at(context.trace.starts()[id]);
   if (used == kNoIndex && !context.in_startup(context.trace.starts()[id])) return;
   const SiteId site = sites.of_stack(context.trace.stacks()[id]);
   const auto state = static_cast<SampleState>(context.trace.details()[id]);
-  if (used != kNoIndex && is_python(state)) python[site].add(used, weight);
+  if (used != kNoIndex) sampled.in_steps += weight;
+  if (used != kNoIndex && is_python(state)) {
+    PythonWork& work = sampled.python[site];
+    work.weight += weight;
+    ++work.samples;
+  }
   const std::vector<Place>& stack = sites.site(site).stack;
   std::set<std::pair<std::string, uint32_t>> seen;
   const std::string field(state_field(state));
   bool innermost = true;
   for (size_t i = 0; i < stack.size(); ++i) {
     if (!is_user(context, stack[i]) || !seen.emplace(stack[i].file, stack[i].line).second) continue;
-    Hot& hot = lines[{stack[i].file, stack[i].line}];
+    Hot& hot = sampled.lines[{stack[i].file, stack[i].line}];
     if (hot.place.file.empty()) {
       hot.place = stack[i];
       hot.step.site = hot.startup.site = site;
@@ -111,28 +134,40 @@ void join_own_lines(std::map<Line, Hot>& lines) {
   for (auto& [function, own] : functions) {
     Hot* const most = *std::ranges::max_element(own, {}, &Hot::charged);
     for (Hot* hot : own)
-      if (hot != most) most->charged += std::exchange(hot->charged, 0);
+      if (hot != most) {
+        most->charged += std::exchange(hot->charged, 0);
+        most->charged_samples += std::exchange(hot->charged_samples, 0);
+      }
   }
 }
 
 // Each sample of Python itself belongs to one line: the innermost of the user's own that has a
 // noticeable part of the step, with all that lies inside it. So what many lines of a function do
-// is the line's that calls it, and no time is told twice.
-void charge_python_time(const RankContext& context, const SiteTable& sites,
-                        const std::map<SiteId, StepSums>& python, double step_total,
-                        std::map<Line, Hot>& lines) {
-  const auto noticeable = [&](const Hot& hot) { return hot.python >= kLeastCharge * step_total; };
-  for (const auto& [site, sums] : python) {
+// is the line's that calls it, and no time is told twice. What is left to a line around the whole
+// loop is nobody's: it cannot be taken out of the step.
+void charge_python_time(const RankContext& context, SiteTable& sites, double step_total,
+                        Sampled& sampled) {
+  const std::set<Line> around = lines_around_steps(context, sites);
+  std::set<Line> chargeable;
+  for (const auto& [line, hot] : sampled.lines) {
+    if (hot.python < kLeastCharge * step_total) continue;
+    const double inclusive = hot.step.blocked.over(context.used.size()).total;
+    if (!around.contains(line) || inclusive < kShareOfLoop * sampled.in_steps)
+      chargeable.insert(line);
+  }
+  for (const auto& [site, work] : sampled.python) {
     for (const Place& place : sites.site(site).stack) {
-      const auto line = lines.find({place.file, place.line});
-      if (line == lines.end() || !is_user(context, place) || !noticeable(line->second)) continue;
-      line->second.charged += sums.total();
+      const auto line = chargeable.find({place.file, place.line});
+      if (line == chargeable.end() || !is_user(context, place)) continue;
+      Hot& hot = sampled.lines.at(*line);
+      hot.charged += work.weight;
+      hot.charged_samples += work.samples;
       break;
     }
   }
-  join_own_lines(lines);
-  for (auto& [line, hot] : lines)
-    if (hot.python > 0) {
+  join_own_lines(sampled.lines);
+  for (auto& [line, hot] : sampled.lines)
+    if (hot.python > 0 && (hot.charged_samples == 0 || hot.charged_samples >= kFewestCharged)) {
       hot.step.numbers["charged_ns"] =
           hot.charged / static_cast<double>(std::max<size_t>(context.used.size(), 1));
       hot.step.numbers["charged_fraction"] = step_total > 0 ? hot.charged / step_total : 0;
@@ -156,18 +191,17 @@ std::pair<double, double> tree_calls_at(const Place& place, const Observations& 
 
 void observe_samples(const RankContext& context, SiteTable& sites, Observations& observations) {
   const Trace& trace = context.trace;
-  std::map<Line, Hot> lines;
-  std::map<SiteId, StepSums> python;
+  Sampled sampled;
   for (uint32_t t = 0; t < context.index.threads.size(); ++t) {
     if (context.marks.thread != kNoIndex && t != context.marks.thread) continue;
     for_each_sample(trace, context.index.threads[t], [&](EventId id, double weight) {
-      add_sample(context, sites, id, weight, lines, python);
+      add_sample(context, sites, id, weight, sampled);
     });
   }
   const auto steps = static_cast<double>(std::max<size_t>(context.used.size(), 1));
   const double step_total = static_cast<double>(context.step_mean) * steps;
-  charge_python_time(context, sites, python, step_total, lines);
-  for (auto& entry : lines) {
+  charge_python_time(context, sites, step_total, sampled);
+  for (auto& entry : sampled.lines) {
     Hot& hot = entry.second;
     const auto callee = std::ranges::max_element(
         hot.callees, [](const auto& a, const auto& b) { return a.second < b.second; });
