@@ -9,7 +9,7 @@ from torch.utils.data import DataLoader, Dataset
 
 class Slow(Dataset):
     def __len__(self):
-        return 160
+        return 480
     def __getitem__(self, i):
         total = 0
         for k in range(40000):
