@@ -255,20 +255,23 @@ std::string breakdown_html(const Report& report) {
       "</th><th scope=\"col\" class=\"n\">Share</th><th scope=\"col\" class=\"n\">Time per "
       "step</th><th scope=\"col\" "
       "class=\"wide\">Meaning</th></tr></thead><tbody>";
-  for (const StepClass c : step_classes())
+  for (const StepClass c : step_classes()) {
+    const std::string_view meaning = class_meaning(c, rank->view);
+    if (meaning.empty() && times[c] == 0) continue;
     out += fmt::format(
         "<tr{}><th scope=\"row\"><svg class=\"swatch\" viewBox=\"0 0 12 12\" "
         "aria-hidden=\"true\"><rect class=\"c-{}\" "
         "width=\"12\" height=\"12\"/></svg>{}</th><td class=\"n\">{}</td>{}<td "
         "class=\"wide\">{}</td></tr>",
         times[c] == 0 ? " class=\"zero\"" : "", to_string(c), class_label(c),
-        percent_text(static_cast<double>(times[c]) / total), duration_cell(times[c]),
-        class_meaning(c));
+        percent_text(static_cast<double>(times[c]) / total), duration_cell(times[c]), meaning);
+  }
   out += "</tbody></table>";
   out += communication_html(*rank);
-  out +=
-      "<p class=\"fine\">Share of the device\xE2\x80\x99s peak: unknown, the recording holds no "
-      "count of operations.</p>";
+  if (rank->view == RankView::device)
+    out +=
+        "<p class=\"fine\">Share of the device\xE2\x80\x99s peak: unknown, the recording holds no "
+        "count of operations.</p>";
   return out;
 }
 

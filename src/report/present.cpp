@@ -13,22 +13,29 @@ namespace stallscope {
 namespace {
 
 struct ClassWords {
-  std::string_view label, meaning;
-  int colour;  // of the xterm 256-colour palette
+  std::string_view label;
+  std::string_view of_device, of_thread;  // what it means in either view
+  int colour;                             // of the xterm 256-colour palette
 };
 
 // Colours are the Okabe-Ito set (Okabe and Ito 2008) plus two greys; reports/style.css has the
 // same.
 constexpr std::array<ClassWords, kStepClasses> kWords = {{
-    {"Compute", "The device runs at least one kernel that computes.", 36},
-    {"Exposed communication", "The device communicates and nothing else runs.", 175},
-    {"Exposed copy", "The device copies or clears memory and nothing else runs.", 74},
-    {"Waiting for a sync", "The device is idle because the host blocked on it.", 166},
-    {"Launch-bound", "The device is idle because launching work takes longer than the work.", 214},
-    {"Host work", "The device is idle while the host does something else.", 227},
-    {"Waiting for input", "The device is idle because the next batch is not there yet.", 25},
-    {"Profiler overhead", "The device is idle because of the recorder.", 241},
-    {"Other", "Idle for stream dependencies and other reasons.", 249},
+    {"Compute", "The device runs at least one kernel that computes.", "", 36},
+    {"Exposed communication", "The device communicates and nothing else runs.",
+     "The thread exchanges data with other ranks, or waits for them.", 175},
+    {"Exposed copy", "The device copies or clears memory and nothing else runs.", "", 74},
+    {"Waiting for a sync", "The device is idle because the host blocked on it.",
+     "The thread is blocked in a wait.", 166},
+    {"Launch-bound", "The device is idle because launching work takes longer than the work.", "",
+     214},
+    {"Host work", "The device is idle while the host does something else.",
+     "The thread computes, or does other work of its own.", 227},
+    {"Waiting for input", "The device is idle because the next batch is not there yet.",
+     "The thread waits for the next batch.", 25},
+    {"Profiler overhead", "The device is idle because of the recorder.",
+     "The recorder holds the thread up.", 241},
+    {"Other", "Idle for stream dependencies and other reasons.", "None of these.", 249},
 }};
 
 const ClassWords& words(StepClass step_class) {
@@ -68,8 +75,8 @@ const std::array<StepClass, kStepClasses>& step_classes() {
 std::string_view class_label(StepClass step_class) {
   return words(step_class).label;
 }
-std::string_view class_meaning(StepClass step_class) {
-  return words(step_class).meaning;
+std::string_view class_meaning(StepClass step_class, RankView view) {
+  return view == RankView::device ? words(step_class).of_device : words(step_class).of_thread;
 }
 int terminal_colour(StepClass step_class) {
   return words(step_class).colour;
@@ -192,13 +199,17 @@ std::string verdict_text(const Report& report) {
   const ClassTimes& classes = slowest->mean_breakdown;
   const double total = static_cast<double>(classes.total());
   if (total <= 0) return "The step time is known, where it goes is not.";
+  const bool device = slowest->view == RankView::device;
+  const StepClass work = device ? StepClass::compute : StepClass::host_work;
   StepClass largest = StepClass::exposed_communication;
   for (const StepClass c : step_classes())
-    if (c != StepClass::compute && classes[c] > classes[largest]) largest = c;
+    if (c != work && classes[c] > classes[largest]) largest = c;
   const auto share = [&](StepClass c) {
     return percent_text(static_cast<double>(classes[c]) / total);
   };
-  std::string text = fmt::format("{} of a step is compute", share(StepClass::compute));
+  std::string text =
+      fmt::format("{} of a step is {}", share(work),
+                  device ? "compute" : "the program\xE2\x80\x99s own work on the CPU");
   if (classes[largest] > 0)
     text += fmt::format("; the largest stall is \xE2\x80\x9C{}\xE2\x80\x9D with {}",
                         class_label(largest), share(largest));

@@ -12,8 +12,9 @@ namespace stallscope {
 /// All classes in the order in which bars and tables show them.
 const std::array<StepClass, kStepClasses>& step_classes();
 
-std::string_view class_label(StepClass step_class);    ///< "Exposed communication"
-std::string_view class_meaning(StepClass step_class);  ///< one sentence
+std::string_view class_label(StepClass step_class);  ///< "Exposed communication"
+/// One sentence; empty for what a process without device work (RankView::host) cannot have.
+std::string_view class_meaning(StepClass step_class, RankView view);
 
 /// Index 0-255 of a terminal colour close to the class's colour in the page.
 int terminal_colour(StepClass step_class);
