@@ -136,7 +136,7 @@ class Claimer {
     const Rule& rule = rules_[it->second];
     return std::ranges::any_of(block, [&](uint32_t i) {
       const std::string& kind = seen_[i].observation->kind;
-      if (rule.trace.empty()) return rule.gain == GainModel::remove_sync && kind == "host-sync";
+      if (rule.gain == GainModel::remove_sync && kind == "host-sync") return true;
       return std::ranges::any_of(rule.trace,
                                  [&](const TraceCondition& c) { return c.kind == kind; });
     });

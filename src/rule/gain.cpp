@@ -60,6 +60,13 @@ Charge charge_of(GainModel model, const Seen& seen) {
     return {number(o, "duration_ns"), idle + number(o, "launch_ns"), Budget::compute};
   if (o.kind == "python-hot-function") {
     const double charged = number(o, "charged_ns"), inclusive = number(o, "inclusive_ns");
+    if (model == GainModel::remove_sync && is_host_view(seen)) {
+      // What is waited for must still be computed; read later, it runs beside the host's own work
+      // of the step at best, and how much of that does not need it is unknown.
+      const double beside = static_cast<double>(seen.rank->step_median) - inclusive;
+      const double most = std::clamp(beside, 0.0, number(o, "waiting_ns"));
+      return {most / 2, most / 2, Budget::idle};
+    }
     if (is_host_view(seen) && idle <= 0)
       return charged > 0 ? Charge{charged, inclusive - charged, Budget::idle}
                          : Charge{inclusive, 0, Budget::idle};
