@@ -226,6 +226,11 @@ std::vector<ObservationKind> all_kinds() {
             {"python_ns", "ns: of inclusive_ns, on a CPU with Python's lock; absent when unknown"},
             {"native_ns", "ns: of inclusive_ns, on a CPU in libraries; absent when unknown"},
             {"waiting_ns", "ns: of inclusive_ns, asleep; absent when unknown"},
+            {"standard_wait_ns",
+             "ns: of waiting_ns, where the line called the standard library (sockets, child "
+             "processes, locks) and no framework; absent when none"},
+            {"standard_wait_fraction",
+             "number: standard_wait_ns over the step time; absent where fewer than 8 samples tell"},
             {"delayed_ns",
              "ns: of inclusive_ns, ready to run while others had the CPUs; absent when unknown"},
             {"calls",

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "analyze/lines_around_steps.h"
@@ -48,6 +49,23 @@ struct Sampled {
   std::map<SiteId, PythonWork> python;
   double in_steps = 0;
 };
+
+// Frames of a framework wait for its own business: a device, other ranks, the loader's workers.
+bool is_framework(std::string_view file) {
+  constexpr std::string_view kParts[] = {"torch/", "jax/", "jaxlib/", "tensorflow/", "mpi4py/"};
+  return std::ranges::any_of(kParts, [file](std::string_view part) {
+    return file.starts_with(part) || file.find(std::string("/").append(part)) != std::string::npos;
+  });
+}
+
+// The user's line called the standard library (a socket, a child process, a lock, a queue) and the
+// thread sleeps there. Where the line itself is innermost, who sleeps is unknown: it may be an
+// extension that waits for the threads of its own computation.
+bool waits_in_standard_library(const std::vector<Place>& stack, size_t user) {
+  const auto inside = std::span(stack).first(user);
+  return !inside.empty() && is_standard_library(inside.front().file) &&
+         std::ranges::none_of(inside, [](const Place& it) { return is_framework(it.file); });
+}
 
 // The interpreter's own work, whether or not others had the CPUs just then.
 bool is_python(SampleState state) {
@@ -111,6 +129,8 @@ void add_sample(const RankContext& context, SiteTable& sites, EventId id, double
       hot.step.per_step["self_ns"].add(used, innermost ? weight : 0);
       if (!field.empty()) hot.step.per_step[field].add(used, weight);
       if (is_python(state)) hot.python += weight;
+      if (innermost && state == SampleState::waiting && waits_in_standard_library(stack, i))
+        hot.step.per_step["standard_wait_ns"].add(used, weight);
       hot.step.consider(weight, id);
     } else {
       ++hot.startup_samples;
@@ -223,6 +243,10 @@ void observe_samples(const RankContext& context, SiteTable& sites, Observations&
     const double inclusive = hot.step.blocked.over(context.used.size()).total;
     if (hot.step_samples > 1 && step_total > 0 && inclusive >= kLeastShare * step_total) {
       hot.step.numbers["fraction"] = inclusive / step_total;
+      if (const auto waits = hot.step.per_step.find("standard_wait_ns");
+          waits != hot.step.per_step.end() && hot.step_samples >= kFewestCharged)
+        hot.step.numbers["standard_wait_fraction"] =
+            waits->second.over(context.used.size()).total / step_total;
       emit(hot.step, "step", hot.step_samples);
     }
     if (hot.startup.one_time_ns >= kLeastOneTime && hot.startup_samples > 1) {

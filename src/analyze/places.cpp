@@ -64,6 +64,12 @@ bool is_library_file(std::string_view file) {
   return std::ranges::find(kStandardFiles, file) != std::end(kStandardFiles);
 }
 
+bool is_standard_library(std::string_view file) {
+  if (file.find("-packages/") != std::string_view::npos) return false;
+  return file.find("/lib/python3") != std::string_view::npos || file.starts_with("<frozen") ||
+         std::ranges::find(kStandardFiles, file) != std::end(kStandardFiles);
+}
+
 SiteTable::SiteTable(const ProcessIndex& index, const AnalyzeOptions& options)
     : index_(index), options_(options), by_stack_(index.trace->stack_count(), kUnknown) {
   sites_.push_back(std::make_unique<Site>());

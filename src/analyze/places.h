@@ -13,6 +13,8 @@ namespace stallscope {
 
 /// True for files of interpreters, frameworks and systems: never the user's own place.
 bool is_library_file(std::string_view file);
+/// True for files of Python's standard library, with their whole path or shortened by a profiler.
+bool is_standard_library(std::string_view file);
 
 using SiteId = uint32_t;  ///< 0 = nothing known
 
