@@ -69,16 +69,41 @@ for _ in range(40):
     train()
 """
 
+# A step that sleeps: in a child process that it waits for, and in the timer.
+SLEEPER = """\
+import ctypes, subprocess, sys, time
+marks = ctypes.CDLL(sys.argv[1])
+
+
+def temperature():
+    subprocess.call(["sleep", "0.02"])  # mark: child
+
+
+def train():
+    marks.begin_step()
+    temperature()
+    time.sleep(0.02)  # mark: timer
+    marks.end()
+
+
+for _ in range(50):
+    train()
+"""
+
 
 @pytest.fixture
-def report(tool, compile_c, tmp_path):
-    library = compile_c("marks", MARKS, "-shared", "-fPIC")
+def marks(compile_c):
+    return compile_c("marks", MARKS, "-shared", "-fPIC")
+
+
+@pytest.fixture
+def report(tool, marks, tmp_path):
     for name, text in PACKAGES.items():
         path = tmp_path / "site-packages" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     (tmp_path / "train.py").write_text(TRAIN)
-    tool("run", "-q", "-o", tmp_path / "out", "--annotate", "off", "--", sys.executable, "train.py", library,
+    tool("run", "-q", "-o", tmp_path / "out", "--annotate", "off", "--", sys.executable, "train.py", marks,
          cwd=tmp_path, env={"PYTHONPATH": str(tmp_path / "site-packages")})
     return tool.report(tmp_path / "out")
 
@@ -107,3 +132,15 @@ def test_host_time_is_charged_to_known_costs_functions_and_lines(report):
     # The lines of an installed package are nobody's to mend.
     assert {place["file"] for finding in report["findings"] if finding["status"] != "measured"
             for place in finding["locations"] if "site-packages" in place["file"]} == set()
+
+
+def test_a_step_that_sleeps_has_its_finding(tool, marks, tmp_path):
+    (tmp_path / "train.py").write_text(SLEEPER)
+    tool("run", "-q", "-o", tmp_path / "out", "--annotate", "off", "--source", "off", "--", sys.executable,
+         "train.py", marks, cwd=tmp_path)
+    line = {text.split("# mark: ")[1]: number
+            for number, text in enumerate(SLEEPER.splitlines(), 1) if "# mark: " in text}
+    found = [f for f in tool.report(tmp_path / "out")["findings"] if f["ruleId"] == "blocking-call-in-step"]
+    # Without the source it is not known that the line of the timer itself only sleeps.
+    assert [f["locations"][0]["line"] for f in found] == [line["child"]]
+    assert found[0]["gain"]["stepTimeNs"]["mid"] > 10e6
