@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/install_tree.h"
+#include "trainer/products/half_products.h"
 
 #ifdef STALLSCOPE_ONEDNN
 #include <omp.h>
@@ -272,7 +273,10 @@ Loaded& loaded() {
 
 const ProductLibrary* product_library(std::string* why) {
   if (why != nullptr) *why = loaded().why;
-  return loaded().library.get();
+  const OneDnn* const library = loaded().library.get();
+  if (library == nullptr || !HalfProducts::fits_machine()) return library;
+  static const HalfProducts with_own(*library);
+  return &with_own;
 }
 
 #else
