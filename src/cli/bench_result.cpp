@@ -39,6 +39,7 @@ Json roofline(const Json& report, const Json& facts, double steps) {
     const Json* work = find_kernel(works, name);
     const double count = kernel["count"].get<double>();
     const double launches = work != nullptr ? (*work)["launches"].get<double>() : count / steps;
+    if (launches == 0) continue;  // before the first step only
     const double time = kernel["medianNs"].get<double>() * launches;
     const auto alone = best.find(name);
     rows.push_back(

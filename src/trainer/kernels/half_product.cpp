@@ -197,16 +197,15 @@ void pack_transposed(uint16_t* to, const uint16_t* b, size_t stride, size_t k, s
 }  // namespace
 
 void pack_halves(uint16_t* to, const uint16_t* b, size_t k, size_t n, bool transposed,
-                 size_t panel_begin, size_t panel_end) {
-  for (size_t p = panel_begin; p < panel_end; ++p) {
-    const size_t first = p * kHalfColumns, columns = smaller(kHalfColumns, n - first);
-    uint16_t* const panel = to + p * kHalfColumns * k;
-    if (transposed) {
-      pack_transposed(panel, b + first * k, k, k, columns);
-    } else {
-      pack_panel(panel, b + first, n, k, columns);
-    }
+                 size_t row_begin, size_t row_end) {
+  if (transposed) {
+    for (size_t row = row_begin; row < row_end; row += kHalfColumns)
+      pack_transposed(to + row * k, b + row * k, k, k, smaller(kHalfColumns, n - row));
+    return;
   }
+  for (size_t first = 0; first < n; first += kHalfColumns)
+    pack_panel(to + first * k + row_begin * kHalfColumns, b + row_begin * n + first, n,
+               row_end - row_begin, smaller(kHalfColumns, n - first));
 }
 
 void multiply_halves(const HalfProduct& it, size_t row_begin, size_t row_end, size_t panel_begin,

@@ -25,37 +25,55 @@ template <typename T>
 void layer_norm_backward(T* dx, const T* base, const T* dy, const T* x, const T* gain,
                          const T* mean, const T* rstd, size_t columns, size_t begin, size_t end) {
   for (size_t r = begin; r < end; ++r) {
-    const T* row = x + r * columns;
-    const T* grad = dy + r * columns;
-    T* out = dx + r * columns;
+    const T* const row = x + r * columns;
+    const T* const grad = dy + r * columns;
+    T* const out = dx + r * columns;  // may be base or dy
+    const T mu = mean[r], scale = rstd[r];
     T sum = 0, dot = 0;
     for (size_t c = 0; c < columns; ++c) {
       const T g = grad[c] * gain[c];
       sum += g;
-      dot += g * (row[c] - mean[r]) * rstd[r];
+      dot += g * (row[c] - mu);
     }
     sum /= static_cast<T>(columns);
-    dot /= static_cast<T>(columns);
-    for (size_t c = 0; c < columns; ++c) {
-      const T hat = (row[c] - mean[r]) * rstd[r];
-      const T value = (grad[c] * gain[c] - sum - hat * dot) * rstd[r];
-      out[c] = base != nullptr ? base[r * columns + c] + value : value;
+    dot *= scale / static_cast<T>(columns);
+    auto value = [&](size_t c) {
+      return (grad[c] * gain[c] - sum - (row[c] - mu) * scale * dot) * scale;
+    };
+    if (base != nullptr) {
+      for (size_t c = 0; c < columns; ++c) out[c] = base[r * columns + c] + value(c);
+    } else {
+      for (size_t c = 0; c < columns; ++c) out[c] = value(c);
     }
   }
 }
 
+// Some columns at a time: their sums over the rows stay in registers.
 template <typename T>
 void layer_norm_parameters(T* dgain, T* dbias, const T* dgain_base, const T* dbias_base,
                            const T* dy, const T* x, const T* mean, const T* rstd, size_t rows,
                            size_t columns, size_t begin, size_t end) {
-  for (size_t c = begin; c < end; ++c) {
-    dgain[c] = dgain_base != nullptr ? dgain_base[c] : T(0);
-    dbias[c] = dbias_base != nullptr ? dbias_base[c] : T(0);
-  }
-  for (size_t r = 0; r < rows; ++r) {
-    for (size_t c = begin; c < end; ++c) {
-      dgain[c] += dy[r * columns + c] * (x[r * columns + c] - mean[r]) * rstd[r];
-      dbias[c] += dy[r * columns + c];
+  constexpr size_t kBlock = 64;
+  for (size_t first = begin; first < end; first += kBlock) {
+    const size_t count = end - first < kBlock ? end - first : kBlock;
+    T gains[kBlock] = {}, biases[kBlock] = {};
+    auto add_row = [&](size_t r, size_t here) {
+      const T* const grad = dy + r * columns + first;
+      const T* const row = x + r * columns + first;
+      const T mu = mean[r], scale = rstd[r];
+      for (size_t c = 0; c < here; ++c) {
+        gains[c] += grad[c] * ((row[c] - mu) * scale);
+        biases[c] += grad[c];
+      }
+    };
+    if (count == kBlock) {
+      for (size_t r = 0; r < rows; ++r) add_row(r, kBlock);
+    } else {
+      for (size_t r = 0; r < rows; ++r) add_row(r, count);
+    }
+    for (size_t c = 0; c < count; ++c) {
+      dgain[first + c] = gains[c] + (dgain_base != nullptr ? dgain_base[first + c] : T(0));
+      dbias[first + c] = biases[c] + (dbias_base != nullptr ? dbias_base[first + c] : T(0));
     }
   }
 }

@@ -29,11 +29,12 @@ Json kernels_json(const Program& program, size_t parts) {
   for (uint32_t i = 0; i < program.ops.size(); ++i) {
     const Op& op = program.ops[i];
     if (is_collective(op.kind)) continue;
+    kernels[kernel_name(op)];  // with no launches where its work is done in another's
     const bool once = optimizer != nullptr && i >= optimizer->first && i < optimizer->last;
     const size_t times = once ? 1 : parts;
-    KernelWork& it = kernels[kernel_name(op)];
+    KernelWork& it = kernels[kernel_name(op.fused ? program.ops[optimizer->first] : op)];
     const Work work = work_of(program, op, sizeof(float));
-    it.launches += static_cast<uint32_t>(times);
+    it.launches += op.fused ? 0 : static_cast<uint32_t>(times);
     it.work.flops += work.flops * static_cast<double>(times);
     it.work.bytes += work.bytes * static_cast<double>(times);
   }

@@ -8,6 +8,8 @@
 namespace stallscope::trainer {
 namespace {
 
+static_assert(kPackedRows % kHalfPackRows == 0);
+
 // Whether our kernel computes this: pairs along an even depth, rows as they lie.
 bool is_ours(const ProductShape& s) {
   return s.operands == Element::bf16 && !s.transpose_a && s.k % 2 == 0 &&
@@ -56,10 +58,13 @@ class Packing final : public Prepared {
       : shape_(shape), from_(static_cast<const uint16_t*>(from)), to_(static_cast<uint16_t*>(to)) {}
 
   Status run(int team) const override {
-    for_rows(team, half_panels(shape_.n), 1, [&](size_t begin, size_t end) {
-      pack_halves(to_, from_, shape_.k, shape_.n, shape_.transpose_b, begin, end);
-    });
+    for_rows(team, shape_.transpose_b ? shape_.n : shape_.k, kHalfPackRows,
+             [&](size_t begin, size_t end) { pack_rows(begin, end); });
     return ok_status();
+  }
+  bool packs_rows() const override { return true; }
+  void pack_rows(size_t begin, size_t end) const override {
+    pack_halves(to_, from_, shape_.k, shape_.n, shape_.transpose_b, begin, end);
   }
 
  private:

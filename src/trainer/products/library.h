@@ -22,12 +22,20 @@ struct ProductShape {
   enum class Base : uint8_t { none, in_place, other } base = Base::none;
 };
 
+inline constexpr size_t kPackedRows = 48;
+
 /// A product or a copy with its operands bound.
 class Prepared {
  public:
   virtual ~Prepared() = default;
   /// Runs on `team` threads of the calling thread's own; error when the library fails.
   virtual Status run(int team) const = 0;
+  /// Of a copy: whether it can be made of some rows alone, by the thread that has just written
+  /// them.
+  virtual bool packs_rows() const { return false; }
+  /// Rows [begin, end) of B as it lies, from a multiple of kPackedRows on and up to one, or to its
+  /// end.
+  virtual void pack_rows(size_t /*begin*/, size_t /*end*/) const {}
 };
 
 class ProductLibrary {

@@ -160,6 +160,7 @@ struct Op {
   std::vector<uint32_t> waits{};  ///< ops of the other stream that must be done before
   bool again = false;             ///< repeats work of the forward pass, to save memory
   std::string name{};             ///< of the kernel in recordings; empty: the kind's own
+  bool fused = false;             ///< a copy of weights that the optimiser makes as it writes them
 };
 
 /// A contiguous run of ops with a name: "layer.0", "layer.0.backward", "optimizer".

@@ -1,6 +1,7 @@
 #include "trainer/program/session.h"
 
 #include <cmath>
+#include <map>
 
 #include "trainer/ops/team.h"
 #include "trainer/program/initial_values.h"
@@ -63,10 +64,6 @@ Session<T>::Session(Program program, Device& device, Group* group, uint64_t seed
     bindings_.index.push_back(it.element == Element::index ? reinterpret_cast<int32_t*>(place)
                                                            : nullptr);
     if (it.role == Role::gradient && !it.is_bucket) gradient_list_.emplace_back(place, it.size());
-    if (it.role != Role::parameter) continue;
-    constexpr size_t kPiece = 8192;
-    for (size_t at = 0; at < it.size(); at += kPiece)
-      pieces_.push_back({it.offset + at, std::min(kPiece, it.size() - at), it.decays});
   }
   for (const Op& op : program_.ops) {
     work_.push_back(work_of(program_, op, sizeof(T)));
@@ -75,7 +72,37 @@ Session<T>::Session(Program program, Device& device, Group* group, uint64_t seed
   initialize(seed);
   prepared_.resize(program_.ops.size());
   if (library != nullptr && std::is_same_v<T, float>) prepare(*library);
+  divide_parameters();
   parameters_changed();
+}
+
+template <typename T>
+void Session<T>::divide_parameters() {
+  std::map<TensorId, std::vector<const Prepared*>> packings;
+  std::map<TensorId, size_t> rows;
+  for (size_t i = 0; i < program_.ops.size(); ++i) {
+    Op& op = program_.ops[i];
+    if (op.kind != OpKind::pack || prepared_[i] == nullptr || !prepared_[i]->packs_rows()) continue;
+    op.fused = true;
+    packings[op.in[0]].push_back(prepared_[i].get());
+    rows[op.in[0]] = static_cast<size_t>(op.n[4] != 0 ? op.n[1] : op.n[2]);
+  }
+  for (const TensorId id : program_.parameters()) {
+    const TensorInfo& it = program_.tensor(id);
+    constexpr size_t kPiece = 8192;
+    const bool packed = packings.contains(id);
+    const size_t row = packed ? it.size() / rows[id] : 1;
+    const size_t piece = packed ? kPackedRows * row : kPiece;
+    for (size_t at = 0; at < it.size(); at += piece) {
+      const size_t count = std::min(piece, it.size() - at);
+      pieces_.push_back({.offset = it.offset + at,
+                         .count = count,
+                         .decays = it.decays,
+                         .row = at / row,
+                         .rows = count / row,
+                         .packings = packings[id]});
+    }
+  }
 }
 
 template <typename T>
@@ -297,7 +324,8 @@ template <typename T>
 void Session<T>::optimizer_step(const AdamOptions& options) {
   const Section* it = program_.section("optimizer");
   launch_adamw(program_.ops[it->first], options);
-  for (uint32_t i = it->first + 1; i < it->last; ++i) launch(program_.ops[i]);
+  for (uint32_t i = it->first + 1; i < it->last; ++i)
+    if (!program_.ops[i].fused) launch(program_.ops[i]);
 }
 
 template <typename T>
@@ -326,6 +354,7 @@ void Session<T>::launch_adamw(const Op& op, const AdamOptions& options) {
         kernels<T>().adamw(parameters_.data() + it.offset, first_moments_.data() + it.offset,
                            second_moments_.data() + it.offset, gradients_.data() + it.offset, half,
                            it.decays ? decaying : plain, it.count);
+        for (const Prepared* packing : it.packings) packing->pack_rows(it.row, it.row + it.rows);
         if (clears) std::fill_n(gradients_.data() + it.offset, it.count, T(0));
       }
     });

@@ -122,7 +122,10 @@ class Session {
   struct Piece {
     size_t offset, count;
     bool decays;
+    size_t row = 0, rows = 0;                 ///< of the parameter, where it has copies to make
+    std::vector<const Prepared*> packings{};  ///< made of these rows
   };
+  void divide_parameters();
   std::vector<Piece> pieces_;
   int64_t steps_ = 0;
 };
