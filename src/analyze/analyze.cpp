@@ -6,6 +6,7 @@
 #include "analyze/abstain.h"
 #include "analyze/observe.h"
 #include "analyze/observe_parts.h"
+#include "analyze/product_precision.h"
 #include "analyze/rank_context.h"
 #include "analyze/statistics.h"
 #include "base/parallel.h"
@@ -44,6 +45,8 @@ void fill_identity(const Trace& trace, const RankUnit& unit, RankSummary& summar
   summary.view = unit.work != nullptr ? RankView::device : RankView::host;
   summary.health = trace.health;
   summary.environment = trace.environment;
+  if (const std::string_view precision = product_precision(trace); !precision.empty())
+    summary.environment["products.precision"] = precision;
 }
 
 Ns length_of(const RankContext& context, const Step& step) {

@@ -289,6 +289,43 @@ void split_communication_waits(RunSummary& run, const RankGroups& groups) {
   }
 }
 
+void measure_transfers(RunSummary& run, const RankGroups& groups) {
+  // The messages of a step by their place in it, each as short as in its best step: where cores or
+  // links are shared with others, a rank is often not running when its message comes.
+  struct Messages {
+    uint32_t step = 0;
+    size_t place = 0;
+    std::vector<Ns> least{};
+  };
+  for (size_t index = 0; index < run.ranks.size(); ++index) {
+    RankSummary& rank = run.ranks[index];
+    // By the rank's own name of the group, and operation.
+    std::map<std::pair<std::string_view, std::string_view>, Messages> series;
+    for (const auto& [key, share] : rank.collectives) {
+      const auto joined = run.collectives.find(groups.joined(index, key, share));
+      if (joined == run.collectives.end() || joined->second.ranks < 2) continue;
+      Messages& it = series[{group_name(key, share), share.name}];
+      it.place = it.least.empty() || it.step != share.step ? 0 : it.place + 1;
+      it.step = share.step;
+      if (it.place == it.least.size()) it.least.push_back(joined->second.shortest);
+      it.least[it.place] = std::min(it.least[it.place], joined->second.shortest);
+    }
+    for (Observation& seen : rank.observations) {
+      if (seen.kind != "collective") continue;
+      const auto found = series.find({seen.texts["group"], seen.texts["operation"]});
+      if (found == series.end()) continue;
+      double sum = 0;
+      for (const Ns least : found->second.least) sum += static_cast<double>(least);
+      // Of all places in the code that start them, this one's part.
+      const double each = sum / static_cast<double>(found->second.least.size());
+      const double transfer = each * seen.count.per_step();
+      const auto duration = seen.numbers.find("duration_ns");
+      seen.numbers["transfer_ns"] =
+          duration != seen.numbers.end() ? std::min(transfer, duration->second) : transfer;
+    }
+  }
+}
+
 std::vector<Observation> observe_across_ranks(const RunSummary& run, const RankGroups& groups) {
   std::vector<Observation> observations;
   if (run.ranks.size() < 2) return observations;

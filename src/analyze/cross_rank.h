@@ -16,4 +16,7 @@ std::vector<Observation> observe_across_ranks(const RunSummary& run, const RankG
 /// from the rest. What an earlier merge told apart is joined again first.
 void split_communication_waits(RunSummary& run, const RankGroups& groups);
 
+/// Sets what each rank's collectives take once the last rank has come ("transfer_ns").
+void measure_transfers(RunSummary& run, const RankGroups& groups);
+
 }  // namespace stallscope

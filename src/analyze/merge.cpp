@@ -43,6 +43,7 @@ void summarise(RunSummary& run) {
   }
   align_clocks(run, groups);
   split_communication_waits(run, groups);
+  measure_transfers(run, groups);
   run.cross_rank = observe_across_ranks(run, groups);
 }
 

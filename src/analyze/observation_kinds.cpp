@@ -112,6 +112,11 @@ std::vector<ObservationKind> all_kinds() {
             {"exposed_ns", "ns: of it, with no kernel running beside it, per used step"},
             {"hidden_ns", "ns: duration_ns - exposed_ns"},
             {"exposed_fraction", "number: exposed_ns over duration_ns, 0 to 1"},
+            {"transfer_ns",
+             "ns: of duration_ns, after the last rank has come: what the messages themselves take "
+             "in "
+             "their best step, per used step; all of it where the other ranks are not known"},
+            {"transfer_fraction", "number: transfer_ns over the step time"},
             {"bytes", "bytes: per call, median; absent when unknown"},
             {"bus_gb_per_s", "number: bus bandwidth, 1e9 bytes per second; absent when unknown"},
             {"algorithm_gb_per_s", "number: algorithm bandwidth; absent when unknown"},

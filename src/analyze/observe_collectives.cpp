@@ -234,6 +234,7 @@ void observe_collectives(const RankContext& context, SiteTable& sites, RankSumma
     row.median.erase("waited_at_once_");
     const size_t steps = context.used.size();
     const double total = row.per_step["duration_ns"].over(steps).total;
+    row.numbers["transfer_ns"] = row.per_step["duration_ns"].over(steps).per_step();
     row.numbers["exposed_fraction"] =
         total > 0 ? row.per_step["exposed_ns"].over(steps).total / total : 0;
     maker.add("collective", row);

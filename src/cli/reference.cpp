@@ -145,6 +145,11 @@ Status add_reference(Report& report, const ReferenceOptions& options,
   if (shape.empty())
     return Error{.message = "the shape of this run is not known",
                  .remedy = "name it with --shape model=bert,layers=4,hidden=768,batch=8,seq=128"};
+  // What the reference can multiply in too; of another precision the comparison says so.
+  const auto precision = report.environment.find("products.precision");
+  if (shape.find("precision=") == std::string::npos && precision != report.environment.end() &&
+      (precision->second == "bf16" || precision->second == "fp32"))
+    shape += ",precision=" + precision->second;
   const Result<std::vector<std::string>> bench = bench_options_of(shape);
   if (!bench) return bench.error();
   const TemporaryFolder scratch("reference");

@@ -86,7 +86,8 @@ inline constexpr std::chrono::milliseconds kDefaultTimeout{30'000};
 
 /// A group of threads of this process: element r is rank r's end.
 std::vector<std::unique_ptr<Communicator>> make_thread_group(
-    int size, std::string group = "threads", std::chrono::milliseconds timeout = kDefaultTimeout);
+    int size, const std::string& group = "threads",
+    std::chrono::milliseconds timeout = kDefaultTimeout);
 
 /// A group of processes of one machine, over POSIX shared memory.
 struct SharedMemoryOptions {

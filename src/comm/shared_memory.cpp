@@ -260,7 +260,7 @@ bool valid_name(const std::string& name) {
 
 }  // namespace
 
-std::vector<std::unique_ptr<Communicator>> make_thread_group(int size, std::string group,
+std::vector<std::unique_ptr<Communicator>> make_thread_group(int size, const std::string& group,
                                                              milliseconds timeout) {
   auto region = Region::anonymous(size);
   std::vector<std::unique_ptr<Communicator>> ends;

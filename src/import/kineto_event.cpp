@@ -55,6 +55,7 @@ constexpr std::pair<std::string_view, Arg> kNames[] = {
     {"Fwd thread id", Arg::forward_thread},
     {"Input Dims", Arg::input_dims},
     {"Input dims", Arg::input_dims},
+    {"Input type", Arg::input_types},
     {"Addr", Arg::address},
     {"Total Allocated", Arg::total_allocated},
     {"name", Arg::name},

@@ -46,6 +46,7 @@ enum class Arg : uint8_t {
   sequence_nr,
   forward_thread,
   input_dims,
+  input_types,
   address,
   total_allocated,
   name,

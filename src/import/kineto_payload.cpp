@@ -16,6 +16,15 @@ SyncKind sync_kind_of(std::string_view text) {
   return SyncKind::unknown;
 }
 
+// The first of a list of texts: what the first operand is made of.
+std::string_view first_of(std::string_view list) {
+  const size_t open = list.find('"');
+  if (open == std::string_view::npos) return {};
+  const size_t close = list.find('"', open + 1);
+  return close == std::string_view::npos ? std::string_view()
+                                         : list.substr(open + 1, close - open - 1);
+}
+
 }  // namespace
 
 void KinetoBuilder::text_field(Key key, std::string_view text) {
@@ -114,6 +123,8 @@ PayloadId KinetoBuilder::payload_of(const RawEvent& raw, Role role, Event& event
       if (sequence > 0) fields_.push_back(Field::of_integer(kKeySequenceNr, sequence));
       if (thread > 0) fields_.push_back(Field::of_integer(kKeyForwardThread, thread));
       text_field(kKeyShapes, raw.text(Arg::input_dims));
+      if (raw.name.ends_with("mm"))  // matrix products: nothing else is asked for it
+        text_field(kKeyDataType, first_of(raw.text(Arg::input_types)));
       collective_fields(raw);
       if (raw.has(Arg::call_stack)) event.stack = call_stack(raw.text(Arg::call_stack));
       break;

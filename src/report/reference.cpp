@@ -89,10 +89,16 @@ std::vector<std::string> differences(const Report& report, const Json& reference
   const double ranks = number(reference, "tensorParallel").value_or(1);
   if (rank.world_size > 0 && rank.world_size != static_cast<int>(ranks))
     out.push_back(fmt::format("ranks: {} here, {:.0f} for the reference", rank.world_size, ranks));
+  const std::string precision = known(report, "products.precision");
+  if (!precision.empty() && precision != text(reference, "precision"))
+    out.push_back(fmt::format("precision of matrix products: {} here, {} for the reference",
+                              precision, text(reference, "precision")));
   out.push_back(fmt::format(
-      "the run's own precision, head and dropout are not in a recording: the reference has {}, {} "
-      "head, no dropout",
-      text(reference, "precision"), text(reference, "head")));
+      "the run's own {}head and dropout are not in a recording: the reference has {}{} head, no "
+      "dropout",
+      precision.empty() ? "precision, " : "",
+      precision.empty() ? text(reference, "precision") + ", " : std::string(),
+      text(reference, "head")));
   if (rank.view == RankView::host)
     out.emplace_back("the run did no device work: its classes are those of its step thread");
   return out;

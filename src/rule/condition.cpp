@@ -19,6 +19,9 @@ std::optional<double> common_number(const ObservationView& view, std::string_vie
   if (field == "idle_ns") return o.idle_ns.per_step();
   if (field == "blocked_fraction") return share_of_step(o.blocked_ns.per_step(), view.step_ns);
   if (field == "idle_fraction") return share_of_step(o.idle_ns.per_step(), view.step_ns);
+  if (field == "transfer_fraction")
+    if (const auto it = o.numbers.find("transfer_ns"); it != o.numbers.end())
+      return share_of_step(it->second, view.step_ns);
   if (field == "one_time_ns") return static_cast<double>(o.one_time_ns);
   if (field == "rank") return o.rank;
   if (field == "device") return o.device;

@@ -14,11 +14,30 @@ def reference(tool, tmp_path_factory):
     return folder
 
 
-def test_the_run_and_the_reference_stand_side_by_side(tool, build, source, reference, tmp_path):
-    tool("run", "-q", "-o", tmp_path / "run", "--", build / "samples/item-in-step-stalled",
-         check=None)
-    done = tool("report", tmp_path / "run", "--reference", reference / "reference.json",
-                "-o", tmp_path / "out")
+def waiting_run(path, product="ampere_sgemm_128x64_tn"):
+    """Steps of a second: twelve products of 40 ms and one that the host waits for before it goes on
+    for 300 ms. Times that no load on this machine changes."""
+    lines, ms = [], 10**6
+    def event(kind, name, start, length, **fields):
+        lines.append({"kind": kind, "name": name, "startNs": start, "durationNs": length, **fields})
+    for step in range(12):
+        at = step * 1000 * ms
+        event("range", "step", at, 950 * ms)
+        for i in range(13):
+            # The last one is launched only after the host has read a result and thought about it.
+            launched = at + (i * ms if i < 12 else 800 * ms)
+            number = 1 + step * 20 + i
+            event("api", "cudaLaunchKernel", launched, 10_000, correlation=number)
+            event("kernel", product, at + (1 + 40 * i) * ms if i < 12 else launched + 20_000, 40 * ms,
+                  correlation=number, stream=7)
+        event("api", "cudaDeviceSynchronize", at + 20 * ms, 779 * ms)
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def test_the_run_and_the_reference_stand_side_by_side(tool, source, reference, tmp_path):
+    run = waiting_run(tmp_path / "run.jsonl")
+    done = tool("report", run, "--reference", reference / "reference.json", "-o", tmp_path / "out")
     report = tool.report(tmp_path / "out")
     compared = report["reference"]
     assert compared["refused"] is None
@@ -26,18 +45,46 @@ def test_the_run_and_the_reference_stand_side_by_side(tool, build, source, refer
     bench = json.loads((reference / "reference.json").read_text())
     assert compared["referenceStepTimeNs"] == bench["stepTimeNs"]["median"]
     classes = {row["name"]: row for row in compared["classes"]}
-    # What the sample waits for, the reference does not.
+    # What the run waits for, the reference does not.
+    assert classes["host-sync"]["runNs"] > 250e6
     assert classes["host-sync"]["differenceNs"] > 0
     for row in report["breakdown"]:
         assert classes[row["class"]]["runNs"] == row["durationNs"]
     groups = {row["name"]: row for row in compared["groups"]}
     assert groups["matrix products"]["referenceFlops"] > 0
-    assert groups["matrix products"]["runLaunches"] > 10
+    assert groups["matrix products"]["runLaunches"] == 13
     assert "host-sync" in done.stdout and "a well-written one" in done.stdout
     page = (tmp_path / "out/report.html").read_text()
     assert "one of the reference" in page and "Not like for like" in page
     jsonschema = pytest.importorskip("jsonschema")
     jsonschema.validate(report, json.loads((source / "reports/report.schema.json").read_text()))
+
+
+def test_a_recorded_program_is_compared_or_the_report_says_why_not(tool, build, reference, tmp_path):
+    tool("run", "-q", "-o", tmp_path / "run", "--", build / "samples/item-in-step-stalled",
+         check=None)
+    tool("report", tmp_path / "run", "--reference", reference / "reference.json",
+         "-o", tmp_path / "out")
+    report = tool.report(tmp_path / "out")
+    compared = report["reference"]
+    # A machine with too much else to do leaves no step time, and nothing to compare.
+    assert (compared["refused"] is None) == (report["summary"]["stepTimeNs"] is not None)
+    assert bool(compared["groups"]) == (compared["refused"] is None)
+
+
+@pytest.mark.parametrize("product,said", [
+    ("ampere_sgemm_128x64_tn", []),  # as the reference multiplies
+    ("sm80_xmma_gemm_tf32f32_tf32f32_f32_tn_n_tilesize64x64", ["tf32 here, fp32 for the reference"]),
+    ("ampere_fp16_s16816gemm_fp16_128x64_tn", ["fp16 here, fp32 for the reference"]),
+    ("sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n", ["bf16 here, fp32 for the reference"]),
+    ("gemm_kernel", ["the run's own precision, head"])])
+def test_another_precision_is_not_like_for_like(tool, reference, tmp_path, product, said):
+    run = waiting_run(tmp_path / "run.jsonl", product)
+    tool("report", run, "--reference", reference / "reference.json", "-o", tmp_path / "out")
+    notes = tool.report(tmp_path / "out")["reference"]["notLikeForLike"]
+    about = [note for note in notes if "precision" in note]
+    assert len(about) == len(said)
+    assert all(words in note for words, note in zip(said, about))
 
 
 def test_auto_finds_the_shape_in_the_command_line(tool, reference, tmp_path):
@@ -83,14 +130,15 @@ def test_odd_fields_are_unknown_not_a_crash(tool, reference, tmp_path):
     assert all(row["referenceNs"] is None for row in compared["classes"])
 
 
-def transformer_trace(path, steps=6, tables=((30522, 64), (512, 64), (2, 64)), attention="aten::softmax"):
+def transformer_trace(path, steps=6, tables=((30522, 64), (512, 64), (2, 64)), attention="aten::softmax",
+                      element=None):
     """Operators of a small BERT on the CPU as a profiler writes them, with the shapes of their inputs."""
     events, now = [], 1e6
 
-    def operator(name, dims):
+    def operator(name, dims, types=None):
         nonlocal now
         events.append({"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": 1, "ts": now, "dur": 400,
-                       "args": {"Input Dims": dims}})
+                       "args": {"Input Dims": dims, **({"Input type": types} if types else {})}})
         now += 500
 
     for step in range(steps):
@@ -99,6 +147,8 @@ def transformer_trace(path, steps=6, tables=((30522, 64), (512, 64), (2, 64)), a
             operator("aten::embedding", [[rows, width], [4, 32], [], [], []])
         for _ in range(2):
             operator("aten::linear", [[4, 32, 64], [64, 64], [64]])
+            if element:
+                operator("aten::addmm", [[64], [128, 64], [64, 64]], [element] * 3)
             operator(attention, [[4, 4, 32, 32 if attention == "aten::softmax" else 16], [], []])
         events.append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}", "pid": 1,
                        "tid": 1, "ts": start, "dur": now - start, "args": {}})
@@ -114,6 +164,20 @@ def test_auto_finds_the_shape_in_recorded_operator_shapes(tool, tmp_path, attent
             in done.stderr)
     compared = tool.report(tmp_path / "out")["reference"]
     assert compared["description"].startswith("bert, 2 layers, hidden 64, batch 4, sequence 32")
+
+
+@pytest.mark.parametrize("element,precision", [("c10::BFloat16", "bf16"), ("float", "fp32"),
+                                               ("c10::Half", "fp16")])
+def test_auto_takes_the_precision_of_the_run(tool, build, tmp_path, element, precision):
+    if precision == "bf16" and not (build / "lib/libdnnl.so.3").exists():
+        pytest.skip("this build has no oneDNN")
+    trace = transformer_trace(tmp_path / "trace.json", tables=((500, 64), (32, 64), (2, 64)),
+                              element=element)
+    done = tool("report", trace, "--reference", "auto", "-o", tmp_path / "out")
+    # The reference has no fp16: it keeps to fp32.
+    assert ("precision=" + precision in done.stderr) == (precision != "fp16")
+    report = tool.report(tmp_path / "out")
+    assert report["environment"]["products.precision"] == precision
 
 
 def test_operators_that_are_no_transformer_tell_no_shape(tool, tmp_path):
