@@ -9,7 +9,7 @@ namespace stallscope {
 namespace {
 
 /// Changes whenever analysis or this layout does.
-constexpr std::string_view kFormat = "facts-1";
+constexpr std::string_view kFormat = "facts-2";
 
 class Writer {
  public:
@@ -94,7 +94,8 @@ void describe(Io& io, T& v) {
   } else if constexpr (std::is_same_v<Plain, LoopFacts>) {
     io(v.function), io(v.parent), io(v.first_line), io(v.last_line), io(v.optimizer_step),
         io(v.backward);
-    io(v.over_parameters), io(v.over_optimizers), io(v.comprehension), io(v.seldom);
+    io(v.over_parameters), io(v.over_optimizers), io(v.over_batches), io(v.comprehension),
+        io(v.seldom);
   } else if constexpr (std::is_same_v<Plain, CallFacts>) {
     io(v.name), io(v.form), io(v.function), io(v.loop), io(v.line), io(v.guards), io(v.receiver),
         io(v.arguments);
@@ -112,7 +113,7 @@ void describe(Io& io, T& v) {
         io(v.has_suppressions);
     io(v.lines_of_cells), io(v.functions), io(v.loops), io(v.calls), io(v.classes),
         io(v.dependencies);
-    io(v.aliases), io(v.imports), io(v.candidates);
+    io(v.aliases), io(v.imports), io(v.bound), io(v.candidates);
   } else {
     io(v.first), io(v.second);
   }

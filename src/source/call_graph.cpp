@@ -168,8 +168,29 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
       out.push_back(id);
     }
   }
+  if (out.empty() && module.empty()) out = starred(file, found->second);
   if (out.size() > kMaxTargets) out.resize(kMaxTargets);
   return out;
+}
+
+/// Of `candidates` those that `from x import *` brings into a file.
+std::vector<FunctionId> CallGraph::starred(size_t file,
+                                           const std::vector<FunctionId>& candidates) const {
+  std::vector<FunctionId> out;
+  for (const auto& [bound, from] : files_[file]->imports) {
+    if (bound != "*") continue;
+    for (FunctionId id : candidates) {
+      if (function(id).class_name.empty() && module_matches(where_[id].first, from, file) &&
+          std::ranges::find(out, id) == out.end())
+        out.push_back(id);
+    }
+  }
+  return out;
+}
+
+std::vector<FunctionId> CallGraph::named(std::string_view name) const {
+  auto found = by_name_.find(name);
+  return found == by_name_.end() ? std::vector<FunctionId>() : found->second;
 }
 
 }  // namespace stallscope

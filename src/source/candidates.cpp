@@ -159,10 +159,22 @@ class Collector {
     // A module's own input is on its device already, unless it is the loader's whole batch.
     const bool forward = (facts_.functions[file_.outline.function_of[id]].flags & kForward) != 0;
     const std::string_view root = root_name(object);
+    if (value.kind == Kind::unknown && (method == "to" || method == "cuda") && hands_on(id) &&
+        !is_model_name(last_component(ast_.slice(object))))
+      return likely(Kind::batch, kLoaded);
     if (value.kind == Kind::unknown && (method == "to" || method == "cuda") &&
         is_batch_name(root) && (!forward || contains_any(root, {"batch", "data"})))
       return likely(Kind::batch, kLoaded);
     return value;
+  }
+
+  /// Whether a call stands in a function that moves data: to_device(tree).
+  bool hands_on(NodeId id) const {
+    for (uint32_t f = file_.outline.function_of[id]; f != kNone && f != 0;
+         f = facts_.functions[f].parent) {
+      if (moves_data(facts_.functions[f].name)) return true;
+    }
+    return false;
   }
 
   /// The name that x[...].y, or the loop variable x over such, starts from.
@@ -219,6 +231,15 @@ class Collector {
     return left != kNoNode && ast_[left].kind == K::name && is_environment_name(ast_[left].text);
   }
 
+  /// Whether a function of this name writes, shows or scores what must be on the host for it.
+  static bool wants_host_values(std::string_view name) {
+    return name == "save" || name == "imshow" || name == "imsave" || name == "imwrite" ||
+           name == "savez" || name == "savefig" || name == "specshow" || name == "dump" ||
+           name == "write_video" || name == "save_image" || name == "to_csv" ||
+           (name.ends_with("_score") &&
+            contains_any(name, {"auc", "f1", "accuracy", "precision", "recall", "r2"}));
+  }
+
   /// Guards that do not come from conditions: where a value is kept.
   uint32_t place_guards(NodeId id) const {
     uint32_t guards = 0;
@@ -232,6 +253,8 @@ class Collector {
         std::string_view name = callee_name(ast_, at);
         if (name == "register_buffer" || name == "Parameter" || name == "register_parameter")
           guards |= kGuardCached;
+        if (at != id && name.ends_with("_cpu")) guards |= kGuardCpuBranch;
+        if (at != id && wants_host_values(name)) guards |= kGuardCheckpoint;
       }
       if (node.kind == K::assign && ast_.child(at, Role::left) != kNoNode) {
         NodeId left = ast_.child(at, Role::left);

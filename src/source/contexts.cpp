@@ -8,6 +8,18 @@
 
 namespace stallscope {
 
+namespace {
+
+/// A loop of several updates on one batch is a part of the loop over the batches: both are steps.
+void mark_step_loop(const FileFacts& file, uint32_t loop, std::vector<uint8_t>& marks) {
+  marks[loop] = 1;
+  if (file.loops[loop].over_batches) return;
+  const uint32_t up = file.loops[loop].parent;
+  if (up != kNone && file.loops[up].over_batches && !file.loops[up].seldom) marks[up] = 1;
+}
+
+}  // namespace
+
 Contexts::Contexts(const CallGraph& graph, std::vector<EntryPoint> entry_points)
     : graph_(graph), entry_points_(std::move(entry_points)) {
   bits_.assign(graph.functions(), 0);
@@ -22,6 +34,12 @@ Contexts::Contexts(const CallGraph& graph, std::vector<EntryPoint> entry_points)
 
 bool Contexts::is_entry(FunctionId id, bool step) const {
   const FunctionFacts& f = graph_.function(id);
+  // train_step_gen(), training_step_logs(): parts of a step by their names.
+  const std::string_view name = std::string_view(f.name).substr(f.name.starts_with('_') ? 1 : 0);
+  if (step && !f.class_name.empty() &&
+      (name.starts_with("train_step_") || name.starts_with("training_step_")) &&
+      !contains_any(name, {"end", "fn", "func", "init", "config"}))
+    return true;
   for (const EntryPoint& entry : entry_points_) {
     if (entry.step != step || entry.name != f.name) continue;
     if (entry.class_contains.empty()) return true;
@@ -70,7 +88,7 @@ void Contexts::find_step_loops() {
         if (at == kNone)
           whole_step_[graph_.id_of(graph_.file_index(id), loop.function)] = loop.function != 0;
         else
-          marks[at] = 1;
+          mark_step_loop(file, at, marks);
       }
     }
   }
@@ -107,7 +125,7 @@ void Contexts::find_step_loops() {
         loop = file.loops[loop].parent;
       }
       if (loop != kNone) {
-        step_loops_[graph_.file_index(edge.from)][loop] = 1;
+        mark_step_loop(file, loop, step_loops_[graph_.file_index(edge.from)]);
         continue;
       }
       const FunctionFacts& caller = graph_.function(edge.from);
@@ -131,12 +149,31 @@ uint32_t Contexts::step_loop(FunctionId function, uint32_t loop) const {
   return kNone;
 }
 
+/// The C++ functions that a module of Python is made of: its operators.
+std::vector<uint8_t> Contexts::bound_functions() const {
+  std::vector<uint8_t> out(graph_.functions(), 0);
+  for (FunctionId id = 0; id < graph_.functions(); ++id) {
+    if (graph_.index_in_file(id) != 0) continue;
+    for (const std::string& name : graph_.file(id).bound) {
+      for (FunctionId to : graph_.named(name)) {
+        const FunctionFacts& f = graph_.function(to);
+        if (graph_.file(to).language == "python" ||
+            (f.flags & (kInitFunction | kEvalFunction | kCheckpointFunction | kTestFunction)) != 0)
+          continue;
+        out[to] = 1;
+      }
+    }
+  }
+  return out;
+}
+
 void Contexts::seed() {
+  const std::vector<uint8_t> bound = bound_functions();
   for (FunctionId id = 0; id < graph_.functions(); ++id) {
     const FunctionFacts& f = graph_.function(id);
     const bool eval_entry = is_entry(id, false);
     if (whole_step_[id] != 0) bits_[id] |= kInStep;
-    if ((f.flags & kForward) != 0) bits_[id] |= kInForward;
+    if ((f.flags & kForward) != 0 || bound[id] != 0) bits_[id] |= kInForward;
     if ((f.flags & kJitCompiled) != 0) bits_[id] |= kInJit;
     if (whole_step_[id] == 0) {
       if ((f.flags & kEvalFunction) != 0 || eval_entry) bits_[id] |= kInEval;

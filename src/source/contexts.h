@@ -47,6 +47,7 @@ class Contexts {
 
  private:
   void find_step_loops();
+  std::vector<uint8_t> bound_functions() const;
   void seed();
   void propagate(uint16_t bit);
   bool spreads(const Edge& edge, uint16_t bit) const;

@@ -97,6 +97,8 @@ class Collector {
     const Evidence found = evidence(id, callee);
     if (found != Evidence::none) note(found, function, loop);
 
+    if (ast_.grammar == Grammar::cuda) bound(id, callee);
+
     CallFacts out;
     out.function = function;
     out.loop = loop;
@@ -134,6 +136,23 @@ class Collector {
     }
     arguments(id, out);
     facts_.calls.push_back(std::move(out));
+  }
+
+  /// m.def("forward", &forward<float>), m.impl("forward", TORCH_FN(forward)): what Python calls.
+  void bound(NodeId id, NodeId callee) {
+    if (ast_[callee].kind != K::attribute ||
+        (ast_[callee].text != "def" && ast_[callee].text != "impl"))
+      return;
+    const NodeId first = ast_.child(id, Role::argument);
+    if (first == kNoNode || ast_[first].next == kNoNode) return;
+    std::string_view text = ast_.slice(ast_[first].next);
+    if (ast_[first].kind != K::string && !text.starts_with('&')) return;
+    if (size_t open = text.find("TORCH_FN("); open != std::string_view::npos)
+      text.remove_prefix(open + 9);
+    text = text.substr(0, text.find_first_of("<,() \n"));
+    const size_t start = text.find_last_of("&:");
+    if (start != std::string_view::npos) text.remove_prefix(start + 1);
+    if (!text.empty()) facts_.bound.emplace_back(text);
   }
 
   void arguments(NodeId id, CallFacts& out) {

@@ -60,6 +60,7 @@ struct LoopFacts {
   bool backward = false;
   bool over_parameters = false;
   bool over_optimizers = false;
+  bool over_batches = false;  ///< runs over what a loader yields
   bool comprehension = false;
   bool seldom = false;  ///< its head names epochs or evaluations
 };
@@ -119,6 +120,7 @@ struct FileFacts {
   std::vector<Dependency> dependencies;
   std::vector<std::pair<std::string, std::string>> aliases;  ///< step = jit(train_step)
   std::vector<std::pair<std::string, std::string>> imports;  ///< bound name -> path
+  std::vector<std::string> bound;  ///< C++ functions that this file hands to Python
   std::vector<Candidate> candidates;
 };
 

@@ -15,10 +15,13 @@ namespace stallscope {
 namespace {
 
 /// A file that names none of these holds nothing a rule is about.
-constexpr std::array<std::string_view, 24> kFrameworks = {
-    "torch",     "jax",      "equinox", "flax", "optax", "lightning", "accelerate", "transformers",
-    "deepspeed", "cuda",     "Cuda",    "CUDA", "nccl",  "MPI_",      "mpi4py",     "einops",
-    "fairseq",   "backward", "TORCH_",  "JAX_", "NCCL_", "cupy",      ".item()",    "tree_at"};
+constexpr std::array<std::string_view, 27> kFrameworks = {
+    "torch",      "jax",        "equinox",      "flax",      "optax",
+    "lightning",  "accelerate", "transformers", "deepspeed", "cuda",
+    "Cuda",       "CUDA",       "nccl",         "MPI_",      "mpi4py",
+    "einops",     "fairseq",    "backward",     "TORCH_",    "JAX_",
+    "NCCL_",      "cupy",       ".item()",      "tree_at",   ".to(self.device",
+    ".to(device", "zero_grad"};
 
 std::string_view without_bom(std::string_view bytes) {
   return bytes.starts_with("\xef\xbb\xbf") ? bytes.substr(3) : bytes;
@@ -100,6 +103,7 @@ FileFacts analyze_file(const std::string& path, std::string_view bytes, const Ru
   const uint32_t languages = python ? 1u : facts.language == "cpp" ? 2u : 2u | 4u;
   collect_candidates(view, rules, languages, facts);
   for (const auto& [bound, to] : names.imports()) facts.imports.emplace_back(bound, to);
+  for (const std::string& from : names.stars()) facts.imports.emplace_back("*", from);
   std::ranges::sort(facts.imports);
   if (options.times) {
     options.times->parse_ns += parsed - start;

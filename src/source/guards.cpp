@@ -222,6 +222,30 @@ bool Guards::has_default(NodeId name) const {
   return false;
 }
 
+/// Whether what was found missing is made good for the next time: assigned in this function, or by
+/// a method for that.
+bool Guards::is_kept(NodeId what) const {
+  if (ast_.grammar != Grammar::python) return true;
+  const NodeId function = ast_.ancestor(what, K::function);
+  if (function == kNoNode) return true;
+  const std::string_view text = ast_.slice(what);
+  for (NodeId at = function; at < ast_[function].end; ++at) {
+    if (ast_[at].kind == K::call) {
+      const std::string_view name = callee_name(ast_, at);
+      if (contains_any(name, {"init", "build", "make", "create", "set", "update", "cache",
+                              "compute", "register", "prepare", "setup", "load"}))
+        return true;
+    }
+    if (ast_[at].role == Role::left && at != what && ast_.slice(at) == text &&
+        ast_[ast_[at].parent].kind != K::compare)
+      return true;
+    if (ast_[at].kind == K::tuple && ast_[at].role == Role::left &&
+        ast_.slice(at).find(text) != std::string_view::npos)
+      return true;
+  }
+  return false;
+}
+
 /// Whether the function of `name` says `global NAME`: what it assigns stays.
 bool Guards::is_declared_global(NodeId name) const {
   const NodeId function = ast_.ancestor(name, K::function);
@@ -267,7 +291,7 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
     // `if self.mask is None: self.mask = ...` runs once.
     if (is_none && (ast_[left].kind == K::attribute || ast_[left].kind == K::subscript ||
                     contains_any(l, {"cache", "_buf", "->"}))) {
-      guards |= kGuardCached;
+      if (is_kept(left)) guards |= kGuardCached;
     }
     if (is_none && ast_[left].kind == K::name && (l.starts_with('_') || is_declared_global(left)))
       guards |= kGuardCached;
@@ -278,6 +302,11 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
   if (op == "not in" && !negated &&
       contains_any(r, {"state", "cache", "self.", "buffer", "seen", "memo", "table"}))
     return kGuardCached;
+  // `if "cuda" in str(x.device): ... else: ...`
+  if (op == "in" && ast_[left].kind == K::string && contains_any(r, {"device"})) {
+    if (contains_any(l, {"cuda", "gpu"})) return negated ? +kGuardCpuBranch : 0u;
+    if (contains_any(l, {"cpu"})) return negated ? 0u : +kGuardCpuBranch;
+  }
   if (contains_any(text, {"cpu"}) &&
       (ast_[right].kind == K::string || ast_[left].kind == K::string)) {
     return (equal != negated) ? +kGuardCpuBranch : 0u;

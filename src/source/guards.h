@@ -24,6 +24,7 @@ class Guards {
   uint32_t left_early(NodeId statement) const;
   bool accumulates(NodeId branch) const;
   bool has_default(NodeId name) const;
+  bool is_kept(NodeId what) const;
   bool is_declared_global(NodeId name) const;
   bool ends_in_error(NodeId block) const;
   bool returns(NodeId block) const;

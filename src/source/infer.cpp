@@ -1,6 +1,7 @@
 #include "source/infer.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "source/roles.h"
 
@@ -8,6 +9,26 @@ namespace stallscope {
 namespace {
 using K = NodeKind;
 constexpr unsigned kMaxCallDepth = 40;  ///< of own functions evaluated inside one another
+
+bool compares_with_number(const Ast& ast, NodeId condition) {
+  if (ast[condition].kind != K::compare) return false;
+  for (NodeId c : children(ast, condition)) {
+    if (ast[c].kind == K::number) return true;
+  }
+  return false;
+}
+
+/// The name of isinstance(NAME, torch.Tensor), or kNoNode.
+NodeId tested_for_tensor(const Ast& ast, NodeId condition) {
+  if (condition == kNoNode || ast[condition].kind != K::call ||
+      (callee_name(ast, condition) != "isinstance" && callee_name(ast, condition) != "is_tensor"))
+    return kNoNode;
+  const NodeId what = ast.child(condition, Role::argument);
+  if (what == kNoNode || ast[what].kind != K::name) return kNoNode;
+  const bool says = callee_name(ast, condition) == "is_tensor" ||
+                    (ast[what].next != kNoNode && ast.slice(ast[what].next).ends_with("Tensor"));
+  return says ? what : kNoNode;
+}
 }  // namespace
 
 Inference::Inference(const Ast& ast, const Names& names, const Outline& outline, FileFacts& facts)
@@ -23,8 +44,10 @@ Inference::Inference(const Ast& ast, const Names& names, const Outline& outline,
     classes_by_name_[ast[outline.classes[c]].text] = c;
   }
   for (NodeId id = 1; id < ast.size(); ++id) {
-    if (ast[id].kind != K::assign || ast.child(id, Role::right) == kNoNode) continue;
+    if (ast[id].kind != K::assign) continue;
     NodeId left = ast.child(id, Role::left);
+    note_field(id, left);
+    if (ast.child(id, Role::right) == kNoNode) continue;
     if (left != kNoNode && ast[left].kind == K::name) definitions_[ast[left].text].push_back(id);
   }
   const auto says = [&](std::string_view word) {
@@ -34,6 +57,21 @@ Inference::Inference(const Ast& ast, const Names& names, const Outline& outline,
                  says("\"torch/") || says("at::Tensor") || says("ATen/");
   device_default_ = ast.source.find("set_default_device") != std::string_view::npos ||
                     ast.source.find("set_default_tensor_type") != std::string_view::npos;
+}
+
+/// `loss: Tensor` in the body of a class: what two classes say differently is not known.
+void Inference::note_field(NodeId declaration, NodeId name) {
+  if (ast_.grammar != Grammar::python || name == kNoNode || ast_[name].kind != K::name ||
+      ast_[declaration].text.empty())
+    return;
+  const NodeId body = ast_[declaration].parent;
+  const NodeId owner = body == kNoNode ? kNoNode : ast_[body].parent;
+  if (owner == kNoNode || ast_[owner].kind != K::class_) return;
+  const Value declared = value_of_type(ast_[declaration].text);
+  const bool tensor = declared.is_device() || declared.kind == Kind::tensor_list;
+  auto [entry, added] = fields_.try_emplace(
+      ast_[name].text, tensor ? likely(declared.kind, declared.flags) : Value{});
+  if (!added && entry->second.kind != declared.kind) entry->second = {};
 }
 
 void Inference::run() {
@@ -293,6 +331,20 @@ void Inference::run_branches(NodeId id) {
       sibling_begin_ = start;
       sibling_end_ = assigned_.size();
     }
+    const NodeId tensor = ast_[c].role == Role::alternative
+                              ? tested_for_tensor(ast_, ast_.child(id, Role::condition))
+                              : kNoNode;
+    if (tensor != kNoNode) {
+      // Elsewhere it is no tensor.
+      Value& known = scopes_[function_].variables[ast_[tensor].text];
+      const Value before = std::exchange(known, likely(Kind::other));
+      statement(c);
+      Value& after = scopes_[function_].variables[ast_[tensor].text];
+      if (after.kind == Kind::other) after = before;
+      sibling_begin_ = outer_begin;
+      sibling_end_ = outer_end;
+      continue;
+    }
     statement(c);
     sibling_begin_ = outer_begin;
     sibling_end_ = outer_end;
@@ -313,6 +365,8 @@ void Inference::restore_replaced(NodeId branch, size_t from) {
     bool asked = false;
     for (NodeId at = condition; at < ast_[condition].end; ++at)
       asked |= ast_[at].kind == K::name && ast_[at].text == name;
+    // `if n == 0: n = torch.tensor(1)` asks for the value, not for its kind.
+    asked &= !compares_with_number(ast_, condition);
     if (value.is_device() && now.is_host() && !asked) now = value;
   }
 }

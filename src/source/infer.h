@@ -33,6 +33,7 @@ class Inference {
   };
   using Attributes = std::unordered_map<std::string_view, Value>;
 
+  void note_field(NodeId declaration, NodeId name);
   void run_function(uint32_t function);
   void find_evidence(uint32_t function);
   void note_use(NodeId node, Scope& scope);
@@ -76,6 +77,7 @@ class Inference {
   std::vector<Attributes> attributes_;  // per class
   std::unordered_map<std::string_view, std::vector<uint32_t>> functions_by_name_;
   std::unordered_map<std::string_view, uint32_t> classes_by_name_;
+  std::unordered_map<std::string_view, Value> fields_;  ///< of records, by declared type
   std::unordered_map<std::string_view, std::vector<NodeId>> definitions_;  ///< assignments, by name
   std::map<std::string, uint32_t> dependency_ids_;
   std::vector<uint8_t> state_;              // per function: 0 new, 1 running, 2 done

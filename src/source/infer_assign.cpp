@@ -144,6 +144,14 @@ void Inference::bind_loop(NodeId loop) {
     return;
   }
   Value value = element_of(values_[inner], inner);
+  // for step, batch in bar: of a bar over enumerate(loader)
+  if (ast_[rest].kind == K::tuple && ast_[inner].kind == K::name &&
+      is_counter_name(ast_[ast_[rest].first_child].text)) {
+    assign(ast_[rest].first_child, proven(Kind::number), kNoNode);
+    for (NodeId part = ast_[ast_[rest].first_child].next; part != kNoNode; part = ast_[part].next)
+      assign(part, value, kNoNode);
+    return;
+  }
   if (ast_.slice(inner).ends_with("param_groups")) value = likely(Kind::other);
   if (value.kind == Kind::unknown) {
     std::string_view text = ast_.slice(inner);

@@ -109,7 +109,10 @@ Value Inference::call_function(NodeId id, NodeId callee, const CallShape& shape)
   if (target.kind == Kind::module || (target.kind == Kind::unknown && is_model_name(name))) {
     return likely(target.has(kJax) ? Kind::jax_array : Kind::device_tensor, kModuleOutput);
   }
-  return {};
+  Value out;
+  if (target.kind == Kind::unknown && target.dependency == 0 && !names_.stars().empty())
+    out.dependency = depend(DependencyKind::returns, std::string(name));
+  return out;
 }
 
 Value Inference::call_builtin(NodeId id, std::string_view name, const CallShape& shape,
@@ -180,6 +183,10 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
         !contains_any(type, {"cuda"}))
       return likely(Kind::host_tensor);
   }
+  // MyFunction.apply(x): an operation with a gradient of its own.
+  if (name == "apply" && object != kNoNode && names_.uses("torch") &&
+      last_component(ast_.slice(object)).ends_with("Function"))
+    return likely(Kind::device_tensor, kModuleOutput);
   if (is_self(object)) {
     uint32_t own = local_function(callee);
     if (own != kNone) {
@@ -254,6 +261,14 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
       !contains_any(ast_.slice(object), {"np", "df", "arr"})) {
     return likely(Kind::mask);
   }
+  // lengths.max() of what a module's forward() is given
+  if (receiver.kind == Kind::unknown && object != kNoNode && ast_[object].kind == K::name &&
+      names_.uses("torch") && dependency(receiver) &&
+      dependency(receiver)->kind == DependencyKind::parameter &&
+      (facts_.functions[function_].flags & kForward) != 0 &&
+      (name == "max" || name == "min" || name == "sum" || name == "mean" || name == "any" ||
+       name == "all" || name == "cumsum" || name == "amax"))
+    return likely(name == "any" || name == "all" ? Kind::mask : Kind::device_tensor);
   Value out;
   // `loss.mean()` is whatever loss is: keep what decides it.
   if (receiver.kind == Kind::unknown && receiver.dependency != 0 && ast_[object].kind == K::name &&

@@ -162,6 +162,11 @@ Value Inference::eval_attribute(NodeId id) {
   }
   Value receiver = eval(object);
   if (auto known = value_of_attribute(receiver, name)) return *known;
+  // A field that a record of this file declares as a tensor.
+  if (receiver.kind == Kind::unknown) {
+    const auto field = fields_.find(name);
+    if (field != fields_.end()) return field->second;
+  }
   return {};
 }
 

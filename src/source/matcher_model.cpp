@@ -128,7 +128,7 @@ void find_manual_attention(const FileView& file, std::vector<Match>& out) {
           ast[subject].kind == K::name ? ast[subject].text : std::string_view();
       const NodeId body = file.outline.functions[function];
       bool product = false;
-      for (NodeId at = body; at < id && !product; ++at) {
+      for (NodeId at = body; at < ast[id].end && !product; ++at) {
         if (!is_product(file, at) || file.outline.function_of[at] != function) continue;
         if (!contains_any(ast.slice(at), {"transpose", ".t()", ".mt", "permute", "...d", "einsum",
                                           "k_t", "kt", "key", "hk"}))

@@ -75,6 +75,20 @@ class Conditions {
   std::vector<Match>& out_;
 };
 
+/// `mask.sum() or 1`, outside of conditions: which operand it is depends on the first one's value.
+void find_tensor_choices(const FileView& file, std::vector<Match>& out) {
+  Conditions conditions(file, out);
+  for (NodeId id = 1; id < file.ast.size(); ++id) {
+    if (file.ast[id].kind != K::boolean || file.ast.grammar != Grammar::python) continue;
+    NodeId top = id;
+    auto is_part = [&](K kind) { return kind == K::boolean || kind == K::unary; };
+    while (is_part(file.ast[file.ast[top].parent].kind)) top = file.ast[top].parent;
+    if (file.ast[top].role == Role::condition) continue;
+    const NodeId left = file.ast.child(id, Role::left);
+    if (left != kNoNode && file.ast[left].kind == K::call) conditions.test(left);
+  }
+}
+
 /// Calls that put their arguments into text.
 bool formats(const FileView& file, NodeId call) {
   std::string_view name = callee_name(file.ast, call);
@@ -126,6 +140,7 @@ void find_tensor_conditions(const FileView& file, std::vector<Match>& out) {
       conditions.test(id);
     }
   }
+  find_tensor_choices(file, out);
 }
 
 void find_formatted_tensors(const FileView& file, std::vector<Match>& out) {

@@ -117,6 +117,10 @@ void Names::import_from(NodeId id) {
   const std::string prefix = base.ends_with('.') ? base : base + ".";
   for (NodeId name : children(ast_, id)) {
     if (ast_[name].kind != K::import_name || ast_[name].role == Role::object) continue;
+    if (ast_[name].text == "*") {
+      stars_.push_back(base);
+      continue;
+    }
     NodeId as = ast_.child(name, Role::left);
     std::string_view bound = as != kNoNode ? ast_[as].text : ast_[name].text;
     imports_[bound] = prefix + std::string(ast_[name].text);

@@ -32,6 +32,8 @@ class Names {
   /// Whether anything from the package `root` ("torch", "jax") was imported.
   bool uses(std::string_view root) const;
   const std::unordered_map<std::string_view, std::string>& imports() const { return imports_; }
+  /// Modules all of whose names were imported.
+  const std::vector<std::string>& stars() const { return stars_; }
 
  private:
   void import(NodeId id);
@@ -67,6 +69,7 @@ class Names {
 
   const Ast& ast_;
   std::unordered_map<std::string_view, std::string> imports_;
+  std::vector<std::string> stars_;
   std::vector<std::string_view> roots_;  ///< first components of what was imported
   /// Imported names that functions bind anew, and those functions.
   std::unordered_map<std::string_view, std::vector<NodeId>> shadows_;

@@ -79,6 +79,8 @@ class Builder {
     loop.over_parameters = runs_over_parameters(ast_, id);
     NodeId over = ast_.child(id, Role::right);
     loop.over_optimizers = over != kNoNode && contains_any(ast_.slice(over), {"optim"});
+    loop.over_batches = over != kNoNode && ast_[id].kind == K::for_ &&
+                        is_loader_name(ast_.slice(over).substr(0, 80));
     facts_.loops.push_back(loop);
     out_.loops.push_back(id);
     return static_cast<uint32_t>(out_.loops.size() - 1);
@@ -116,6 +118,9 @@ class Builder {
       }
     }
     if (klass != kNone) out.class_name = facts_.classes[klass].name;
+    if (klass != kNone && is_autograd_function(klass) &&
+        (out.name == "forward" || out.name == "backward"))
+      out.flags |= kForward;
     // Constructors and destructors of C++.
     if (ast_.grammar == Grammar::cuda && !out.class_name.empty() &&
         (out.name.starts_with('~') || out.name == last_component(out.class_name)))
@@ -134,6 +139,9 @@ class Builder {
     }
     out.flags |= decorator_flags(id);
     bool of_module = klass != kNone && facts_.classes[klass].is_module;
+    // A loss may be any object that is called.
+    of_module |= contains_any(out.class_name, {"lossfn", "lossfunction", "criterion"}) ||
+                 out.class_name.ends_with("Loss");
     out.flags |= role_flags(out.name, of_module, !out.class_name.empty());
     if (is_timing_class(out.class_name)) out.flags |= kTestFunction;
     if (is_data_class(out.class_name) && (out.flags & kForward) == 0) out.flags |= kInitFunction;
@@ -141,6 +149,19 @@ class Builder {
     out_.functions.push_back(id);
     out_.class_of.push_back(klass);
     return static_cast<uint32_t>(out_.functions.size() - 1);
+  }
+
+  /// Whether a class is an operation of its own: torch.autograd.Function.
+  bool is_autograd_function(uint32_t klass) const {
+    if (ast_.grammar == Grammar::cuda) {
+      const std::string_view head = ast_.slice(out_.classes[klass]).substr(0, 160);
+      const std::string_view bases = head.substr(0, head.find('{'));
+      return bases.find("autograd::Function") != std::string_view::npos ||
+             bases.find("public Function<") != std::string_view::npos;
+    }
+    return std::ranges::any_of(facts_.classes[klass].bases, [](const std::string& base) {
+      return last_component(base) == "Function" || base.ends_with("autograd.function.Function");
+    });
   }
 
   uint32_t decorator_flags(NodeId id) const {

@@ -168,6 +168,8 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
       starts_with_any(text, {"get_state", "set_state"}) || text == "export") {
     flags |= kCheckpointFunction;
   }
+  if (has_word(text, {"debug"})) flags |= kTestFunction;
+  if (!method && (text.ends_with("_init") || text.ends_with("_init_"))) flags |= kInitFunction;
   if (contains_any(text, {"timeit", "microbench", "time_sync", "sync_time"}) || text == "warmup" ||
       text == "warm_up")
     flags |= kTestFunction;
@@ -180,8 +182,8 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
   // make_mask(), build_positions(), decode(z), generate_grid(): a forward pass calls such functions
   // as well.
   const bool pliant_init =
-      starts_with_any(text, {"build", "create", "make_", "_build", "add_", "convert_", "prepare",
-                             "render", "init_", "preprocess"});
+      starts_with_any(text, {"build", "create", "make_", "_build", "add_", "convert_", "_convert",
+                             "prepare", "_prepare", "render", "init_", "preprocess"});
   const bool pliant_eval = has_word(
       text, {"sample", "sampling", "decode", "score", "embed", "quantize", "predict", "prediction",
              "estimate", "search", "act", "complete", "tokenize", "generate"});
@@ -252,6 +254,11 @@ bool is_model_name(std::string_view name) {
          text.ends_with("_criterion") || text.starts_with("criterion") || text.ends_with("net");
 }
 
+bool is_counter_name(std::string_view name) {
+  return is_one_of(name, {"i", "j", "n", "it", "_", "ii"}) ||
+         has_word(lower(name), {"step", "idx", "index", "iter", "iteration", "i"});
+}
+
 bool is_size_name(std::string_view name) {
   return is_one_of(name, {"H", "W", "T", "L", "N", "C", "nH", "nW", "height", "width"});
 }
@@ -272,10 +279,11 @@ bool is_loader_name(std::string_view name) {
 }
 
 bool is_batch_name(std::string_view name) {
-  return has_word(lower(name), {"batch",    "batches", "batched", "data",   "inputs", "images",
-                                "imgs",     "image",   "targets", "target", "labels", "label",
-                                "samples",  "wavs",    "wav",     "audio",  "texts",  "text",
-                                "captions", "videos",  "frames",  "tokens", "mels",   "noisy"});
+  return has_word(lower(name),
+                  {"batch",    "batches", "batched", "data",   "mbatch",  "minibatch", "microbatch",
+                   "inputs",   "images",  "imgs",    "image",  "targets", "target",    "labels",
+                   "label",    "samples", "wavs",    "wav",    "audio",   "texts",     "text",
+                   "captions", "videos",  "frames",  "tokens", "mels",    "noisy"});
 }
 
 bool is_environment_name(std::string_view name) {

@@ -24,6 +24,9 @@ bool is_optimizer_name(std::string_view name);
 /// Whether calling a variable of this name runs a model or a loss.
 bool is_model_name(std::string_view name);
 
+/// Whether a loop variable of this name counts: i, step, batch_idx.
+bool is_counter_name(std::string_view name);
+
 /// Whether a parameter of this name is a size, by convention: H, W, num_heads.
 bool is_size_name(std::string_view name);
 

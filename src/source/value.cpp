@@ -65,7 +65,12 @@ Value value_of_type(std::string_view type) {
       return likely(Kind::device_tensor);
   }
   if (type.find("Tensor") != std::string_view::npos) {
-    if (contains_any(type, {"float", "int", "ndarray", "str", "bool"})) return {};
+    if (type.find("BoolTensor") != std::string_view::npos)
+      return {container ? Kind::tensor_list : Kind::mask, Certainty::likely, 0, 0};
+    if (type.find("FloatTensor") == std::string_view::npos &&
+        type.find("IntTensor") == std::string_view::npos &&
+        contains_any(type, {"float", "int", "ndarray", "str", "bool"}))
+      return {};
     return {container ? Kind::tensor_list : Kind::device_tensor, Certainty::likely, 0, 0};
   }
   if (container) return {};

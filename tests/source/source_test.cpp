@@ -9,6 +9,7 @@
 #include "source/cache.h"
 #include "source/file_facts.h"
 #include "source/gitignore.h"
+#include "source/index.h"
 #include "source/matcher.h"
 #include "source/notebook.h"
 #include "source/pattern.h"
@@ -17,12 +18,13 @@ using namespace stallscope;
 
 namespace {
 
-RuleSet item_rule() {
+RuleSet item_rule(std::vector<std::string> contexts = {}) {
   auto condition = std::make_shared<SourceCondition>();
   SourceClause clause;
   clause.calls = {".item"};
   clause.on = "tensor";
   clause.certainty = "unknown";
+  clause.contexts = std::move(contexts);
   condition->any.push_back(clause);
   const std::vector<SourceRule> rules = {{"item", {"python", "cpp", "cuda"}, condition, true}};
   auto compiled = RuleSet::compile(rules);
@@ -202,4 +204,27 @@ TEST_CASE("notebook cells become one text with their places") {
   CHECK(notebook.cell_of_line[1] == "cell 2, line 2");
   CHECK(notebook_code("[1, 2").code.empty());
   CHECK(notebook_code(R"({"cells": [{"cell_type": ["code"], "source": ["x\\n"]}]})").code.empty());
+}
+
+TEST_CASE("contexts reach functions through star imports and bindings for Python") {
+  const RuleSet rules = item_rule({"step", "forward"});
+  auto context_of = [&](std::vector<SourceInput> inputs) -> std::string {
+    const SourceIndex index = SourceIndex::build(inputs, rules, {});
+    const auto facts = index.facts();
+    return facts.empty() ? "" : facts.front().context;
+  };
+  const char* module =
+      "import torch\nfrom ..ops import *\nclass Conv(torch.nn.Module):\n"
+      "    def forward(self, x):\n        return conv(x)\n";
+  const char* operation = "import torch\ndef conv(x):\n    return x * x.sum().item()\n";
+  CHECK(context_of({{"p/nn/conv.py", "", module}, {"p/ops/conv.py", "", operation}}) == "forward");
+  CHECK(context_of({{"p/nn/conv.py", "", module}, {"p/other/conv.py", "", operation}}).empty());
+  const std::string kernel =
+      "#include <torch/extension.h>\nint64_t count(const torch::Tensor& x) {\n"
+      "  return x.sum().item<int64_t>();\n}\n";
+  const char* binding =
+      "#include \"count.h\"\nPYBIND11_MODULE(ops, m) { m.def(\"count\", &ns::count<float>); }\n"
+      "// torch/extension.h\n";
+  CHECK(context_of({{"count.cpp", "", kernel}, {"bind.cpp", "", binding}}) == "forward");
+  CHECK(context_of({{"count.cpp", "", kernel}}).empty());
 }

@@ -1,3 +1,4 @@
+from tqdm import tqdm
 import torch
 from torch.utils.data import DataLoader
 
@@ -13,3 +14,22 @@ def train(model, data, optimizer, device):
         batch = {k: v.to(device) for k, v in batch.items()}  # expect: blocking-host-to-device
         model(**batch).backward()
         optimizer.step()
+
+
+def to_device(tree, device):
+    return tree_map(lambda leaf: leaf.to(device), tree)  # expect: blocking-host-to-device
+
+
+def fit(model, optimizer, dataloader, device):
+    with tqdm(enumerate(iter(dataloader)), desc="train") as bar:
+        for step, batch in bar:
+            clip = batch.pop("video").to(device, torch.float16)  # expect: blocking-host-to-device
+            model(clip).backward()
+            optimizer.step()
+
+
+class Strategy:
+    def unpack(self):
+        mbatch = self.mbatch
+        for i in range(len(mbatch)):
+            mbatch[i] = mbatch[i].to(self.device)  # expect: blocking-host-to-device

@@ -27,3 +27,16 @@ class Diffusion:
     def training_step(self, batch, batch_idx):
         t = torch.randint(0, 1000, (batch.shape[0],)).type_as(batch)  # expect: create-then-move
         return self.loss(batch, t)
+
+
+class Actor(torch.nn.Module):
+    def forward(self, state):
+        action = self.fc(state)
+        if self.variance is None:
+            zeros = torch.zeros(action.shape[0]).to(action.device)  # expect: create-then-move
+            return action, zeros
+        return self.noisy(self._convert_to_ranking(action))
+
+    def _convert_to_ranking(self, action):
+        mask = torch.ones(action.shape[0], 1).to(action.device)  # expect: create-then-move
+        return action * mask

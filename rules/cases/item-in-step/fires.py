@@ -49,3 +49,33 @@ def largest_feature(feature: torch.Tensor, as_numpy):
     if as_numpy:
         feature = feature.cpu().numpy()
     return feature.max().item()  # expect: item-in-step
+
+
+class Clamp(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.limit = x.abs().max().item()  # expect: item-in-step
+        return x
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * gradient.norm().item()  # expect: item-in-step
+
+
+class DistillationLossFn:
+    def __call__(self, student, teacher):
+        loss, kl = self.compare(student, teacher)
+        return loss, {"loss": loss.item(), "kl": kl.item()}  # expect: item-in-step
+
+
+class Ppo:
+    def learn(self):
+        for batch in self.train_dataloader:
+            for _ in range(self.updates):
+                loss = self.loss(batch)
+                loss.backward()
+                self.opt.step()
+            self.after_batch_of_updates()
+
+    def after_batch_of_updates(self):
+        self.controller.update(self.mean_kl.item())  # expect: item-in-step

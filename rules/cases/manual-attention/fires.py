@@ -24,3 +24,12 @@ class Matmul(torch.nn.Module):
         scores = torch.matmul(query, key.transpose(-1, -2))
         probs = torch.nn.functional.softmax(scores, dim=-1)  # expect: manual-attention
         return torch.matmul(probs, value)
+
+
+class Chunks(torch.nn.Module):
+    def forward(self, qkv):
+        q, k, v = qkv.chunk(3, dim=1)
+        scale = k.shape[3] ** -0.25
+        att = ((q * scale) @ (k.transpose(2, 3) * scale)).softmax(3)  # expect: manual-attention
+        att = self.dropout(att)
+        return (att @ v).transpose(2, 3)

@@ -1,3 +1,5 @@
+from typing import NamedTuple, Optional
+
 import torch
 
 
@@ -18,3 +20,18 @@ class Attend(torch.nn.Module):
         if empty.any():  # expect: tensor-truthiness
             q = q.masked_fill(empty[..., None], 0.0)
         return q if q.abs().max() < 10 else q.clamp(-10, 10)  # expect: tensor-truthiness
+
+
+class Stats(NamedTuple):
+    kl: torch.Tensor
+    steps: int = 0
+
+
+class PolicyLoss(torch.nn.Module):
+    def forward(self, ratio, mask: Optional[torch.BoolTensor], lengths, stats):
+        count = mask.count_nonzero() or 1  # expect: tensor-truthiness
+        if stats.kl > 0.1:  # expect: tensor-truthiness
+            ratio = ratio.clamp(0.9, 1.1)
+        if lengths.max() > 512:  # expect: tensor-truthiness
+            ratio = ratio[:, :512]
+        return (ratio * mask).sum() / count

@@ -12,3 +12,18 @@ class Attend(torch.nn.Module):
         if x.size(1) % 2 == 0 and len(x) > 4:
             x = x[:, ::2]
         return x
+
+
+class Options(NamedTuple):
+    kl: float
+    mask: torch.Tensor
+    steps: int = 0
+
+
+class Scale(torch.nn.Module):
+    def forward(self, x, options, name=None):
+        name = name or self.name
+        steps = options.steps or 1
+        if options.kl > 0.1:
+            x = x * steps
+        return self.layers[name](x)
