@@ -1,6 +1,7 @@
 """Is it the code or the machine? A busy neighbour, a stopped rank and a CPU quota, for real."""
 import os
 import pathlib
+import re
 import subprocess
 import time
 
@@ -101,7 +102,8 @@ def test_a_cpu_quota_is_named(tool, program, tmp_path):
         folder.rmdir()
     finding = node_finding(tool, tmp_path / "out")
     assert finding
-    if share(finding, "throttled_ns") == 0 and share(finding, "delayed_ns") > 0.9:
+    others = re.search(r"other programs used ([0-9.]+) CPUs", finding["message"])
+    if others and float(others[1]) > 0.75 * len(os.sched_getaffinity(0)):
         pytest.skip("other programs leave the test less than the quota would")
     assert "CPU quota" in finding["message"]
     assert share(finding, "throttled_ns") > 0.25
