@@ -169,6 +169,14 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
     }
   }
   if (out.empty() && module.empty()) out = starred(file, found->second);
+  // C++ finds what another file defines by its name; headers do not say where.
+  if (out.empty() && files_[file]->language != "python" && form == CallForm::function) {
+    for (FunctionId id : found->second) {
+      if (function(id).class_name.empty() && files_[where_[id].first]->language != "python")
+        out.push_back(id);
+    }
+    if (out.size() > kMaxTargets) out.clear();
+  }
   if (out.size() > kMaxTargets) out.resize(kMaxTargets);
   return out;
 }

@@ -104,12 +104,22 @@ class Collector {
     out.loop = loop;
     out.line = ast_[id].first_line;
     const Dotted& path = names_.resolve(callee);
-    if (ast_[callee].kind == K::name || path.imported) {
+    // ns::f(x) is a function, whatever the tree says.
+    const bool qualified = ast_.grammar == Grammar::cuda && ast_[callee].kind == K::attribute &&
+                           ast_.slice(callee).find("::") != std::string_view::npos &&
+                           ast_.slice(callee).find('(') == std::string_view::npos &&
+                           ast_.slice(callee).find("this") == std::string_view::npos;
+    if (ast_[callee].kind == K::name || path.imported || qualified) {
       const std::string_view root = first_component(path.path);
       if (path.imported && (root == "torch" || root == "numpy" || root == "jax" || root == "std"))
         return;
       out.form = CallForm::function;
       out.name = path.path;
+      if (qualified) {
+        const NodeId scope = ast_.child(callee, Role::object);
+        out.name = scope == kNoNode ? std::string() : std::string(ast_[scope].text) + ".";
+        out.name += ast_[callee].text;
+      }
     } else {
       NodeId object = ast_.child(callee, Role::object);
       if (object == kNoNode) return;

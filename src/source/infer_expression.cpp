@@ -175,10 +175,15 @@ Value Inference::eval_subscript(NodeId id) {
   bool text_key = false;
   for (NodeId c : children(ast_, id)) {
     Value v = eval(c);
-    if (ast_[c].role == Role::object)
+    if (ast_[c].role == Role::object) {
       container = v;
-    else
+    } else {
       text_key |= v.kind == Kind::text;
+      // result[mask]: in a file of tensors alone the name says what it is.
+      if ((v.kind == Kind::unknown || v.kind == Kind::device_tensor) && ast_[c].kind == K::name &&
+          is_mask_name(ast_[c].text) && names_.uses("torch") && !names_.uses("numpy"))
+        values_[c] = likely(Kind::mask);
+    }
   }
   if (container.kind == Kind::mask || container.kind == Kind::device_tensor) {
     if (text_key) return likely(Kind::device_tensor, kModuleOutput);

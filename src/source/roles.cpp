@@ -263,6 +263,10 @@ bool is_size_name(std::string_view name) {
   return is_one_of(name, {"H", "W", "T", "L", "N", "C", "nH", "nW", "height", "width"});
 }
 
+bool is_mask_name(std::string_view name) {
+  return name == "mask" || name.ends_with("_mask");
+}
+
 bool is_count_name(std::string_view name) {
   const std::string text = lower(name);
   return starts_with_any(text, {"num_", "n_", "max_", "min_"}) ||

@@ -30,6 +30,9 @@ bool is_counter_name(std::string_view name);
 /// Whether a parameter of this name is a size, by convention: H, W, num_heads.
 bool is_size_name(std::string_view name);
 
+/// Whether a variable of this name selects elements: mask, valid_mask.
+bool is_mask_name(std::string_view name);
+
 /// Whether a variable of this name holds a count or a size.
 bool is_count_name(std::string_view name);
 

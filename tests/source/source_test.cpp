@@ -227,4 +227,9 @@ TEST_CASE("contexts reach functions through star imports and bindings for Python
       "// torch/extension.h\n";
   CHECK(context_of({{"count.cpp", "", kernel}, {"bind.cpp", "", binding}}) == "forward");
   CHECK(context_of({{"count.cpp", "", kernel}}).empty());
+  // What the bound function calls in another file runs there too.
+  const char* caller =
+      "#include <torch/extension.h>\nint64_t total(const torch::Tensor& x) {\n"
+      "  return ns::count<float>(x);\n}\nvoid bind(py::module& m) { m.def(name(), &total); }\n";
+  CHECK(context_of({{"count.cpp", "", kernel}, {"total.cu", "", caller}}) == "forward");
 }

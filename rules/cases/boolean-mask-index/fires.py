@@ -34,3 +34,13 @@ def train(model, loader, optimizer):
         loss = scores[positive].sum()  # expect: boolean-mask-index
         loss.backward()
         optimizer.step()
+
+
+class Mixture(torch.nn.Module):
+    def forward(self, value):
+        mask = self.mask
+        if mask.shape != value.shape:
+            mask = mask.expand(value.shape)
+        result = self.first(value)
+        result[mask] = self.second(value)[mask]  # expect: boolean-mask-index
+        return result
