@@ -29,13 +29,13 @@ SHAPES = {
     "gpt-4L": {"model": "gpt", "vocabulary": 50304},
     # 1024 tokens; PyTorch multiplies dense decoders, which takes many seconds a step.
     "clt-small": {"model": "clt", "layers": 6, "hidden": 512, "features": 16384, "k": 200,
-                  "warm": 1, "steps": 2},
+                  "warm": 1, "steps": 1},
     "clt-large": {"model": "clt", "layers": 12, "hidden": 768, "features": 8192, "k": 200,
                   "warm": 1, "steps": 1},
 }
 ROUNDS = int(os.environ.get("STALLSCOPE_BENCH_ROUNDS", "5"))
 WARM, STEPS = 2, 3
-# When no further shape is begun.
+# After the first round, which measures every shape: when nothing further is begun.
 SECONDS = float(os.environ.get("STALLSCOPE_BENCH_SECONDS", "300"))
 ALLOCATOR = "thp:always,metadata_thp:auto,dirty_decay_ms:-1,muzzy_decay_ms:-1"
 
@@ -137,7 +137,7 @@ def run_torch(name, precision, mode, jemalloc):
     return min(result["steps"]), f"PyTorch {result['version']}, {result['threads']} threads"
 
 
-def run_own(trainer, name, precision):
+def run_own(trainer, name, precision, ranks=1):
     shape = shape_of(name)
     with tempfile.TemporaryDirectory() as folder:
         facts = pathlib.Path(folder) / "facts.json"
@@ -145,7 +145,7 @@ def run_own(trainer, name, precision):
                                                                "batch", "vocabulary", "head",
                                                                "features", "k") if k in shape}}
         args = [word for flag, key in flags.items() for word in (flag, str(shape[key]))]
-        subprocess.run([trainer, *args, "--precision", precision, "--steps",
+        subprocess.run([trainer, *args, "--precision", precision, "--tp", str(ranks), "--steps",
                         str(1 + WARM + STEPS), "--facts", str(facts)], check=True,
                        stdout=subprocess.DEVNULL)
         known = json.loads(facts.read_text())
@@ -163,13 +163,15 @@ class Row:
 
     def __init__(self, name, precision):
         self.name, self.precision = name, precision
-        self.own, self.share, self.notes = [], [], []
+        self.own, self.share, self.two, self.notes = [], [], [], []
         self.ratios = {"eager": [], "compiled": []}
 
     def measure(self, trainer, jemalloc):
         step, products, _ = run_own(trainer, self.name, self.precision)
         self.own.append(step)
         self.share.append(products)
+        if (os.cpu_count() or 1) > 1 and shape_of(self.name)["model"] != "clt":
+            self.two.append(step / run_own(trainer, self.name, self.precision, 2)[0])
         for mode, ratios in self.ratios.items():
             if mode == "compiled" and self.compiled_is_slower():
                 continue  # by far: the fastest is known, compiling takes most of the time
@@ -188,12 +190,11 @@ class Row:
         return min(known, key=statistics.median) if known else []
 
     def text(self):
-        if not self.own:
-            return f"{self.name:16} {self.precision:5} not measured: out of time; name it to measure it"
         return (f"{self.name:16} {self.precision:5} {len(self.own):6} "
                 f"{statistics.median(self.own):8.3f}s {100 * statistics.median(self.share):7.0f} %  "
                 + "; ".join(interval(it) if it else "none"
                             for it in [self.fastest(), *self.ratios.values()])
+                + (f"; two ranks {interval(self.two)}" if self.two else "")
                 + "".join("\n  " + note for note in self.notes))
 
 
@@ -201,23 +202,20 @@ def table(trainer, names):
     found = sorted(glob.glob("/usr/lib/*/libjemalloc.so.2"))
     jemalloc = os.environ.get("STALLSCOPE_JEMALLOC", found[0] if found else "")
     print(f"PyTorch's allocator: {'jemalloc, ' + ALLOCATOR if jemalloc else 'the system one'}; "
-          f"up to {ROUNDS} rounds within {SECONDS:.0f} s")
+          f"up to {ROUNDS} rounds, all but the first within {SECONDS:.0f} s")
     rows = [Row(name, precision) for name in names for precision in ("fp32", "bf16")]
     end = time.monotonic() + SECONDS
-    for _ in range(ROUNDS):
+    for turn in range(ROUNDS):
         for row in rows:
-            if time.monotonic() < end:
+            if turn == 0 or time.monotonic() < end:
                 row.measure(trainer, jemalloc)
     print(f"{'shape':16} {'':5} {'rounds':>6} {'own step':>9} {'products':>9}  times as fast as the "
           "fastest of eager and compiled; as eager; as compiled")
-    for row in rows:
+    rows.sort(key=lambda row: statistics.median(row.fastest() or [float("inf")]))
+    for row in rows:  # the worst first
         print(row.text())
-    for precision in ("fp32", "bf16"):
-        known = [row for row in rows if row.precision == precision and row.fastest()]
-        if known:
-            worst = min(known, key=lambda row: statistics.median(row.fastest()))
-            print(f"worst in {precision}: {worst.name}, {statistics.median(worst.fastest()):.2f} times")
-    print("products: this step's matrix products alone, measured in the same run, over the step")
+    print("products: this step's matrix products alone, measured in the same run, over the step; "
+          "two ranks: the step of one rank on all cores over that of two ranks that share them")
 
 
 if __name__ == "__main__":
