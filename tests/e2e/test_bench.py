@@ -18,14 +18,34 @@ def bench(tool, folder, *args):
     return json.loads((folder / "reference.json").read_text())
 
 
-def own_findings(report):
+class OtherPrograms:
+    """How many CPUs programs that this test did not start use meanwhile, on average."""
+
+    def __enter__(self):
+        self.start = self.now()
+        return self
+
+    def __exit__(self, *_):
+        elapsed, busy, own = (b - a for a, b in zip(self.start, self.now()))
+        self.cpus = (busy - own) / elapsed
+
+    @staticmethod
+    def now():
+        user, nice, system, _, _, irq, softirq, steal = map(
+            int, pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9])
+        busy = (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
+        times = os.times()
+        return time.monotonic(), busy, sum(times[:4])
+
+
+def own_findings(report, other_cpus=0.0):
     """But for what other programs on this machine take: that is no fault of the trainer. They hold
     up one rank more than another, and then the others wait for it in their collectives."""
     found = [each["ruleId"] for each in report["findings"]]
     excused = {"node-contention"}
     if len(report["ranks"]) > 1:
         excused |= {"slow-rank", "late-rank"}
-        if "node-contention" in found:
+        if "node-contention" in found or other_cpus > 0.25:
             excused |= {"blocking-collective", "exposed-collective"}
     return [each for each in found if each not in excused]
 
@@ -45,9 +65,10 @@ def test_its_own_report_is_free_of_findings(tool, tmp_path, model, ranks):
     args = ["--model", model, *(SMALL if ranks == 1 else MEDIUM), "--tp", ranks]
     if model == "clt":
         args += ["--features", 256, "--k", 8]
-    result = bench(tool, tmp_path / "out", *args)
+    with OtherPrograms() as others:
+        result = bench(tool, tmp_path / "out", *args)
     report = tool.report(tmp_path / "out")
-    assert own_findings(report) == []
+    assert own_findings(report, others.cpus) == []
     tokens = 4 * 32 if ranks == 1 else 8 * 64
     assert result["tokensPerSecond"] == pytest.approx(
         tokens / result["stepTimeNs"]["median"] * 1e9, rel=1e-6)
@@ -55,7 +76,7 @@ def test_its_own_report_is_free_of_findings(tool, tmp_path, model, ranks):
         assert result["stepTimeNs"] == report["summary"]["stepTimeNs"]
     # Reporting the folder again gives the same verdict.
     tool("report", tmp_path / "out", "-o", tmp_path / "again")
-    assert own_findings(tool.report(tmp_path / "again")) == []
+    assert own_findings(tool.report(tmp_path / "again"), others.cpus) == []
 
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
