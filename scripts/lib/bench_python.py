@@ -127,6 +127,27 @@ def sampling_cost(work, program):
           f"from {min(differences):+.2%} to {max(differences):+.2%} (goal 0.5 %)")
 
 
+def sample_cost(work, program):
+    """CPU time of the sampler alone, without its budget, on a program that never sleeps."""
+    meter = BUILD / "sampler_cost"
+    if not meter.exists():
+        print("sampler_cost was not built (google-benchmark is missing): the cost of one sample not measured")
+        return
+    target = subprocess.Popen([sys.executable, "-c", program.read_text().replace("range(250)", "range(10 ** 6)")])
+    try:
+        costs = {"0": [], "1": []}
+        for pair in range(PAIRS):
+            for native in ("0", "1") if pair % 2 else ("1", "0"):
+                samples, seconds, named = run(meter, target.pid, RATE, 2, native).split()
+                costs[native].append(float(seconds) / int(samples) * 1e6)
+    finally:
+        target.kill()
+        target.wait()
+    plain, native = (statistics.median(costs[kind]) for kind in ("0", "1"))
+    print(f"one sample of a busy thread: {plain:.0f} us of the sampler's CPU, {native:.0f} with native functions "
+          f"({plain * RATE / 1e4:.2f} % and {native * RATE / 1e4:.2f} % of a core at {RATE} Hz, if no budget held it)")
+
+
 def hot_lines(stacks):
     """The five lines that are innermost most often, by (file name, line)."""
     counts = collections.Counter()
@@ -139,7 +160,7 @@ def hot_lines(stacks):
 def our_stacks(work):
     for line in run(BUILD / "stallscope", "dump", work / "run", "--kind", "sample").splitlines():
         event = json.loads(line)
-        frame = event["stack"][0]
+        frame = next((f for f in event["stack"] if f["kind"] == "python"), {})
         yield (os.path.basename(frame.get("file", "")), frame.get("line", 0)), event["durationNs"]
 
 
@@ -197,6 +218,7 @@ with tempfile.TemporaryDirectory() as folder:
     program = work / "program.py"
     program.write_text(PROGRAM)
     stack_cost(work)
+    sample_cost(work, program)
     sampling_cost(work, program)
     annotated_speed(work)
     against_py_spy(work, program)

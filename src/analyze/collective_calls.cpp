@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "analyze/statistics.h"
 
@@ -13,8 +15,51 @@ constexpr Ns kFarthest = 100'000'000;
 
 struct Launch {
   Ns start = 0;
-  EventId kernel = kNoEvent;
+  std::vector<EventId> kernels;  ///< one, or those of all replays of a graph's node
   CollectiveOp operation = CollectiveOp::unknown;  ///< of the kernel's name
+};
+
+using NodeId = int64_t;
+
+/// Where the nodes of CUDA graphs were captured.
+class CapturedNodes {
+ public:
+  explicit CapturedNodes(const RankContext& context) {
+    const Trace& trace = context.trace;
+    for (uint32_t i = 0; i < context.index.threads.size(); ++i) {
+      const HostThread& thread = context.index.threads[i];
+      for (EventId id = thread.first; id < thread.last; ++id) {
+        if (trace.kinds()[id] != EventKind::marker) continue;
+        const auto node = trace.integer(id, kKeyGraphNode);
+        if (!node) continue;
+        if (const auto original = trace.integer(id, kKeyExternalId))
+          originals_.emplace(*node, *original);
+        else
+          captured_.try_emplace(*node, i, trace.starts()[id]);
+      }
+    }
+  }
+
+  /// The node that was captured, of which this one is a clone or a clone's clone.
+  NodeId original(NodeId node) const {
+    constexpr int kMostClones = 16;
+    for (int i = 0; i < kMostClones; ++i) {
+      const auto from = originals_.find(node);
+      if (from == originals_.end()) break;
+      node = from->second;
+    }
+    return node;
+  }
+
+  /// Thread and time; nullptr when unknown.
+  const std::pair<uint32_t, Ns>* of(NodeId original) const {
+    const auto found = captured_.find(original);
+    return found == captured_.end() ? nullptr : &found->second;
+  }
+
+ private:
+  std::unordered_map<NodeId, NodeId> originals_;
+  std::unordered_map<NodeId, std::pair<uint32_t, Ns>> captured_;
 };
 
 // Launches of collective kernels by the thread that made them. Of all devices: what is said of one
@@ -22,14 +67,29 @@ struct Launch {
 std::map<uint32_t, std::vector<Launch>> launches_of(const RankContext& context) {
   const Trace& trace = context.trace;
   std::map<uint32_t, std::vector<Launch>> launches;
+  std::map<NodeId, Launch> captures;
+  std::optional<CapturedNodes> nodes;
   for (const DeviceWork& work : context.index.devices)
     for (size_t i = 0; i < work.activities.size(); ++i) {
       const EventId kernel = work.activities[i], call = work.launches[i];
       if (call == kNoEvent || trace.kinds()[kernel] != EventKind::kernel ||
           !context.collective_name[trace.names()[kernel]])
         continue;
+      const CollectiveOp operation = classify_collective(trace.name(kernel));
+      if (const auto node = trace.integer(kernel, kKeyGraphNode)) {
+        if (!nodes) nodes.emplace(context);
+        Launch& capture = captures[nodes->original(*node)];
+        capture.operation = operation;
+        capture.kernels.push_back(kernel);
+        continue;
+      }
       launches[context.index.thread_index(call)].push_back(
-          {trace.starts()[call], kernel, classify_collective(trace.name(kernel))});
+          {trace.starts()[call], {kernel}, operation});
+    }
+  for (auto& [node, capture] : captures)
+    if (const auto* captured = nodes->of(node)) {
+      capture.start = captured->second;
+      launches[captured->first].push_back(std::move(capture));
     }
   for (auto& [thread, own] : launches) std::ranges::sort(own, {}, &Launch::start);
   return launches;
@@ -106,7 +166,7 @@ CollectiveCalls::CollectiveCalls(const RankContext& context) {
     const bool before = speaks_after_launch(thread, calls);
     for (const EventId call : calls)
       if (const Launch* const launch = thread.of(call, before))
-        calls_[launch->kernel].push_back(call);
+        for (const EventId kernel : launch->kernels) calls_[kernel].push_back(call);
   }
 }
 

@@ -13,6 +13,7 @@ namespace stallscope {
 /// The library describes a collective on the host (group, number, bytes); the device runs it in a
 /// kernel that tells none of it, several at once when they were grouped. They belong together by
 /// thread, order and operation: the library speaks around the launch, just before or just after it.
+/// In a CUDA graph it speaks once, when the kernel is captured: that holds for every replay.
 class CollectiveCalls {
  public:
   explicit CollectiveCalls(const RankContext& context);

@@ -10,6 +10,7 @@
 #include "analyze/observation_builder.h"
 #include "analyze/observe_parts.h"
 #include "trace/node_counters.h"
+#include "trace/slowdown_reasons.h"
 
 namespace stallscope {
 namespace {
@@ -55,18 +56,6 @@ std::map<std::string, Series> counters_of(const RankContext& context) {
       before->second = trace.starts()[id];
     }
   return counters;
-}
-
-/// Reasons of NVML's that slow a GPU down against its will.
-std::string throttle_text(uint64_t bits) {
-  constexpr std::pair<uint64_t, std::string_view> kReasons[] = {{0x4, "power cap"},
-                                                                {0x8, "hardware slowdown"},
-                                                                {0x20, "thermal slowdown"},
-                                                                {0x40, "thermal slowdown"},
-                                                                {0x80, "power brake"}};
-  for (const auto& [bit, name] : kReasons)
-    if ((bits & bit) != 0) return std::string(name);
-  return {};
 }
 
 class Node {
@@ -116,7 +105,7 @@ class Node {
     std::string what;
     if (const Series* reasons = counter(node::kReasons))
       if (const std::string why =
-              throttle_text(static_cast<uint64_t>(std::max(reasons->largest, 0.0)));
+              slowdown_reasons(static_cast<uint64_t>(std::max(reasons->largest, 0.0)));
           !why.empty()) {
         row_.texts["throttled"] = why;
         what = "the GPU's clock is lowered" + clock_text() + ": " + why;

@@ -44,7 +44,8 @@ std::string_view base_name(std::string_view path) {
 
 // Interpreters, frameworks and systems, with or without their source lines.
 bool is_library_module(std::string_view module) {
-  if (module.find("/lib-dynload/") != std::string_view::npos) return true;
+  if (module.find("/lib-dynload/") != std::string_view::npos || is_library_file(module))
+    return true;
   return std::ranges::any_of(kLibraryModules, [name = base_name(module)](std::string_view library) {
     return name.starts_with(library);
   });

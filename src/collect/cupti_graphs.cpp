@@ -12,8 +12,6 @@
 namespace stallscope::collect {
 namespace {
 
-bool g_announces = false;  // light: the nodes are announced, because none is recorded when it runs
-
 // Stacks by node. Nodes are numbered once and never again, so a program that goes on making graphs
 // fills any table: a full one becomes the old one, and what is still asked for moves on.
 constexpr uint32_t kSlots = 1 << 17;
@@ -76,15 +74,19 @@ const char* node_name(CUgraphNodeType type) {
   }
 }
 
-void announce_node(uint32_t graph, const CUpti_GraphData& data, uint64_t node, uint32_t stack) {
+// With whole graphs this is all that is known of a node; where nodes are recorded one by one it
+// tells when each was captured: beside the collective, say, that it runs.
+void announce_node(uint32_t graph, const CUpti_GraphData& data, uint64_t node, uint64_t original,
+                   uint32_t stack) {
   const char* const name = node_name(data.nodeType);
-  if (!g_announces || name == nullptr) return;
+  if (name == nullptr) return;
   EventRecord event(EventKind::marker, 0);
   event.set_ticks(ticks(), 0);
   event.name = text_number(name);
   event.stack = stack;
   event.add(kKeyGraph, graph);
   event.add(kKeyGraphNode, static_cast<int64_t>(node));
+  if (original != 0) event.add(kKeyExternalId, static_cast<int64_t>(original));
   event.write();
 }
 
@@ -105,13 +107,13 @@ void on_node(const CuptiLibrary& cupti, const CUpti_GraphData& data, bool cloned
     Locked lock(g_lock);
     if (lock) keep(node + 1, stack);
   }
-  announce_node(graph, data, node, stack);
+  announce_node(graph, data, node, cloned ? original : 0, stack);
 }
 
 // Runs of an executable graph may carry its own number or that of the graph it was made from.
 void on_executable(const CuptiLibrary& cupti, const CUpti_GraphData& data) {
   uint32_t executable = 0, graph = 0;
-  if (!g_announces || cupti.graph_exec_id(data.graphExec, &executable) != CUPTI_SUCCESS ||
+  if (cupti.graph_exec_id(data.graphExec, &executable) != CUPTI_SUCCESS ||
       cupti.graph_id(data.graph, &graph) != CUPTI_SUCCESS)
     return;
   EventRecord event(EventKind::marker, 0);
@@ -124,10 +126,9 @@ void on_executable(const CuptiLibrary& cupti, const CUpti_GraphData& data) {
 
 }  // namespace
 
-bool trace_graphs(const CuptiLibrary& cupti, CUpti_SubscriberHandle subscriber, GpuLevel level) {
+bool trace_graphs(const CuptiLibrary& cupti, CUpti_SubscriberHandle subscriber) {
   if (cupti.graph_node_id == nullptr || cupti.graph_id == nullptr || cupti.graph_exec_id == nullptr)
     return false;
-  g_announces = level == GpuLevel::light;
   for (const CUpti_CallbackId what :
        {CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
         CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED})

@@ -6,7 +6,7 @@
 namespace stallscope::collect {
 
 /// Asks CUPTI for what happens to graphs. False when its version cannot tell.
-bool trace_graphs(const CuptiLibrary& cupti, CUpti_SubscriberHandle subscriber, GpuLevel level);
+bool trace_graphs(const CuptiLibrary& cupti, CUpti_SubscriberHandle subscriber);
 
 /// A resource callback: a node was captured or cloned, or a graph made executable.
 /// On the thread that did it, inside its call.

@@ -206,7 +206,7 @@ void start() {
   if (has_callbacks) {
     trace_calls(kRuntimeCalls, CUPTI_CB_DOMAIN_RUNTIME_API);
     trace_calls(kDriverCalls, CUPTI_CB_DOMAIN_DRIVER_API);
-    if (!trace_graphs(*g_cupti, g_subscriber, level))
+    if (!trace_graphs(*g_cupti, g_subscriber))
       note(
           "This version of CUPTI does not tell how CUDA graphs are made: their kernels are charged "
           "to the line that launches the graph");

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "collect/session.h"
-#include "collect/unwind_table.h"
+#include "trace/unwind_table.h"
 
 namespace stallscope::collect {
 

@@ -59,8 +59,10 @@ UnwindRule rule_at(uint64_t return_address) {
     RuleSlot& slot = g_rules[index];
     const uint64_t address = __atomic_load_n(&slot.address, __ATOMIC_ACQUIRE);
     if (address == return_address && slot.unloads == unloads)
-      return {static_cast<UnwindRule::Kind>(slot.kind), slot.saves_frame_pointer, slot.cfa_offset,
-              slot.saved_at};
+      return {.kind = static_cast<UnwindRule::Kind>(slot.kind),
+              .saves_frame_pointer = slot.saves_frame_pointer,
+              .cfa_offset = slot.cfa_offset,
+              .saved_at = slot.saved_at};
     if (address == 0 || address == return_address || slot.unloads != unloads) {
       free_slot = &slot;
       break;

@@ -36,10 +36,18 @@ class Merger {
 
  private:
   std::optional<uint32_t> process_of(TrackId id) const {
-    const int64_t pid = from_.processes[from_.tracks[id].process].pid;
-    const auto found = std::ranges::find(into_.processes, pid, &Process::pid);
-    if (found == into_.processes.end()) return std::nullopt;
-    return static_cast<uint32_t>(found - into_.processes.begin());
+    const Process& from = from_.processes[from_.tracks[id].process];
+    const auto found = std::ranges::find(into_.processes, from.pid, &Process::pid);
+    if (found != into_.processes.end())
+      return static_cast<uint32_t>(found - into_.processes.begin());
+    // Inside a container a process has another number than outside: then its rank tells, where
+    // one process only has it.
+    const auto is_rank = [&](const Process& process) { return process.rank == from.rank; };
+    if (from.rank < 0 || from.world_size < 2 ||
+        std::ranges::count_if(into_.processes, is_rank) != 1)
+      return std::nullopt;
+    return static_cast<uint32_t>(std::ranges::find_if(into_.processes, is_rank) -
+                                 into_.processes.begin());
   }
 
   TrackId track(TrackId id, uint32_t process) {

@@ -121,7 +121,7 @@ Result<Trace> read_folder(const std::string& folder, const ImportOptions& option
   }
   const std::vector<std::string> samples = recorded_files(folder, found, kSampleSuffix);
   for (const std::string& file : samples)
-    if (const Status status = read_samples(file, trace); !status)
+    if (const Status status = read_samples(file, trace, symbols.symbolizer()); !status)
       trace.health.warnings.push_back("stack samples cannot be read: " +
                                       status.error().to_string());
   merge_collective_lists(folder, found, realtime_offset, options, trace);

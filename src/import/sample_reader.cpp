@@ -1,5 +1,7 @@
 #include "import/sample_reader.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -34,13 +36,17 @@ uint32_t process_of(Trace& trace, int64_t pid, const RankIdentity& identity) {
 /// Adds what the lines of one file say.
 class Lines {
  public:
-  Lines(Trace& trace, uint32_t process)
-      : trace_(trace), process_(process), name_(trace.strings.intern("sample")) {}
+  Lines(Trace& trace, uint32_t process, const Symbolizer& symbolizer)
+      : trace_(trace),
+        process_(process),
+        symbolizer_(symbolizer),
+        name_(trace.strings.intern("sample")) {}
 
   bool add(std::string_view line) {
     const std::vector<std::string> fields = sample_fields(line);
     if (fields[0] == "e" && (fields.size() == 5 || fields.size() == 6)) return event(fields);
     if (fields[0] == "f" && fields.size() == 4) return frame(fields);
+    if (fields[0] == "a" && fields.size() == 4) return native(fields);
     if (fields[0] == "s" && fields.size() == 2) return stack(fields[1]);
     if (fields[0] == "c" && fields.size() == 4) return counter(fields);
     if (fields[0] != "n" || fields.size() != 2) return false;
@@ -95,6 +101,29 @@ class Lines {
     return good;
   }
 
+  bool native(const std::vector<std::string>& fields) {
+    NativeAddress place{.module_path = fields[2], .build_id = fields[3]};
+    place.is_return_address = false;
+    const bool good = parse(fields[1], place.address);
+    std::vector<Frame> found;
+    if (symbolizer_) symbolizer_(trace_, place, found);
+    Frame frame;
+    if (!found.empty()) {
+      // Where a function begins another may be inlined: the last one is the function. A sample
+      // says which function it was in, not which of its lines.
+      frame = found.back();
+      frame.file = 0;
+      frame.line = 0;
+    } else {
+      const std::string& module = fields[2];
+      frame.function = trace_.strings.intern(
+          fmt::format("{}+{:#x}", module.substr(module.rfind('/') + 1), place.address));
+      frame.module = trace_.strings.intern(module);
+    }
+    frames_.push_back(trace_.add_frame(frame));
+    return good;
+  }
+
   bool stack(std::string_view list) {
     std::vector<FrameId> frames;
     bool good = true;
@@ -113,6 +142,7 @@ class Lines {
 
   Trace& trace_;
   uint32_t process_;
+  const Symbolizer& symbolizer_;
   StringId name_;
   std::vector<FrameId> frames_;
   std::vector<StackId> stacks_;
@@ -120,7 +150,7 @@ class Lines {
 
 }  // namespace
 
-Status read_samples(const std::string& path, Trace& into) {
+Status read_samples(const std::string& path, Trace& into, const Symbolizer& symbolizer) {
   const Result<std::string> text = read_file(path, 8ULL << 30);
   if (!text) return text.error();
   std::string_view rest = *text;
@@ -134,7 +164,7 @@ Status read_samples(const std::string& path, Trace& into) {
   RankIdentity identity;
   if (!parse_sample_head(next_line(), pid, identity))
     return Error{.message = "is no file of stack samples", .file = path, .line = 1};
-  Lines lines(into, process_of(into, pid, identity));
+  Lines lines(into, process_of(into, pid, identity), symbolizer);
   // A cut last line has no line break: the recorder was killed while writing it.
   if (const size_t end = rest.rfind('\n'); end != std::string_view::npos)
     rest = rest.substr(0, end + 1);

@@ -4,13 +4,15 @@
 #include <string>
 
 #include "base/result.h"
+#include "import/segment_reader.h"
 #include "trace/trace.h"
 
 namespace stallscope {
 
 /// Adds the samples of the file at `path`, on the tracks of the process with its
 /// pid, which is added when no segment has. Damaged lines are left out and
-/// counted in `into.health.repairs`; only a file of another kind is an error.
-Status read_samples(const std::string& path, Trace& into);
+/// counted in `into.health.repairs`; only a file of another kind is an error. Without a
+/// symbolizer native functions are named "module+0xaddress".
+Status read_samples(const std::string& path, Trace& into, const Symbolizer& symbolizer = {});
 
 }  // namespace stallscope

@@ -23,6 +23,7 @@
 #include "record/machine.h"
 #include "record/nvml.h"
 #include "record/python_versions.h"
+#include "record/thread_moment.h"
 
 namespace stallscope {
 namespace {
@@ -161,6 +162,23 @@ Capability reading_memory() {
   return reading;
 }
 
+/// Naming native functions below sampled Python lines takes copies of a running thread's stack.
+Capability native_frames() {
+  Capability native{.name = "native-frames",
+                    .ability = Ability::yes,
+                    .detail = "native functions below sampled Python lines are named",
+                    .remedy = {}};
+  if (ThreadMoment::open(0)) return native;
+  native.ability = Ability::limited;
+  native.detail = std::string(
+                      "native functions below sampled Python lines are named for sleeping threads "
+                      "only: perf_event_open: ") +
+                  std::strerror(errno);
+  native.remedy =
+      "set `sysctl kernel.perf_event_paranoid=2`, or start the container with --cap-add PERFMON";
+  return native;
+}
+
 Capability gpu_permission() {
   Capability permission{.name = "gpu-permission",
                         .ability = Ability::yes,
@@ -296,8 +314,8 @@ std::string_view to_string(Ability ability) {
 }
 
 std::vector<Capability> probe_capabilities() {
-  return {nvtx(), cuda_driver(), gpu_permission(), cupti(),       nvml(),   nccl(),
-          mpi(),  python(),      reading_memory(), annotations(), clocks(), disk()};
+  return {nvtx(),   cuda_driver(),    gpu_permission(), cupti(),       nvml(),   nccl(), mpi(),
+          python(), reading_memory(), native_frames(),  annotations(), clocks(), disk()};
 }
 
 }  // namespace stallscope

@@ -42,8 +42,4 @@ class Nvml {
 /// beginnings of uuids; what follows a wrong entry is not seen, as CUDA has it).
 std::vector<size_t> visible_gpus(std::string_view devices, const std::vector<std::string>& uuids);
 
-/// The bits of a reading's throttle_reasons that slow a GPU down against its will, in words
-/// ("power cap, thermal slowdown"); empty for idle, chosen clocks and none.
-std::string slowdown_reasons(uint64_t bits);
-
 }  // namespace stallscope

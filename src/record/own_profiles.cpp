@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <map>
 #include <set>
 
+#include "record/profile_owner.h"
 #include "trace/sample_file.h"
 
 namespace stallscope {
@@ -53,6 +56,17 @@ std::vector<fs::path> exported_into(const std::string& folder, Ns since) {
   return files;
 }
 
+// Enough to come upon the first rows of a process; a compressed file is not looked into.
+std::string begin_of(const fs::path& path) {
+  constexpr std::streamsize kBytes = 1 << 20;
+  if (path.extension() == ".gz") return {};
+  std::string text(kBytes, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(text.data(), kBytes);
+  text.resize(static_cast<size_t>(file.gcount()));
+  return text;
+}
+
 }  // namespace
 
 std::vector<std::string> take_own_profiles(const Annotations& annotations,
@@ -60,8 +74,10 @@ std::vector<std::string> take_own_profiles(const Annotations& annotations,
                                            const std::string& recording_folder) {
   std::vector<std::pair<int64_t, fs::path>> profiles;
   for (const auto& [pid, path] : annotations.profiles) profiles.emplace_back(pid, path);
+  const std::map<int64_t, int32_t> recorded = recorded_processes(recording_folder);
   for (const fs::path& path : exported_into(working_directory, since))
-    profiles.emplace_back(0, path);
+    profiles.emplace_back(owner_of_profile(path.filename().string(), begin_of(path), recorded),
+                          path);
   std::vector<std::string> notes;
   std::set<fs::path> taken;
   for (const auto& [pid, path] : profiles) {

@@ -17,14 +17,16 @@ namespace {
 constexpr Ns kMillisecond = 1'000'000;
 constexpr Ns kSecond = 1'000'000'000;
 
-/// Lengthens the period while sampling costs more than its budget, and shortens
-/// it again when there is room.
+/// While sampling costs more than its budget, asks for native functions at fewer samples, then
+/// lengthens the period; and takes both back when there is room.
 class Budget {
  public:
   Budget(uint32_t rate_hz, double share)
       : shortest_(kSecond / rate_hz), period_(shortest_), share_(share) {}
   Ns period() const { return period_; }
   Ns longest_period() const { return longest_seen_; }
+  /// True at the ticks that ask for native functions too.
+  bool asks_native() { return ++tick_ % native_every_ == 0; }
 
   /// Begins a new window: what came before (finding an interpreter) happens once.
   void start(Ns now, Ns cpu) {
@@ -40,11 +42,18 @@ class Budget {
     const double used =
         static_cast<double>(cpu - window_cpu_) / static_cast<double>(now - window_start_);
     constexpr Ns kLongest = 200 * kMillisecond;
-    if (used > share_) {
+    // What either step adds to the cost is less than the room that is asked for.
+    constexpr uint32_t kSeldom = 4;
+    constexpr double kRoom = 0.7;
+    if (used > share_ && native_every_ < kSeldom) {
+      native_every_ *= 2;
+    } else if (used > share_) {
       period_ = std::min(kLongest, static_cast<Ns>(static_cast<double>(period_) *
                                                    std::min(used / share_ * 1.1, 4.0)));
-    } else if (used < share_ / 2) {
+    } else if (used < share_ * kRoom && period_ > shortest_) {
       period_ = std::max(shortest_, period_ * 3 / 4);
+    } else if (used < share_ * kRoom && native_every_ > 1) {
+      native_every_ /= 2;
     }
     longest_seen_ = std::max(longest_seen_, period_);
     start(now, cpu);
@@ -53,6 +62,7 @@ class Budget {
  private:
   Ns shortest_, period_, longest_seen_ = 0;
   double share_;
+  uint32_t tick_ = 0, native_every_ = 1;
   Ns window_start_ = 0, window_cpu_ = 0;
 };
 
@@ -64,11 +74,16 @@ class PythonSampler::Loop {
       : options_(std::move(options)),
         root_(root),
         budget_(options_.rate_hz, options_.budget),
+        native_{.wanted = options_.native},
         thread_("Python is sampled no longer", [this](SideThread& thread) { run(thread); }) {}
 
   SamplerResult finish() {
     if (std::string note = thread_.stop(); !note.empty()) result_.notes.push_back(std::move(note));
     result_.processes = sampled_count_;
+    result_.native = !options_.native  ? "off"
+                     : native_.running ? "on"
+                                       : "of sleeping threads only: " + native_.reason;
+    result_.native_looks = native_.named;
     result_.lowest_rate_hz = budget_.longest_period() > 0
                                  ? static_cast<uint32_t>(kSecond / budget_.longest_period())
                                  : options_.rate_hz;
@@ -95,8 +110,9 @@ class PythonSampler::Loop {
         discovery_pause = std::min<Ns>(discovery_pause * 3 / 2, 300 * kMillisecond);
         next_discovery = now + discovery_pause;
       }
+      const bool ask_native = budget_.asks_native();
       for (auto& [pid, process] : sampled_)
-        result_.samples += process.sample(now, 3 * budget_.period());
+        result_.samples += process.sample(now, 3 * budget_.period(), ask_native);
       if (now >= next_flush) {
         for (auto& [pid, process] : sampled_) process.flush();
         next_flush = now + kSecond;
@@ -138,7 +154,7 @@ class PythonSampler::Loop {
     if (found.presence != PythonPresence::found) return;
     // Before its first thread is there, the interpreter is still being set up.
     if (PythonStacks(pid, found.runtime).threads().empty()) return;
-    sampled_.try_emplace(pid, pid, found.runtime, options_.folder);
+    sampled_.try_emplace(pid, pid, found.runtime, options_.folder, native_);
     ++sampled_count_;
     if (std::ranges::find(result_.versions, found.runtime.version) == result_.versions.end())
       result_.versions.push_back(found.runtime.version);
@@ -147,6 +163,7 @@ class PythonSampler::Loop {
   SamplerOptions options_;
   pid_t root_;
   Budget budget_;
+  NativePermission native_;
   SamplerResult result_;
   std::map<pid_t, SampledProcess> sampled_;
   std::map<pid_t, Search> searches_;

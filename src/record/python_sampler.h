@@ -14,12 +14,15 @@ struct SamplerOptions {
   std::string folder;      ///< where PID.samples files go
   uint32_t rate_hz = 200;  ///< per thread; lowered when it would cost more than the budget
   double budget = 0.01;    ///< of one core
+  bool native = true;      ///< the native functions below Python too
 };
 
 /// What the sampler did, for run.json.
 struct SamplerResult {
   size_t processes = 0;
   uint64_t samples = 0;
+  std::string native;         ///< whether native functions could be named, and why not
+  uint64_t native_looks = 0;  ///< that found native functions
   double cpu_seconds = 0;
   uint32_t lowest_rate_hz = 0;        ///< what the budget allowed at worst
   std::vector<std::string> versions;  ///< of the interpreters that were sampled: "3.11"

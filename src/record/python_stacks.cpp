@@ -133,9 +133,9 @@ bool PythonStacks::read_at_hint(const PythonThread& thread, const Hint& hint, ui
     pieces[count++] = {hint.indirect + static_cast<uint32_t>(layout.frame_indirect), &frame,
                        sizeof frame};
   if (hint.window != 0) {
-    window_.resize(kWindow);
+    window_.resize(hint.bytes);
     window_begin_ = hint.window;
-    pieces[count++] = {hint.window, window_.data(), kWindow};
+    pieces[count++] = {hint.window, window_.data(), hint.bytes};
   }
   PythonLock::Words words;
   const bool with_lock = lock_.found() && !lock_words_;
@@ -188,25 +188,27 @@ std::optional<PythonStacks::FrameWords> PythonStacks::read_frame(uint64_t addres
   return frame;
 }
 
-std::vector<PythonFrame> PythonStacks::walk(const PythonThread& thread) {
-  const PythonLayout& layout = *runtime_.layout;
+const std::vector<PythonFrame>& PythonStacks::walk(const PythonThread& thread) {
   window_.clear();
+  frames_.clear();
   constexpr size_t kMostHints = 4096;
   if (hints_.size() > kMostHints) hints_.clear();  // of threads that have long ended
   Hint& hint = hints_[thread.state];
-  uint64_t address = innermost(thread, hint);
-  if (address != 0 && !layout.frame_objects && !hint.none) {
-    // Room above for calls that are deeper next time.
-    constexpr uint64_t kRoom = 512;
-    hint.window = address + kFrameBytes + (hint.exact ? 0 : kRoom) - kWindow;
-  }
-  std::vector<PythonFrame> frames;
-  while (address != 0 && frames.size() < kMaxFrames) {
+  if (!walk_frames(innermost(thread, hint), hint)) frames_.clear();
+  return frames_;
+}
+
+bool PythonStacks::walk_frames(uint64_t address, Hint& hint) {
+  const PythonLayout& layout = *runtime_.layout;
+  const uint64_t top = address + kFrameBytes;
+  uint64_t lowest = address;
+  while (address != 0 && frames_.size() < kMaxFrames) {
     const std::optional<FrameWords> frame = read_frame(address);
-    if (!frame) return {};
+    if (!frame) return false;
+    if (address < lowest && top - address <= kWindow) lowest = address;
     const bool shim = layout.frame_owner >= 0 && frame->owner >= kOwnerInterpreter;
     if (!shim) {
-      if (!is_code(frame->code)) return {};
+      if (!is_code(frame->code)) return false;
       int64_t unit = 0;
       if (layout.frame_objects) {
         const auto last = static_cast<int32_t>(frame->instruction);
@@ -214,11 +216,18 @@ std::vector<PythonFrame> PythonStacks::walk(const PythonThread& thread) {
       } else {
         unit = static_cast<int64_t>(frame->instruction - frame->code - layout.code_begin) / 2;
       }
-      frames.push_back({frame->code, unit});
+      frames_.push_back({frame->code, unit});
     }
     address = frame->previous;
   }
-  return frames;
+  if (top != kFrameBytes && !layout.frame_objects && !hint.none) {
+    // Room above for calls that are deeper next time; no more below than the stack had.
+    constexpr uint64_t kRoom = 512;
+    const uint64_t room = hint.exact ? 0 : kRoom;
+    hint.bytes = std::min(kWindow, top - lowest + room);
+    hint.window = top + room - hint.bytes;
+  }
+  return true;
 }
 
 bool PythonStacks::is_code(uint64_t address) {
@@ -277,6 +286,10 @@ std::optional<PythonCodeFacts> PythonStacks::read_code(uint64_t address) {
   facts.function = std::move(*name);
   facts.file = std::move(*file);
   facts.first_line = *first;
+  constexpr uint32_t kOldBytecode = 48;  // co_code, a bytes object, until 3.10
+  facts.instructions = layout.frame_objects
+                           ? memory_.pointer(address + kOldBytecode).value_or(0) + kBytesData
+                           : address + layout.code_begin;
   return facts;
 }
 
@@ -285,21 +298,34 @@ std::optional<PythonStacks::Place> PythonStacks::place(const PythonFrame& frame)
   if (known != codes_.end()) {
     // Code of a module is freed once it has run, and its memory used again.
     const PythonLayout& layout = *runtime_.layout;
-    if (memory_.pointer(frame.code + name_offset(layout)) != known->second.name_address ||
-        memory_.pointer(frame.code + layout.code_lines) != known->second.lines_address) {
-      codes_.erase(known);
-      known = codes_.end();
+    if (known->second.checked != look_) {
+      uint64_t name = 0, lines = 0;
+      const RemoteMemory::Piece pieces[] = {{frame.code + name_offset(layout), &name, sizeof name},
+                                            {frame.code + layout.code_lines, &lines, sizeof lines}};
+      known->second.checked = look_;
+      if (!memory_.read(pieces) || name != known->second.name_address ||
+          lines != known->second.lines_address) {
+        codes_.erase(known);
+        known = codes_.end();
+      }
     }
   }
   if (known == codes_.end()) {
     // What cannot be read now may be code later: only what was read is kept.
     std::optional<PythonCodeFacts> read = read_code(frame.code);
     if (!read) return std::nullopt;
+    read->checked = look_;
     known = codes_.emplace(frame.code, std::move(*read)).first;
   }
   const PythonCodeFacts& facts = known->second;
   return Place{facts.function, facts.file,
                python_line(runtime_.layout->lines, facts.lines, facts.first_line, frame.unit)};
+}
+
+uint64_t PythonStacks::instruction_address(const PythonFrame& frame) const {
+  const auto known = codes_.find(frame.code);
+  return known == codes_.end() ? 0
+                               : known->second.instructions + 2 * static_cast<uint64_t>(frame.unit);
 }
 
 }  // namespace stallscope

@@ -23,6 +23,7 @@ struct PythonThread {
 struct PythonFrame {
   uint64_t code = 0;  ///< address of the code object
   int64_t unit = 0;   ///< instruction, in code units from the code's begin
+  bool operator==(const PythonFrame&) const = default;
 };
 
 /// What a code object says; texts in UTF-8.
@@ -30,6 +31,8 @@ struct PythonCodeFacts {
   std::string function, file;
   int64_t first_line = 0;
   uint64_t name_address = 0, lines_address = 0;  ///< tell when another object took its place
+  uint64_t instructions = 0;                     ///< address of the first
+  uint64_t checked = 0;                          ///< the look in which it was last seen to be there
   std::vector<uint8_t> lines;
 };
 
@@ -42,7 +45,10 @@ class PythonStacks {
   std::vector<PythonThread> threads() const;
 
   /// Begins another look at the process: what was read before is old.
-  void begin_look() { lock_words_.reset(); }
+  void begin_look() {
+    lock_words_.reset();
+    ++look_;
+  }
   /// The thread state that held the interpreter's lock when the first stack of this look was
   /// taken, 0 when none did; nullopt when unknown.
   std::optional<uint64_t> lock_holder();
@@ -50,8 +56,8 @@ class PythonStacks {
   void find_lock(const std::vector<PythonThread>& threads);
 
   /// Frames of a thread, innermost first, at most `kMaxFrames`. Empty when it
-  /// runs no Python, or changed too much while it was read.
-  std::vector<PythonFrame> walk(const PythonThread& thread);
+  /// runs no Python, or changed too much while it was read. Good until the next walk.
+  const std::vector<PythonFrame>& walk(const PythonThread& thread);
 
   /// Name, file and line of a frame; cached by code object, checked on reuse.
   /// nullopt when the code object cannot be read or is none.
@@ -60,6 +66,9 @@ class PythonStacks {
     uint32_t line = 0;
   };
   std::optional<Place> place(const PythonFrame& frame);
+
+  /// Where the frame's instruction lies in memory; 0 when its place was never asked for.
+  uint64_t instruction_address(const PythonFrame& frame) const;
 
   static constexpr size_t kMaxFrames = 256;
 
@@ -73,12 +82,14 @@ class PythonStacks {
   struct Hint {
     uint64_t indirect = 0;  ///< what leads to the innermost frame, until 3.12
     uint64_t window = 0;    ///< begin of the piece of the data stack; 0 = none
+    uint64_t bytes = 0;     ///< of that piece
     bool exact = false;     ///< no room is left above the innermost frame: memory ends there
     bool none = false;      ///< nor are all of the bytes below it there
   };
   /// The address of the innermost frame; 0 when there is none.
   uint64_t innermost(const PythonThread& thread, Hint& hint);
   bool read_at_hint(const PythonThread& thread, const Hint& hint, uint64_t& first, uint64_t& frame);
+  bool walk_frames(uint64_t address, Hint& hint);
   std::optional<FrameWords> read_frame(uint64_t address);
   std::optional<PythonCodeFacts> read_code(uint64_t address);
   std::optional<std::string> read_text(uint64_t address) const;
@@ -95,6 +106,8 @@ class PythonStacks {
   uint64_t window_begin_ = 0;
   std::unordered_map<uint64_t, Hint> hints_;  ///< by thread state
   std::optional<PythonLock::Words> lock_words_;
+  uint64_t look_ = 0;
+  std::vector<PythonFrame> frames_;
 };
 
 }  // namespace stallscope

@@ -2,11 +2,13 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 
 #include "base/file.h"
 #include "base/terminal.h"
+#include "collect/settings.h"
 #include "record/annotations.h"
 #include "record/clock.h"
 #include "record/environment.h"
@@ -85,6 +87,8 @@ void note_samples(const SamplerResult& result, RunManifest& manifest) {
   manifest.sample_rate_hz = result.lowest_rate_hz;
   manifest.environment["python"] = versions;
   manifest.environment["python.samples"] = std::to_string(result.samples);
+  manifest.environment["python.native"] = result.native;
+  manifest.environment["python.native_looks"] = std::to_string(result.native_looks);
   manifest.environment["python.sampler_cpu_ms"] =
       std::to_string(static_cast<int64_t>(result.cpu_seconds * 1000));
 }
@@ -170,7 +174,10 @@ Result<Recording> record(const RecordOptions& options,
 
   const Ns started = clock_now(CLOCK_REALTIME);
   Progress progress;
-  PythonSampler sampler({.folder = *room, .rate_hz = options.sample_rate_hz});
+  const char* native = std::getenv(settings::kNativeStacks);
+  PythonSampler sampler({.folder = *room,
+                         .rate_hz = options.sample_rate_hz,
+                         .native = native == nullptr || std::string_view(native) != "0"});
   NodeSampler node({.folder = *room});
   Result<ChildEnd> end = run_child({options.command, environment->variables},
                                    live_tick(options, *room, progress), [&](pid_t child) {

@@ -7,20 +7,34 @@
 #include <charconv>
 #include <utility>
 
+#include "record/clock.h"
 #include "record/launcher.h"
 
 namespace stallscope {
-SampledProcess::SampledProcess(pid_t pid, const PythonRuntime& runtime, const std::string& folder)
+namespace {
+
+uint64_t mix(uint64_t hash, uint64_t value) {
+  hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL;
+  return hash ^ hash >> 32;
+}
+
+}  // namespace
+
+SampledProcess::SampledProcess(pid_t pid, const PythonRuntime& runtime, const std::string& folder,
+                               NativePermission& native)
     : pid_(pid),
       stacks_(pid, runtime),
       writer_(pid, detect_rank_of(pid)),
-      path_(folder + "/" + std::to_string(pid) + std::string(kSampleSuffix)) {
+      path_(folder + "/" + std::to_string(pid) + std::string(kSampleSuffix)),
+      native_(pid, runtime.runtime, native) {
   refresh_threads();
 }
 
 SampledProcess::~SampledProcess() {
-  for (auto& [tid, thread] : threads_)
+  for (auto& [tid, thread] : threads_) {
     if (thread.schedule_file >= 0) ::close(thread.schedule_file);
+    native_.forget(thread.native);
+  }
 }
 
 void SampledProcess::refresh_threads() {
@@ -29,7 +43,10 @@ void SampledProcess::refresh_threads() {
   for (auto it = threads_.begin(); it != threads_.end();) {
     const bool there = std::ranges::any_of(
         alive, [&](const PythonThread& thread) { return thread.tid == it->first; });
-    if (!there && it->second.schedule_file >= 0) ::close(it->second.schedule_file);
+    if (!there) {
+      if (it->second.schedule_file >= 0) ::close(it->second.schedule_file);
+      native_.forget(it->second.native);
+    }
     it = there ? std::next(it) : threads_.erase(it);
   }
   for (const PythonThread& thread : alive) {
@@ -67,36 +84,69 @@ SampleState SampledProcess::state_of(const Thread& thread, const CpuUse& use, Ns
 }
 
 bool SampledProcess::take_stack(Thread& thread) {
-  const std::vector<PythonFrame> frames = stacks_.walk(thread.thread);
+  const std::vector<PythonFrame>& frames = stacks_.walk(thread.thread);
   if (frames.empty()) return false;
-  std::vector<std::pair<uint64_t, int64_t>> key;
-  for (const PythonFrame& frame : frames) key.emplace_back(frame.code, frame.unit);
-  const auto known = known_stacks_.find(key);
-  if (known != known_stacks_.end()) {
-    thread.stack = known->second;
-    return true;
+  uint64_t hash = frames.size();
+  for (const PythonFrame& frame : frames)
+    hash = mix(mix(hash, frame.code), static_cast<uint64_t>(frame.unit));
+  KnownStack& known = known_stacks_[hash];
+  if (known.key != frames) {
+    known.key.clear();  // until all of it is known
+    known.frames.clear();
+    for (const PythonFrame& frame : frames) {
+      const std::optional<PythonStacks::Place> place = stacks_.place(frame);
+      if (!place) return false;
+      known.frames.push_back(writer_.frame(place->function, place->file, place->line));
+    }
+    known.stack = writer_.stack(known.frames);
+    known.key = frames;
   }
-  std::vector<uint32_t> ids;
-  for (const PythonFrame& frame : frames) {
-    const std::optional<PythonStacks::Place> place = stacks_.place(frame);
-    if (!place) return false;
-    ids.push_back(writer_.frame(place->function, place->file, place->line));
-  }
-  thread.stack = writer_.stack(ids);
-  // Bounded, and forgotten now and then, because code objects come and go.
-  constexpr size_t kMostStacks = 20'000;
-  if (known_stacks_.size() >= kMostStacks) known_stacks_.clear();
-  known_stacks_.emplace(std::move(key), thread.stack);
+  thread.stack = known.stack;
+  thread.frames_hash = hash;
+  thread.instruction = stacks_.instruction_address(frames.front());
   return true;
 }
 
-size_t SampledProcess::sample(Ns now, Ns longest) {
+uint32_t SampledProcess::whole_stack(Thread& thread, const CpuUse& use, Ns now, bool ask_native) {
+  const std::span<const NativeFunction> functions =
+      use.known && use.on_cpu_ns == 0
+          ? native_.asleep(thread.thread.tid, thread.native, thread.instruction, now, ask_native)
+          : native_.running(thread.native, thread.instruction, now);
+  const auto python = known_stacks_.find(thread.frames_hash);
+  if (functions.empty() || python == known_stacks_.end()) return thread.stack;
+  uint64_t hash = thread.frames_hash;
+  for (const NativeFunction& function : functions)
+    hash = mix(mix(hash, reinterpret_cast<uint64_t>(function.module)), function.address);
+  const auto [whole, added] = whole_stacks_.try_emplace(hash);
+  if (!added) return whole->second;
+  std::vector<uint32_t> frames;
+  for (const NativeFunction& function : functions) frames.push_back(native_frame(function));
+  frames.insert(frames.end(), python->second.frames.begin(), python->second.frames.end());
+  return whole->second = writer_.stack(frames);
+}
+
+uint32_t SampledProcess::native_frame(const NativeFunction& function) {
+  const auto [known, added] = native_frames_.try_emplace({function.module, function.address});
+  if (added) {
+    const ObjectFile* object = function.module->object;
+    known->second = writer_.native(function.address, function.module->path,
+                                   object != nullptr ? object->build_id() : std::string());
+  }
+  return known->second;
+}
+
+size_t SampledProcess::sample(Ns now, Ns longest, bool ask_native) {
   size_t written = 0;
   stacks_.begin_look();
+  // Bounded, and forgotten now and then, because code objects come and go.
+  constexpr size_t kMostStacks = 20'000;
+  if (known_stacks_.size() >= kMostStacks) known_stacks_.clear();
+  if (whole_stacks_.size() >= kMostStacks) whole_stacks_.clear();
   for (auto& [tid, thread] : threads_) {
     const CpuUse use = cpu_use(thread);
     if (thread.seen && thread.has_stack) {
-      writer_.event(tid, thread.start, std::min(now - thread.start, longest), thread.stack,
+      writer_.event(tid, thread.start, std::min(now - thread.start, longest),
+                    whole_stack(thread, use, now, ask_native),
                     state_of(thread, use, now - thread.start));
       ++written;
     }
@@ -104,6 +154,9 @@ size_t SampledProcess::sample(Ns now, Ns longest) {
     if (!use.known || use.on_cpu_ns > 0 || !thread.seen) {
       thread.has_stack = take_stack(thread);
       thread.has_lock = stacks_.lock_holder().value_or(thread.thread.state) == thread.thread.state;
+      native_.ran(thread.native);
+      if (ask_native && thread.has_stack)
+        native_.ask(tid, thread.native, clock_now(CLOCK_MONOTONIC));
     }
     thread.seen = true;
     thread.start = now;

@@ -3,10 +3,14 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/units.h"
+#include "record/native_frames.h"
 #include "record/python_stacks.h"
 #include "trace/sample_file.h"
 
@@ -15,7 +19,9 @@ namespace stallscope {
 /// Samples all Python threads of a process into its file.
 class SampledProcess {
  public:
-  SampledProcess(pid_t pid, const PythonRuntime& runtime, const std::string& folder);
+  /// `native` is shared by all processes: whether native functions are looked for at all.
+  SampledProcess(pid_t pid, const PythonRuntime& runtime, const std::string& folder,
+                 NativePermission& native);
   ~SampledProcess();
   SampledProcess(SampledProcess&&) = default;
   SampledProcess& operator=(SampledProcess&&) = delete;
@@ -24,7 +30,8 @@ class SampledProcess {
   void refresh_threads();
   /// Takes one sample of each thread at `now`. A sample lasts until the next
   /// one of its thread, at most `longest`. Returns how many were written.
-  size_t sample(Ns now, Ns longest);
+  /// With `ask_native`, the native functions below Python are asked for too.
+  size_t sample(Ns now, Ns longest, bool ask_native);
   void flush();
 
  private:
@@ -36,23 +43,39 @@ class SampledProcess {
     bool seen = false;                       ///< the next fields hold a sample
     Ns start = 0;
     uint32_t stack = 0;
+    uint64_t frames_hash = 0;  ///< of the known stack
+    uint64_t instruction = 0;  ///< of the innermost frame, in memory
     bool has_stack = false;
+    NativeLook native;
   };
   /// What the kernel's scheduler says of a thread since the last look.
   struct CpuUse {
     bool known = false;
     uint64_t on_cpu_ns = 0, delayed_ns = 0;
   };
+  /// A stack that was written, by the hash of its frames.
+  struct KnownStack {
+    std::vector<PythonFrame> key;
+    std::vector<uint32_t> frames;  ///< as numbered in the file
+    uint32_t stack = 0;
+  };
   static CpuUse cpu_use(Thread& thread);
   static SampleState state_of(const Thread& thread, const CpuUse& use, Ns period);
   bool take_stack(Thread& thread);
+  /// The stack with the native functions below it, where they are known.
+  uint32_t whole_stack(Thread& thread, const CpuUse& use, Ns now, bool ask_native);
+
+  uint32_t native_frame(const NativeFunction& function);
 
   pid_t pid_;
   PythonStacks stacks_;
   SampleWriter writer_;
   std::string path_;
+  NativeFrames native_;
   std::map<pid_t, Thread> threads_;
-  std::map<std::vector<std::pair<uint64_t, int64_t>>, uint32_t> known_stacks_;
+  std::unordered_map<uint64_t, KnownStack> known_stacks_;
+  std::unordered_map<uint64_t, uint32_t> whole_stacks_;
+  std::map<std::pair<const NativeModule*, uint64_t>, uint32_t> native_frames_;
 };
 
 }  // namespace stallscope

@@ -36,11 +36,16 @@ SampleWriter::SampleWriter(int64_t pid, const RankIdentity& identity) {
 }
 
 uint32_t SampleWriter::frame(const std::string& function, const std::string& file, uint32_t line) {
-  const auto [it, added] =
-      frames_.try_emplace({function, file, line}, static_cast<uint32_t>(frames_.size()));
-  if (added)
-    text_ += "f\t" + std::to_string(line) + "\t" + escaped(function) + "\t" + escaped(file) + "\n";
-  return it->second;
+  const auto [it, added] = frames_.try_emplace({function, file, line}, frame_count_);
+  if (!added) return it->second;
+  text_ += "f\t" + std::to_string(line) + "\t" + escaped(function) + "\t" + escaped(file) + "\n";
+  return frame_count_++;
+}
+
+uint32_t SampleWriter::native(uint64_t address, const std::string& module,
+                              const std::string& build_id) {
+  text_ += "a\t" + std::to_string(address) + "\t" + escaped(module) + "\t" + build_id + "\n";
+  return frame_count_++;
 }
 
 uint32_t SampleWriter::stack(std::span<const uint32_t> frames) {
@@ -55,9 +60,14 @@ uint32_t SampleWriter::stack(std::span<const uint32_t> frames) {
 }
 
 void SampleWriter::event(int64_t tid, Ns start, Ns duration, uint32_t stack, SampleState state) {
-  text_ += "e\t" + std::to_string(tid) + "\t" + std::to_string(start) + "\t" +
-           std::to_string(duration) + "\t" + std::to_string(stack) + "\t" +
-           std::to_string(static_cast<int>(state)) + "\n";
+  text_ += 'e';
+  for (const int64_t number :
+       {tid, start, duration, static_cast<int64_t>(stack), static_cast<int64_t>(state)}) {
+    char digits[24];
+    text_ += '\t';
+    text_.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+  }
+  text_ += '\n';
 }
 
 void SampleWriter::counter(Ns time, std::string_view name, double value) {

@@ -4,10 +4,10 @@
 //
 //   stallscope-samples 1  PID  RANK  LOCAL_RANK  WORLD_SIZE
 //   f  LINE  FUNCTION  FILE           frame 0, 1, ... in order
-//   s  FRAME FRAME ...                stack 0, 1, ...; innermost first
-//   e  TID  START_NS  DURATION_NS  STACK  STATE    see sample_state.h
-//   c  TIME_NS  NAME  VALUE           a counter of the process
-//   n  TEXT                           a sentence for the report
+//   a  ADDRESS  MODULE  BUILD_ID      a frame too: the native function that begins there in its
+//   file s  FRAME FRAME ...                stack 0, 1, ...; innermost first e  TID  START_NS
+//   DURATION_NS  STACK  STATE    see sample_state.h c  TIME_NS  NAME  VALUE           a counter of
+//   the process n  TEXT                           a sentence for the report
 #pragma once
 
 #include <cstdint>
@@ -37,6 +37,8 @@ class SampleWriter {
  public:
   SampleWriter(int64_t pid, const RankIdentity& identity);
   uint32_t frame(const std::string& function, const std::string& file, uint32_t line);
+  /// `address` is in the terms of the module's file.
+  uint32_t native(uint64_t address, const std::string& module, const std::string& build_id);
   uint32_t stack(std::span<const uint32_t> innermost_first);
   void event(int64_t tid, Ns start, Ns duration, uint32_t stack, SampleState state);
   void counter(Ns time, std::string_view name, double value);
@@ -47,6 +49,7 @@ class SampleWriter {
 
  private:
   std::string text_;
+  uint32_t frame_count_ = 0;
   std::map<std::tuple<std::string, std::string, uint32_t>, uint32_t> frames_;
   std::map<std::vector<uint32_t>, uint32_t> stacks_;
 };

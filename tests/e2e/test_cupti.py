@@ -148,6 +148,31 @@ def test_what_the_other_profiler_exported_fills_the_hole(tool, build, tmp_path):
     assert len(of_kind(events, "kernel")) == 2
 
 
+# Each rank's work takes a time of its own, by which it is told below. The worker's number is that
+# of its process, or one that is known inside its container only.
+RANKED = PROFILED.replace('"dur": 500.0', '"dur": 500.0 + 100 * int(os.environ["RANK"])') \
+    .replace("os.getpid()", "PID") \
+    .replace('{"schemaVersion": 1', '{"schemaVersion": 1, "distributedInfo": '
+             '{"backend": "nccl", "rank": int(os.environ["RANK"]), "world_size": 2}') \
+    .replace("worker.pt", "rank" + '" + os.environ["RANK"] + "' + ".pt")
+
+
+@pytest.mark.parametrize("pid", ["os.getpid()", "7000 + int(os.environ['RANK'])"], ids=["process", "rank"])
+def test_each_ranks_profile_is_joined_to_its_rank(tool, build, tmp_path, pid):
+    library = build / "mock/libcupti.so.13"
+    if not library.exists():
+        pytest.skip("the mock was not built: CUPTI's headers are missing")
+    (tmp_path / "script.txt").write_text(script([STEP.format(a=1, b=2, c=3, k=30000, m=540000), "deliver"]))
+    (tmp_path / "train.py").write_text(RANKED.replace("PID", pid))
+    ranks = " & ".join(f"RANK={rank} {sys.executable} train.py {library} script.txt" for rank in (0, 1))
+    out = tmp_path / "out"
+    tool("run", "-q", "-o", out, "--", "sh", "-c", f"{ranks} & wait", cwd=tmp_path,
+         env={"STALLSCOPE_CUPTI": str(library), "WORLD_SIZE": "2"})
+    events = [json.loads(line) for line in tool("dump", out).stdout.splitlines()]
+    theirs = [event for event in of_kind(events, "kernel") if event["name"] == "theirs"]
+    assert sorted((event["rank"], event["durationNs"]) for event in theirs) == [(0, 500_000), (1, 600_000)]
+
+
 @pytest.mark.parametrize("version", [1, 2, 3, 4, 5])
 def test_nccl_profiler_versions(tool, build, tmp_path, version):
     library = build / "lib/libstallscope-collect.so"

@@ -11,6 +11,7 @@
 #include "record/annotations.h"
 #include "record/nvml.h"
 #include "record/process_usage.h"
+#include "trace/slowdown_reasons.h"
 
 using namespace stallscope;
 namespace fs = std::filesystem;
@@ -98,7 +99,9 @@ TEST_CASE("a process numbers the GPUs that it sees") {
                         {"1,9,2", {1}},
                         {"GPU-cc,0", {2, 0}},
                         {"GPU-xx", {}},
+                        // A part of a GPU: what NVML says of the whole is not said of it.
                         {"MIG-GPU-aa11/1/0", {}},
+                        {"MIG-aa11bb22", {}},
                         {"1x", {}}};
   for (const Case& each : cases) {
     CAPTURE(each.devices);

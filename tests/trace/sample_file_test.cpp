@@ -29,6 +29,8 @@ std::string example() {
   CHECK(writer.stack(std::vector{odd, main}) == stack);
   writer.event(43, 1000, 500, stack, SampleState::python);
   writer.event(43, 2000, 500, writer.stack(std::vector{main}), SampleState::waiting);
+  const uint32_t native = writer.native(0x1230, "/usr/lib/libz.so.1", "ab12");
+  writer.event(43, 3000, 500, writer.stack(std::vector{native, main}), SampleState::native);
   writer.note("a note");
   return writer.take();
 }
@@ -40,7 +42,7 @@ TEST_CASE("samples survive writing and reading, whatever their names hold") {
   Trace trace;
   REQUIRE(read_samples(file.path, trace).ok());
   trace.finish();
-  REQUIRE(trace.size() == 2);
+  REQUIRE(trace.size() == 3);
   CHECK(trace.processes[0].pid == 42);
   CHECK(trace.processes[0].rank == 1);
   CHECK(trace.tracks[0].id == 43);
@@ -53,8 +55,37 @@ TEST_CASE("samples survive writing and reading, whatever their names hold") {
   CHECK(trace.text(trace.frame(stack[0]).file) == "back\\slash\nline");
   CHECK(trace.frame(stack[0]).line == 7);
   CHECK(trace.frame(stack[1]).kind == FrameKind::python);
+  const auto below = trace.stack(trace.event(2).stack);
+  REQUIRE(below.size() == 2);
+  CHECK(trace.frame(below[0]).kind == FrameKind::native);
+  CHECK(trace.text(trace.frame(below[0]).function) == "libz.so.1+0x1230");
+  CHECK(trace.text(trace.frame(below[0]).module) == "/usr/lib/libz.so.1");
+  CHECK(trace.text(trace.frame(below[1]).function) == "main");
   CHECK(trace.health.warnings == std::vector<std::string>{"a note"});
   CHECK(trace.health.repairs.empty());
+}
+
+TEST_CASE("a native function of a sample is named by its symbols, without a line") {
+  const SampleFile file(example());
+  Trace trace;
+  const Symbolizer symbols = [](Trace& into, const NativeAddress& place, std::vector<Frame>& out) {
+    CHECK(place.build_id == "ab12");
+    CHECK(place.address == 0x1230);
+    CHECK_FALSE(place.is_return_address);
+    // A function that begins with what was inlined into it.
+    for (const char* name : {"inlined", "deflate"})
+      out.push_back({.function = into.strings.intern(name),
+                     .file = into.strings.intern("deflate.c"),
+                     .module = into.strings.intern(place.module_path),
+                     .line = 7,
+                     .kind = FrameKind::native});
+  };
+  REQUIRE(read_samples(file.path, trace, symbols).ok());
+  trace.finish();
+  const Frame& native = trace.frame(trace.stack(trace.event(2).stack)[0]);
+  CHECK(trace.text(native.function) == "deflate");
+  CHECK(native.line == 0);
+  CHECK(native.file == 0);
 }
 
 TEST_CASE("samples join the process that a segment has described") {

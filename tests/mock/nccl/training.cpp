@@ -1,10 +1,11 @@
 // A rank that trains: NCCL and the CUDA driver in one process, without either.
 //
-//   fake_nccl_training KERNEL_NS [before]
+//   fake_nccl_training KERNEL_NS [before | graph]
 //
 // Each of twelve steps runs a kernel, an all-reduce of 4 MB in a kernel of
 // KERNEL_NS, and two grouped reduce-scatters of 1 MB that share a kernel. NCCL
-// tells its profiler of them after their launch, as it does since 2.23, or before.
+// tells its profiler of them after their launch, as it does since 2.23, or before. With `graph` the
+// step is captured in a CUDA graph, once, and NCCL tells of its collectives then.
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
 
@@ -51,6 +52,48 @@ void launch(const char* kernel, long duration_ns) {
       std::to_string(50'000 + duration_ns) + "\n");
 }
 
+constexpr const char* kAllReduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
+constexpr const char* kReduceScatter = "ncclDevKernel_ReduceScatter_Sum_f32_RING_LL";
+
+void step(long all_reduce_ns, bool tells_before) {
+  launch("gemm", 300'000);
+  if (tells_before) tell("AllReduce", 1'000'000);
+  launch(kAllReduce, all_reduce_ns);
+  if (!tells_before) tell("AllReduce", 1'000'000);
+  launch("gelu", 200'000);
+  for (int part = 0; tells_before && part < 2; ++part) tell("ReduceScatter", 250'000);
+  launch(kReduceScatter, 100'000);
+  for (int part = 0; !tells_before && part < 2; ++part) tell("ReduceScatter", 250'000);
+}
+
+// Graph 1 holds nodes 101 to 104, what is made executable of it nodes 201 to 204.
+__attribute__((noinline)) void capture() {
+  run("node 1 101\nnode 1 102");
+  tell("AllReduce", 1'000'000);
+  run("node 1 103\nnode 1 104");
+  for (int part = 0; part < 2; ++part) tell("ReduceScatter", 250'000);
+}
+
+void instantiate() {
+  run("clone 2 201 1 101\nclone 2 202 1 102\nclone 2 203 1 103\nclone 2 204 1 104\nexec 20 1");
+}
+
+void replay(long all_reduce_ns) {
+  const std::string id = std::to_string(++correlation);
+  long at = 50'000;
+  std::string script = "call runtime cudaGraphLaunch_v10000 311 " + id + " 10000\n";
+  const auto kernel = [&](const char* name, long duration_ns, int node) {
+    script += "kernel " + id + " 0 20 " + std::to_string(at) + " " + std::to_string(duration_ns) +
+              " " + name + " 20 " + std::to_string(node) + "\n";
+    at += duration_ns;
+  };
+  kernel("gemm", 300'000, 201);
+  kernel(kAllReduce, all_reduce_ns, 202);
+  kernel("gelu", 200'000, 203);
+  kernel(kReduceScatter, 100'000, 204);
+  run(script + "sleep " + std::to_string(at) + "\n");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -68,16 +111,18 @@ int main(int argc, char** argv) {
   int mask = 0;
   profiler->init(&communicator, 0xfeedbeef, &mask, "world", 1, 2, atoi(getenv("RANK")), nullptr);
 
-  for (int step = 0; step < 12; ++step) {
+  const long all_reduce_ns = atol(argv[1]);
+  const bool as_graph = argc > 2 && strcmp(argv[2], "graph") == 0;
+  if (as_graph) {
+    capture();
+    instantiate();
+  }
+  for (int i = 0; i < 12; ++i) {
     nvtxRangePushA("step");
-    launch("gemm", 300'000);
-    if (tells_before) tell("AllReduce", 1'000'000);
-    launch("ncclDevKernel_AllReduce_Sum_f32_RING_LL", atol(argv[1]));
-    if (!tells_before) tell("AllReduce", 1'000'000);
-    launch("gelu", 200'000);
-    for (int part = 0; tells_before && part < 2; ++part) tell("ReduceScatter", 250'000);
-    launch("ncclDevKernel_ReduceScatter_Sum_f32_RING_LL", 100'000);
-    for (int part = 0; !tells_before && part < 2; ++part) tell("ReduceScatter", 250'000);
+    if (as_graph)
+      replay(all_reduce_ns);
+    else
+      step(all_reduce_ns, tells_before);
     nvtxRangePop();
   }
   run("deliver\n");

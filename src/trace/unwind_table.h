@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-namespace stallscope::collect {
+namespace stallscope {
 
 /// The caller's frame in terms of the callee's registers at one address. The
 /// return address always lies 8 bytes below the frame's top (CFA).
@@ -19,7 +19,8 @@ struct UnwindRule {
   Kind kind = kUnknown;
   bool saves_frame_pointer = false;
   int32_t cfa_offset = 0;
-  int32_t saved_at = 0;  ///< where the caller's frame pointer lies, from the CFA
+  int32_t saved_at = 0;   ///< where the caller's frame pointer lies, from the CFA
+  uint64_t function = 0;  ///< where the function (or its cold part) begins; 0 = unknown
 };
 
 /// A loaded object's tables. All reads stay between `begin` and `end`.
@@ -32,4 +33,4 @@ struct UnwindObject {
 /// The rule at `address` (of an instruction, not a return address) in `object`.
 UnwindRule find_rule(const UnwindObject& object, uint64_t address);
 
-}  // namespace stallscope::collect
+}  // namespace stallscope

@@ -1,8 +1,8 @@
-#include "collect/unwind_table.h"
+#include "trace/unwind_table.h"
 
 #include <string.h>
 
-namespace stallscope::collect {
+namespace stallscope {
 namespace {
 
 // Encodings of pointers (DW_EH_PE_*).
@@ -377,8 +377,11 @@ UnwindRule find_rule(const UnwindObject& object, uint64_t address) {
   State initial;
   if (!run(Cursor(cie.code, cie.code_end), cie, ~0ULL, initial, initial)) return {};
   State state = initial;
-  if (!run(Cursor(cursor.place(), code_end), cie, address - begin, initial, state)) return {};
-  return rule_of(state);
+  UnwindRule rule;
+  if (run(Cursor(cursor.place(), code_end), cie, address - begin, initial, state))
+    rule = rule_of(state);
+  rule.function = begin;
+  return rule;
 }
 
-}  // namespace stallscope::collect
+}  // namespace stallscope
