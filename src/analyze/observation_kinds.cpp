@@ -226,6 +226,7 @@ std::vector<ObservationKind> all_kinds() {
       kind("python-hot-function", "a Python function that stack samples show on the step thread",
            {{"self_ns", "ns: with this function innermost, per used step"},
             {"inclusive_ns", "ns: with this function anywhere in the stack, per used step"},
+            {"native", "text: the library's function that the line calls most; absent when none"},
             {"samples", "number: samples in used steps or, for one-time rows, before them"},
             {"fraction", "number: inclusive_ns over the step time"},
             {"python_ns", "ns: of inclusive_ns, on a CPU with Python's lock; absent when unknown"},

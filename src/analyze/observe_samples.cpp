@@ -32,6 +32,7 @@ struct Hot {
   uint64_t step_samples = 0, startup_samples = 0;
   Place place;
   std::map<std::string, double> callees;  // what the line calls, by weight
+  std::map<std::string, double> natives;  // functions of libraries that it calls
   double python = 0;                      // the interpreter's own work in it
   double charged = 0;                     // see charge_python_time
   uint64_t charged_samples = 0;
@@ -50,6 +51,11 @@ struct Sampled {
   double in_steps = 0;
 };
 
+// A function of a library below the innermost Python frame.
+bool is_native(const Place& place) {
+  return place.file.empty() && place.language == "cpp";
+}
+
 // Frames of a framework wait for its own business: a device, other ranks, the loader's workers.
 bool is_framework(std::string_view file) {
   constexpr std::string_view kParts[] = {"torch/", "jax/", "jaxlib/", "tensorflow/", "mpi4py/"};
@@ -63,7 +69,8 @@ bool is_framework(std::string_view file) {
 // extension that waits for the threads of its own computation.
 bool waits_in_standard_library(const std::vector<Place>& stack, size_t user) {
   const auto inside = std::span(stack).first(user);
-  return !inside.empty() && is_standard_library(inside.front().file) &&
+  const auto python = std::ranges::find_if_not(inside, is_native);
+  return python != inside.end() && is_standard_library(python->file) &&
          std::ranges::none_of(inside, [](const Place& it) { return is_framework(it.file); });
 }
 
@@ -121,7 +128,9 @@ void add_sample(const RankContext& context, SiteTable& sites, EventId id, double
       hot.place = stack[i];
       hot.step.site = hot.startup.site = site;
     }
-    hot.callees[i == 0 ? stack[0].function : stack[i - 1].function] += weight;
+    const bool calls_python = i > 0 && !is_native(stack[i - 1]);
+    hot.callees[stack[calls_python ? i - 1 : i].function] += weight;
+    if (i > 0 && !calls_python) hot.natives[stack[i - 1].function] += weight;
     if (used != kNoIndex) {
       ++hot.step_samples;
       hot.step.blocked.add(used, weight);
@@ -227,6 +236,10 @@ void observe_samples(const RankContext& context, SiteTable& sites, Observations&
         hot.callees, [](const auto& a, const auto& b) { return a.second < b.second; });
     const auto emit = [&](ObservationBuilder& row, std::string_view phase, uint64_t samples) {
       row.subject = callee->first;
+      if (!hot.natives.empty())
+        row.texts["native"] = std::ranges::max_element(hot.natives, {}, [](const auto& it) {
+                                return it.second;
+                              })->first;
       row.texts["phase"] = phase;
       row.numbers["samples"] = static_cast<double>(samples);
       const auto [calls, one_time_calls] = tree_calls_at(hot.place, observations);

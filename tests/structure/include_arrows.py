@@ -30,7 +30,7 @@ EXTRA_FILES = {
 }
 # The collector lives in other people's processes: it sees the segment format and the freestanding
 # headers about names and layouts, not the Trace.
-COLLECT_MAY_SEE = re.compile(r"^(trace/segment\w*\.h|trace/step_names\.h|trace/event\.h|trace/python_\w*\.h|collect/.*)$")
+COLLECT_MAY_SEE = re.compile(r"^(trace/segment\w*\.h|trace/step_names\.h|trace/event\.h|trace/python_\w*\.h|trace/unwind_table\.h|collect/.*)$")
 
 
 def reachable(folder):

@@ -1,19 +1,45 @@
 /* A program as the CUDA driver sees it: loads the injected library named by
  * CUDA_INJECTION64_PATH, then does the "device work" of a script.
  *
- *   mock_cupti_app SCRIPT [fork | profiler]
+ *   mock_cupti_app SCRIPT [fork | profiler | exit | kill | exec | memory | threads]
  *
  * With `fork`, a child plays the script once more after the parent has begun.
  * With `profiler`, it asks for CUPTI, as a profiler of its own would get it, and
- * plays the script once more. */
+ * plays the script once more. With `exit`, `kill` and `exec` it ends by _exit, by
+ * SIGKILL, or as a new program that plays the script too. With `memory` it plays the
+ * script once more when no memory can be had any longer, and with `threads` the
+ * calls of two threads go on while the process ends. */
+#define _GNU_SOURCE
 #include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "mock_cupti.h"
+
+static void* play_for_ever(void* script) {
+  for (;;) mock_cupti_play(script);
+  return NULL;
+}
+
+/* Nothing more can be mapped: only small pieces that the heap has are left, for the mock. */
+static void use_up_memory(void) {
+  enum { kPieces = 64, kPiece = 16 * 1024 };
+  void* pieces[kPieces];
+  for (int i = 0; i < kPieces; ++i) pieces[i] = malloc(kPiece);
+  struct rlimit limit = {0, 0};
+  getrlimit(RLIMIT_AS, &limit);
+  limit.rlim_cur = 1;
+  setrlimit(RLIMIT_AS, &limit);
+  while (malloc(kPiece) != NULL) {
+  }
+  for (int i = 0; i < kPieces; i += 2) free(pieces[i]);
+}
 
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
@@ -45,6 +71,10 @@ int main(int argc, char** argv) {
     waitpid(child, &status, 0);
     if (status != 0) return 5;
   }
+  if (argc > 2 && strcmp(argv[2], "memory") == 0) {
+    use_up_memory();
+    if (mock_cupti_play(script) != 0) return 8;
+  }
   if (argc > 2 && strcmp(argv[2], "profiler") == 0) {
     void (*release)(void) = NULL;
     *(void**)&release = dlsym(dlopen(path, RTLD_NOW), "stallscope_release_gpu");
@@ -52,6 +82,14 @@ int main(int argc, char** argv) {
     release();
     if (mock_cupti_subscribers() != 0) return 7;
     mock_cupti_play(script);
+  }
+  if (argc > 2 && strcmp(argv[2], "exit") == 0) _exit(3);
+  if (argc > 2 && strcmp(argv[2], "kill") == 0) raise(SIGKILL);
+  if (argc > 2 && strcmp(argv[2], "exec") == 0) execl(argv[0], argv[0], argv[1], (char*)NULL);
+  if (argc > 2 && strcmp(argv[2], "threads") == 0) {
+    pthread_t thread;
+    for (int i = 0; i < 2; ++i) pthread_create(&thread, NULL, play_for_ever, script);
+    usleep(5000);
   }
   puts("done");
   return 0;

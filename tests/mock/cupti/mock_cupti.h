@@ -29,7 +29,8 @@ extern "C" {
 ///   sleep NS
 ///
 /// MOCK_CUPTI_VERSION (default 130001) chooses the API version and with it the
-/// size of every record; MOCK_CUPTI_SUBSCRIBE_RESULT a failing subscription.
+/// size of every record; MOCK_CUPTI_SUBSCRIBE_RESULT a failing subscription,
+/// MOCK_CUPTI_ENABLE_RESULT failing activity records.
 int mock_cupti_play(const char* script);
 
 /// How many clients hold the subscription now: 0 or 1.

@@ -63,6 +63,8 @@ void call(Line& line) {
       runtime ? CUPTI_CB_DOMAIN_RUNTIME_API : CUPTI_CB_DOMAIN_DRIVER_API;
   const auto kind = runtime ? CUPTI_ACTIVITY_KIND_RUNTIME : CUPTI_ACTIVITY_KIND_DRIVER;
   const bool call_back = mock.calls_back(domain, cbid);
+  // A call that is under way when its client unsubscribes still calls back when it ends.
+  const CUpti_CallbackFunc callback = mock.callback;
   mock.call_names[{domain, cbid}] = name;
   uint64_t correlation_data = 0;
   CUpti_CallbackData data{};
@@ -71,10 +73,10 @@ void call(Line& line) {
   data.correlationData = &correlation_data;
   data.callbackSite = CUPTI_API_ENTER;
   const uint64_t start = now_ns();
-  if (call_back) mock.callback(mock.callback_data, domain, cbid, &data);
+  if (call_back && callback != nullptr) callback(mock.callback_data, domain, cbid, &data);
   sleep_ns(duration);
   data.callbackSite = CUPTI_API_EXIT;
-  if (call_back) mock.callback(mock.callback_data, domain, cbid, &data);
+  if (call_back && callback != nullptr) callback(mock.callback_data, domain, cbid, &data);
   if (mock.silenced_calls.contains({kind, cbid})) return;
   CUpti_ActivityAPI record{};
   record.cbid = cbid;
