@@ -68,9 +68,9 @@ void step(long all_reduce_ns, bool tells_before) {
 
 // Graph 1 holds nodes 101 to 104, what is made executable of it nodes 201 to 204.
 __attribute__((noinline)) void capture() {
-  run("node 1 101\nnode 1 102");
+  if (play("node 1 101\nnode 1 102") != 0) exit(4);
   tell("AllReduce", 1'000'000);
-  run("node 1 103\nnode 1 104");
+  if (play("node 1 103\nnode 1 104") != 0) exit(4);
   for (int part = 0; part < 2; ++part) tell("ReduceScatter", 250'000);
 }
 
