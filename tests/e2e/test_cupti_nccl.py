@@ -53,7 +53,7 @@ def test_a_collective_of_a_cuda_graph_is_joined_at_every_replay(record):
         reduce = rows["all-reduce"]
         assert (reduce["bytes"], reduce["ranks"], reduce["durationNs"]) == (4_000_000, 2, duration)
         assert reduce["group"] == "0x00000000feedbeef"
-        assert reduce["count"] == rows["reduce-scatter"]["count"] >= 6
+        assert reduce["count"] == rows["reduce-scatter"]["count"] >= 1
         assert rows["reduce-scatter"]["bytes"] == 2_000_000
         # Every kernel of the graph belongs to the function that captured it.
         lines = {row["line"] for row in ranks[rank]["kernelsByLine"]}
