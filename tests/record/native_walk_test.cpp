@@ -58,25 +58,31 @@ uint64_t here(const void* address) {
   return reinterpret_cast<uint64_t>(address) - reinterpret_cast<uint64_t>(info.dli_fbase);
 }
 
-// Until the child sleeps: soon, but a loaded machine takes its time.
-std::vector<NativeFunction> look(pid_t pid, uint64_t runtime, uint64_t instruction) {
-  NativePermission permission;
-  NativeFrames frames(pid, runtime, permission);
-  for (int i = 0; i < 500; ++i) {
-    NativeLook at;
-    const auto found = frames.asleep(pid, at, instruction, i * 10'000'000LL, true);
-    if (!found.empty() || instruction != kInstruction) return {found.begin(), found.end()};
-    ::usleep(10'000);
+// Looks at the child; what it finds names modules that go away with it.
+struct Look {
+  pid_t pid;
+  uint64_t runtime = 0;  // nothing of this program is an interpreter: its own lies below all code
+  NativePermission permission{};
+  NativeFrames frames{pid, runtime, permission};
+
+  // Until the child sleeps: soon, but a loaded machine takes its time.
+  std::vector<NativeFunction> at(uint64_t instruction) {
+    for (int i = 0; i < 500; ++i) {
+      NativeLook look;
+      const auto found = frames.asleep(pid, look, instruction, i * 10'000'000LL, true);
+      if (!found.empty() || instruction != kInstruction) return {found.begin(), found.end()};
+      ::usleep(10'000);
+    }
+    return {};
   }
-  return {};
-}
+};
 
 }  // namespace
 
 TEST_CASE("native functions of a sleeping thread, by where they begin") {
   const Child child;
-  // Nothing of this program is an interpreter: the address of its own lies below all code.
-  const std::vector<NativeFunction> found = look(child.pid, 0, kInstruction);
+  Look look{child.pid};
+  const std::vector<NativeFunction> found = look.at(kInstruction);
   const auto begins_at = [&](const void* function) {
     return std::ranges::any_of(
         found, [&](const NativeFunction& each) { return each.address == here(function); });
@@ -91,21 +97,22 @@ TEST_CASE("native functions of a sleeping thread, by where they begin") {
 
 TEST_CASE("nothing is said where the stack does not show the instruction") {
   const Child child;
-  REQUIRE_FALSE(look(child.pid, 0, kInstruction).empty());
-  CHECK(look(child.pid, 0, kInstruction + 64).empty());
-  CHECK(look(child.pid, 0, 0).empty());
+  Look look{child.pid};
+  REQUIRE_FALSE(look.at(kInstruction).empty());
+  CHECK(look.at(kInstruction + 64).empty());
+  CHECK(look.at(0).empty());
 }
 
 TEST_CASE(
     "the interpreter's own code ends the walk, and what is left is the C library's: nothing") {
   const Child child;
-  REQUIRE_FALSE(look(child.pid, 0, kInstruction).empty());
+  Look look{child.pid};
+  REQUIRE_FALSE(look.at(kInstruction).empty());
   // This program plays the interpreter: its data lies in it.
   static int data = 1;
-  NativePermission permission;
-  NativeFrames frames(child.pid, reinterpret_cast<uint64_t>(&data), permission);
+  Look inside{child.pid, reinterpret_cast<uint64_t>(&data)};
   NativeLook at;
-  CHECK(frames.asleep(child.pid, at, kInstruction, 0, true).empty());
+  CHECK(inside.frames.asleep(child.pid, at, kInstruction, 0, true).empty());
 }
 
 TEST_CASE("a file that is no object, or a cut one, is refused or has no tables") {
