@@ -45,6 +45,7 @@ namespace {
   X(dnnl_primitive_execute)
 
 struct Functions {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declarator takes none
 #define X(name) decltype(&::name) name = nullptr;
   STALLSCOPE_ONEDNN_FUNCTIONS(X)
 #undef X
@@ -53,9 +54,9 @@ struct Functions {
 
   /// The first function that is missing, or null.
   const char* load(void* library) {
-#define X(symbol)                                                          \
-  symbol = reinterpret_cast<decltype(&::symbol)>(dlsym(library, #symbol)); \
-  if (symbol == nullptr) return #symbol;
+#define X(symbol)                                                            \
+  (symbol) = reinterpret_cast<decltype(&::symbol)>(dlsym(library, #symbol)); \
+  if ((symbol) == nullptr) return #symbol;
     STALLSCOPE_ONEDNN_FUNCTIONS(X)
 #undef X
     return nullptr;
