@@ -34,6 +34,9 @@ void observe_overhead(const RankContext&, SiteTable&, Observations&);
 void observe_node(const RankContext&, SiteTable&, Observations&);
 /// In words, what took a good part of `taken_ns` by a node row's numbers; empty when nothing did.
 std::string node_causes(const std::map<std::string, double>& numbers, double taken_ns);
+/// Host rows below this share of the step, or below this much before the first one, are noise.
+inline constexpr double kLeastHostShare = 0.01;
+inline constexpr Ns kLeastOneTime = 10'000'000;
 void observe_samples(const RankContext&, SiteTable&, Observations&);
 /// host-cost, hot-function and hot-line.
 void observe_host_costs(const RankContext&, SiteTable&, Observations&);
