@@ -9,6 +9,7 @@
 #include "analyze/tree_calls.h"
 
 namespace stallscope {
+
 void observe_host_work(const RankContext& context, SiteTable& sites, Observations& observations) {
   if (context.marks.thread == kNoIndex) return;
   const Trace& trace = context.trace;
