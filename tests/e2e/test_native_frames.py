@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from conftest import TOOL
-from test_python_sampling import interpreters
+from test_python_sampling import PYTHONS
 
 # A C extension in all but name: ctypes calls it.
 LIBRARY = r"""
@@ -105,7 +105,7 @@ def record(tool, files, out, *before, python=sys.executable):
     assert result.stdout == "loss 0.25\n"
 
 
-@pytest.mark.parametrize("python", interpreters())
+@pytest.mark.parametrize("python", PYTHONS)
 def test_native_functions_stand_below_their_python_line(tool, files, tmp_path, python):
     out = tmp_path / "out"
     record(tool, files, out, python=python)

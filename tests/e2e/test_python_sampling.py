@@ -1,12 +1,10 @@
 """Python stacks sampled from outside, on every interpreter of this machine."""
 import collections
 import json
-import pathlib
-import re
-import shutil
-import subprocess
 
 import pytest
+
+from python_packages import interpreters
 
 # The lines that the test expects carry their own mark.
 PROGRAM = '''
@@ -41,17 +39,7 @@ print("loss 0.25")
 '''
 
 
-def interpreters():
-    found = {}
-    paths = [*sorted(pathlib.Path.home().glob(".pyenv/versions/3.*/bin/python3"))]
-    paths += [pathlib.Path(p) for p in (shutil.which("python3"), "/usr/bin/python3") if p]
-    for path in paths:
-        text = subprocess.run([str(path), "-c", "import sys; print(sys.version_info[:2])"],
-                              capture_output=True, text=True).stdout
-        version = re.search(r"\((\d+), (\d+)\)", text)
-        if version and (3, 8) <= (int(version[1]), int(version[2])) <= (3, 14):
-            found.setdefault((int(version[1]), int(version[2])), str(path))
-    return [pytest.param(path, id=f"{major}.{minor}") for (major, minor), path in found.items()]
+PYTHONS = [pytest.param(path, id="%d.%d" % version) for version, path in interpreters().items()]
 
 
 @pytest.fixture
@@ -83,7 +71,7 @@ def samples_of(tool, out):
     return [json.loads(line) for line in lines]
 
 
-@pytest.mark.parametrize("python", interpreters())
+@pytest.mark.parametrize("python", PYTHONS)
 def test_stacks_name_function_and_line(tool, program, tmp_path, python):
     out = tmp_path / "out"
     result = tool("run", "-q", "-o", str(out), "--", python, str(program))

@@ -1,11 +1,11 @@
 """Stacks of blocking calls made from Python name the Python line, on every CPython found."""
 import json
 import os
-import pathlib
-import shutil
 import subprocess
 
 import pytest
+
+from python_packages import interpreters
 
 LIBRARY = r"""
 #include "collect/annotate.h"
@@ -43,20 +43,6 @@ print("done")
 """
 
 
-def interpreters():
-    found = {}
-    candidates = sorted(pathlib.Path.home().glob(".pyenv/versions/3.*/bin/python3"))
-    candidates += [pathlib.Path(p) for p in (shutil.which(f"python3.{m}") for m in range(8, 15)) if p]
-    candidates += [pathlib.Path(p) for p in [shutil.which("python3")] if p]
-    for python in candidates:
-        done = subprocess.run([str(python), "-c", "import sys; print('%d.%d' % sys.version_info[:2])"],
-                              capture_output=True, text=True)
-        version = done.stdout.strip()
-        if done.returncode == 0 and (3, 8) <= tuple(map(int, version.split("."))) <= (3, 14):
-            found.setdefault(version, python)
-    return found
-
-
 INTERPRETERS = interpreters()
 
 
@@ -70,7 +56,7 @@ def library(tmp_path_factory, source):
     return folder / "libblock.so"
 
 
-@pytest.mark.parametrize("version", sorted(INTERPRETERS, key=lambda v: int(v.split(".")[1])))
+@pytest.mark.parametrize("version", sorted(INTERPRETERS), ids="{0[0]}.{0[1]}".format)
 def test_blocking_calls_name_the_python_line(version, library, build, tool, tmp_path):
     script = tmp_path / "train_näme.py"
     script.write_text(SCRIPT, encoding="utf-8")
@@ -87,7 +73,7 @@ def test_blocking_calls_name_the_python_line(version, library, build, tool, tmp_
     calls = [e for e in events if e["name"] == "cudaDeviceSynchronize"]
     assert len(calls) == 8
     assert len({e["tid"] for e in calls}) == 2
-    minor = int(version.split(".")[1])
+    minor = version[1]
     lines = []
     for call in sorted(calls, key=lambda e: e["startNs"]):
         frames = [f for f in call["stack"] if f["kind"] == "python"]
