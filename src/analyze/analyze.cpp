@@ -45,8 +45,6 @@ void fill_identity(const Trace& trace, const RankUnit& unit, RankSummary& summar
   summary.view = unit.work != nullptr ? RankView::device : RankView::host;
   summary.health = trace.health;
   summary.environment = trace.environment;
-  if (const std::string_view precision = product_precision(trace); !precision.empty())
-    summary.environment["products.precision"] = precision;
 }
 
 Ns length_of(const RankContext& context, const Step& step) {
@@ -200,9 +198,11 @@ std::vector<RankSummary> analyze_trace(const Trace& trace, const AnalyzeOptions&
   const std::vector<bool> collective_name = collective_names(trace);
   const std::vector<ProcessIndex> processes = index_processes(trace, natures);
   const std::vector<RankUnit> units = units_of(trace, processes);
+  const std::string_view precision = product_precision(trace);
   std::vector<RankSummary> summaries(units.size());
   parallel_for(units.size(), [&](size_t i) {
     summaries[i] = analyze_unit(trace, units[i], options, natures, collective_name);
+    if (!precision.empty()) summaries[i].environment["products.precision"] = precision;
   });
   drop_helpers(summaries);
   return summaries;

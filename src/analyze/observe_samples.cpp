@@ -54,9 +54,10 @@ bool is_native(const Place& place) {
 
 // Frames of a framework wait for its own business: a device, other ranks, the loader's workers.
 bool is_framework(std::string_view file) {
-  constexpr std::string_view kParts[] = {"torch/", "jax/", "jaxlib/", "tensorflow/", "mpi4py/"};
-  return std::ranges::any_of(kParts, [file](std::string_view part) {
-    return file.starts_with(part) || file.find(std::string("/").append(part)) != std::string::npos;
+  constexpr std::string_view kFolders[] = {"/torch/", "/jax/", "/jaxlib/", "/tensorflow/",
+                                           "/mpi4py/"};
+  return std::ranges::any_of(kFolders, [file](std::string_view folder) {
+    return file.starts_with(folder.substr(1)) || file.find(folder) != std::string_view::npos;
   });
 }
 

@@ -5,8 +5,8 @@
 #include <cctype>
 #include <map>
 #include <string>
-#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "analyze/operator_groups.h"
 
@@ -53,20 +53,27 @@ std::string_view precision_in_name(std::string_view kernel) {
 }
 
 std::string_view product_precision(const Trace& trace) {
-  std::unordered_map<StringId, std::string_view> of_names;
+  struct Name {
+    bool known = false, is_operator = false;
+    std::string_view of_kernel;
+  };
+  std::vector<Name> names(trace.strings.size());
   Times kernels, operators;
   for (EventId i = 0; i < trace.size(); ++i) {
     const EventKind kind = trace.kinds()[i];
-    if (kind == EventKind::kernel) {
-      const auto [it, is_new] = of_names.try_emplace(trace.names()[i]);
-      if (is_new && operator_group(trace.name(i), "") == OperatorGroup::product)
-        it->second = precision_in_name(trace.name(i));
-      if (!it->second.empty()) kernels[it->second] += trace.durations()[i];
-    } else if (kind == EventKind::range) {
-      const std::string_view type = trace.text_field(i, kKeyDataType);
-      if (type.empty() || std::ranges::find(kProducts, trace.name(i)) == kProducts.end()) continue;
-      if (const std::string_view precision = precision_of_type(type); !precision.empty())
-        operators[precision] += trace.durations()[i];
+    if (kind != EventKind::kernel && kind != EventKind::range) continue;
+    Name& name = names[trace.names()[i]];
+    if (!name.known) {
+      name.known = true;
+      name.is_operator = std::ranges::find(kProducts, trace.name(i)) != kProducts.end();
+      if (operator_group(trace.name(i), "") == OperatorGroup::product)
+        name.of_kernel = precision_in_name(trace.name(i));
+    }
+    if (kind == EventKind::kernel && !name.of_kernel.empty()) {
+      kernels[name.of_kernel] += trace.durations()[i];
+    } else if (kind == EventKind::range && name.is_operator) {
+      const std::string_view precision = precision_of_type(trace.text_field(i, kKeyDataType));
+      if (!precision.empty()) operators[precision] += trace.durations()[i];
     }
   }
   return longest(kernels.empty() ? operators : kernels);

@@ -1,6 +1,5 @@
 // The comparison as text, Markdown, JSON and a page.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
@@ -85,8 +84,8 @@ std::string render_comparison_text(const RunComparison& comparison) {
   for (const std::string& why : comparison.abstentions) out += "  - " + one_line(why) + "\n";
   if (comparison.step_time.verdict != Verdict::abstain)
     out += "  " + method(comparison.step_time) + "\n";
-  out += "  before: " + one_line(fmt::format("{}", fmt::join(comparison.before, ", "))) +
-         "\n  after:  " + one_line(fmt::format("{}", fmt::join(comparison.after, ", "))) + "\n";
+  out +=
+      "  before: " + joined(comparison.before) + "\n  after:  " + joined(comparison.after) + "\n";
   const auto table = [&out](std::string_view title, const Rows& rows, int width) {
     if (rows.empty()) return;
     out +=
@@ -194,10 +193,8 @@ std::string render_comparison_html(const RunComparison& comparison) {
   out += "<h1>" + escape_markup(verdict_sentence(comparison)) + "</h1>\n<ul>\n";
   for (const std::string& why : comparison.abstentions)
     out += "<li>" + escape_markup(why) + "</li>\n";
-  out += "</ul>\n<p>Before: " +
-         escape_markup(one_line(fmt::format("{}", fmt::join(comparison.before, ", ")))) +
-         "<br>After: " +
-         escape_markup(one_line(fmt::format("{}", fmt::join(comparison.after, ", ")))) + "</p>\n";
+  out += "</ul>\n<p>Before: " + escape_markup(joined(comparison.before)) +
+         "<br>After: " + escape_markup(joined(comparison.after)) + "</p>\n";
   if (comparison.step_time.verdict != Verdict::abstain)
     out += "<p>" + escape_markup(method(comparison.step_time)) + "</p>\n";
   const auto table = [&](std::string_view title, const Rows& rows) {

@@ -1,6 +1,5 @@
 // Top of the page: headline, trust strip, where a step's time goes, the run.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -288,8 +287,8 @@ std::string run_html(const Report& report) {
   if (report.run.exit_code) row("Exit code", fmt::format("{}", *report.run.exit_code));
   for (const std::string& input : report.inputs) row("Input", input);
   if (const std::optional<Annotated> annotated = annotated_of(report.environment)) {
-    row("Annotated", fmt::format("{}", fmt::join(annotated->marked, ", ")));
-    row("Could not be annotated", fmt::format("{}", fmt::join(annotated->left_out, ", ")));
+    row("Annotated", joined(annotated->marked));
+    row("Could not be annotated", joined(annotated->left_out));
     row("Cost of annotations",
         fmt::format("{} calls, {} in all (the interpreter\xE2\x80\x99s own calls of them not "
                     "included)",

@@ -1,5 +1,7 @@
 #include "report/text_safety.h"
 
+#include <fmt/ranges.h>
+
 #include <cstdint>
 
 namespace stallscope {
@@ -89,6 +91,10 @@ std::string escape_markup(std::string_view text) {
       out += character;
   });
   return out;
+}
+
+std::string joined(std::span<const std::string> names) {
+  return one_line(fmt::format("{}", fmt::join(names, ", ")));
 }
 
 std::string escaped(std::string_view text) {

@@ -2,6 +2,7 @@
 // to stand in a page, a terminal or an XML file, and keep them readable.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,8 @@ std::string escape_markup(std::string_view text);
 
 /// What pages and files of markup show of a text from a trace: one line of it, escaped.
 std::string escaped(std::string_view text);
+/// "a, b, c", one line.
+std::string joined(std::span<const std::string> names);
 
 /// Makes serialised JSON safe inside a script element: `<`, U+2028 and U+2029
 /// become \u escapes, which mean the same inside JSON strings.

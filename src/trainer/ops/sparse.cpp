@@ -198,29 +198,19 @@ void threshold_gradient(const SparseList<T>& list, const T* pre_value, const T* 
   }
 }
 
-template void reverse_index<float>(const SparseList<float>&, int);
-template void active_features<float>(const SparseList<float>&, int32_t*);
-template void sparse_decode<float>(const SparseList<float>&, const float*, float*, size_t, size_t,
-                                   int);
-template void sparse_decode_backward<float>(const SparseList<float>&,
-                                            const SparseDecodeBackward<float>&);
-template float sparse_penalty<float>(const SparseList<float>&, const float*, size_t, size_t, float,
-                                     float, float*, float*, int);
-template float preactivation_penalty<float>(float*, size_t, float, float*, int);
-template void sparse_scatter<float>(const SparseList<float>&, const float*, float*, int);
-template void threshold_gradient<float>(const SparseList<float>&, const float*, const float*, float,
-                                        float*, float*);
-template void reverse_index<double>(const SparseList<double>&, int);
-template void active_features<double>(const SparseList<double>&, int32_t*);
-template void sparse_decode<double>(const SparseList<double>&, const double*, double*, size_t,
-                                    size_t, int);
-template void sparse_decode_backward<double>(const SparseList<double>&,
-                                             const SparseDecodeBackward<double>&);
-template double sparse_penalty<double>(const SparseList<double>&, const double*, size_t, size_t,
-                                       double, double, double*, double*, int);
-template double preactivation_penalty<double>(double*, size_t, double, double*, int);
-template void sparse_scatter<double>(const SparseList<double>&, const double*, double*, int);
-template void threshold_gradient<double>(const SparseList<double>&, const double*, const double*,
-                                         double, double*, double*);
+// NOLINTBEGIN(bugprone-macro-parentheses): T is a type.
+#define STALLSCOPE_SPARSE(T)                                                                       \
+  template void reverse_index<T>(const SparseList<T>&, int);                                       \
+  template void active_features<T>(const SparseList<T>&, int32_t*);                                \
+  template void sparse_decode<T>(const SparseList<T>&, const T*, T*, size_t, size_t, int);         \
+  template void sparse_decode_backward<T>(const SparseList<T>&, const SparseDecodeBackward<T>&);   \
+  template T sparse_penalty<T>(const SparseList<T>&, const T*, size_t, size_t, T, T, T*, T*, int); \
+  template T preactivation_penalty<T>(T*, size_t, T, T*, int);                                     \
+  template void sparse_scatter<T>(const SparseList<T>&, const T*, T*, int);                        \
+  template void threshold_gradient<T>(const SparseList<T>&, const T*, const T*, T, T*, T*);
+STALLSCOPE_SPARSE(float)
+STALLSCOPE_SPARSE(double)
+#undef STALLSCOPE_SPARSE
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace stallscope::trainer

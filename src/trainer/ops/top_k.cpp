@@ -335,23 +335,20 @@ void top_k_list(const TopK<T>& it, size_t rank, const SparseList<T>& list) {
   list.row_start[it.layers * it.batch] = static_cast<int32_t>(first_entry[kSurvivorPieces]);
 }
 
-template void top_k_statistics<float>(const TopK<float>&, bool);
-template void merge_statistics<float>(const float*, size_t, size_t, size_t, float*, float*);
-template void top_k_histogram<float>(const TopK<float>&, int);
-template void top_k_ties<float>(const TopK<float>&, size_t);
-template void top_k_mask<float>(const TopK<float>&, size_t);
-template void top_k_sample<float>(const TopK<float>&);
-template void top_k_survivors<float>(const TopK<float>&, size_t, size_t);
-template void top_k_enough<float>(const TopK<float>&, size_t);
-template void top_k_list<float>(const TopK<float>&, size_t, const SparseList<float>&);
-template void top_k_statistics<double>(const TopK<double>&, bool);
-template void merge_statistics<double>(const double*, size_t, size_t, size_t, double*, double*);
-template void top_k_histogram<double>(const TopK<double>&, int);
-template void top_k_ties<double>(const TopK<double>&, size_t);
-template void top_k_mask<double>(const TopK<double>&, size_t);
-template void top_k_sample<double>(const TopK<double>&);
-template void top_k_survivors<double>(const TopK<double>&, size_t, size_t);
-template void top_k_enough<double>(const TopK<double>&, size_t);
-template void top_k_list<double>(const TopK<double>&, size_t, const SparseList<double>&);
+// NOLINTBEGIN(bugprone-macro-parentheses): T is a type.
+#define STALLSCOPE_TOP_K(T)                                                    \
+  template void top_k_statistics<T>(const TopK<T>&, bool);                     \
+  template void merge_statistics<T>(const T*, size_t, size_t, size_t, T*, T*); \
+  template void top_k_histogram<T>(const TopK<T>&, int);                       \
+  template void top_k_ties<T>(const TopK<T>&, size_t);                         \
+  template void top_k_mask<T>(const TopK<T>&, size_t);                         \
+  template void top_k_sample<T>(const TopK<T>&);                               \
+  template void top_k_survivors<T>(const TopK<T>&, size_t, size_t);            \
+  template void top_k_enough<T>(const TopK<T>&, size_t);                       \
+  template void top_k_list<T>(const TopK<T>&, size_t, const SparseList<T>&);
+STALLSCOPE_TOP_K(float)
+STALLSCOPE_TOP_K(double)
+#undef STALLSCOPE_TOP_K
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace stallscope::trainer
