@@ -3,7 +3,10 @@
 #include <array>
 #include <bit>
 #include <map>
+#include <optional>
 #include <set>
+#include <span>
+#include <string_view>
 
 #include "analyze/host_costs.h"
 #include "analyze/observation_builder.h"
@@ -16,6 +19,10 @@ namespace {
 /// Rows below this share of the step are noise.
 constexpr double kLeastShare = 0.005;
 constexpr size_t kMostRows = 40;
+
+std::string_view file_name(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
 
 struct Sampled {
   double time = 0;
@@ -33,6 +40,7 @@ struct PlaceKey {
 };
 struct Hot {
   double own = 0, inclusive = 0, samples = 0;
+  std::map<FrameId, double> native;  ///< library functions that its own time is spent in
 };
 
 struct Cost {
@@ -58,6 +66,38 @@ SampledStacks stacks_in_steps(const RankContext& context) {
     sampled.samples += 1;
   });
   return stacks;
+}
+
+// The function of a library that a stack's innermost Python frame is in: below it lie the C
+// library and thread pools, which say how it waits and not what it does.
+std::optional<FrameId> native_function(const Trace& trace, std::span<const FrameId> stack) {
+  constexpr std::string_view kBelow[] = {"libc.so", "libc-",   "libpthread", "ld-linux",
+                                         "libgomp", "libomp.", "libiomp",    "linux-vdso"};
+  for (const FrameId id : stack) {
+    const Frame& frame = trace.frame(id);
+    if (frame.kind == FrameKind::python) break;
+    const std::string_view module = file_name(trace.text(frame.module));
+    const bool below = std::ranges::any_of(
+        kBelow, [module](std::string_view name) { return module.starts_with(name); });
+    if (frame.kind == FrameKind::native && !below) return id;
+  }
+  return std::nullopt;
+}
+
+// "dgesdd_ (libscipy_openblas64_)": the module without its ending and what a wheel adds to it.
+std::string native_text(const Trace& trace, FrameId id) {
+  const Frame& frame = trace.frame(id);
+  const std::string_view function = trace.text(frame.function);
+  std::string_view module = file_name(trace.text(frame.module));
+  module = module.substr(0, module.find(".so"));
+  module = module.substr(0, module.find(".cpython"));
+  if (const size_t dash = module.rfind('-');
+      dash != std::string_view::npos && module.size() - dash == 9 &&
+      module.find_first_not_of("0123456789abcdef", dash + 1) == std::string_view::npos)
+    module = module.substr(0, dash);
+  // Without a symbol the name begins with the module.
+  if (module.empty() || function.starts_with(module)) return std::string(function);
+  return std::string(function) + " (" + std::string(module) + ")";
 }
 
 Place place_of(const Trace& trace, const PlaceKey& key) {
@@ -107,6 +147,12 @@ class Rows {
       builder.numbers["fraction"] = times.inclusive / step_total_;
       builder.numbers["self_fraction"] = times.own / step_total_;
       builder.numbers["samples"] = times.samples;
+      if (!times.native.empty()) {
+        const auto& [function, time] = *std::ranges::max_element(
+            times.native, {}, [](const auto& native) { return native.second; });
+        builder.texts["native"] = native_text(context_.trace, function);
+        builder.numbers["native_fraction"] = time / times.own;
+      }
       Observation row = builder.finish(context_, sites_, kind);
       row.place = place_of(context_.trace, key);
       rows.push_back(std::move(row));
@@ -132,6 +178,7 @@ void observe_host_costs(const RankContext& context, SiteTable& sites, Observatio
     uint32_t found = collects ? 1U << static_cast<int>(HostCost::garbage_collection) : 0U;
     std::set<PlaceKey> seen;
     bool innermost = true;
+    const std::optional<FrameId> native = native_function(trace, trace.stack(stack));
     for (const FrameId id : trace.stack(stack)) {
       const Frame& frame = trace.frame(id);
       if (frame.kind != FrameKind::python) continue;
@@ -144,6 +191,7 @@ void observe_host_costs(const RankContext& context, SiteTable& sites, Observatio
         Hot& at = hot[place];
         at.inclusive += sampled.time;
         at.own += innermost ? sampled.time : 0;
+        if (innermost && native) at.native[*native] += sampled.time;
         at.samples += sampled.samples;
       };
       add(functions, 0);

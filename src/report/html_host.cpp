@@ -57,15 +57,27 @@ std::string costs_table(const RankSummary& rank) {
                rows);
 }
 
+// What most of a row's own time is spent in, below Python.
+std::string native_cell(const Observation& row) {
+  const auto native = row.texts.find("native");
+  if (native == row.texts.end()) return "<td>\xE2\x80\x94</td>";
+  return fmt::format("<td><code>{}</code> {}</td>", escaped(shortened(native->second, 60)),
+                     percent_text(row.numbers.at("native_fraction")));
+}
+
 std::string hot_table(const RankSummary& rank, std::string_view kind, std::string_view heading,
                       std::string_view what) {
+  const std::vector<const Observation*> hottest = rows_of(rank, kind, "self_ns");
+  const bool natives = std::ranges::any_of(
+      hottest, [](const Observation* row) { return row->texts.contains("native"); });
   std::string rows;
-  for (const Observation* row : rows_of(rank, kind, "self_ns"))
-    rows += fmt::format("<tr><th scope=\"row\"><code>{}</code></th>{}{}{}{}{}</tr>",
+  for (const Observation* row : hottest)
+    rows += fmt::format("<tr><th scope=\"row\"><code>{}</code></th>{}{}{}{}{}{}</tr>",
                         escaped(shortened(row->place.function, 60)),
                         place_cell({row->place.file, row->place.line, 0, "", "python"}),
                         time_cell(*row, "self_ns"), share_cell(*row, "self_fraction"),
-                        time_cell(*row, "duration_ns"), share_cell(*row, "fraction"));
+                        time_cell(*row, "duration_ns"), share_cell(*row, "fraction"),
+                        natives ? native_cell(*row) : "");
   if (rows.empty()) return {};
   return fmt::format(
       "<details class=\"sub\"><summary>{}</summary>{}</details>", heading,
@@ -74,8 +86,8 @@ std::string hot_table(const RankSummary& rank, std::string_view kind, std::strin
                         "scope=\"col\" class=\"n\">Own</th><th scope=\"col\" "
                         "class=\"n\">Share</th><th scope=\"col\" "
                         "class=\"n\">Inclusive</th><th scope=\"col\" "
-                        "class=\"n\">Share</th>",
-                        what),
+                        "class=\"n\">Share</th>{}",
+                        what, natives ? "<th scope=\"col\">Mostly in, of its own time</th>" : ""),
             rows));
 }
 

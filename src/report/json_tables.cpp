@@ -55,6 +55,8 @@ Json hot_json(const RankSummary& rank, std::string_view kind) {
     item["inclusiveNs"] = number_of(row, "duration_ns");
     item["ownFraction"] = number_of(row, "self_fraction");
     item["inclusiveFraction"] = number_of(row, "fraction");
+    item["native"] = text_of(row, "native");
+    item["nativeFraction"] = number_of(row, "native_fraction");
   });
 }
 

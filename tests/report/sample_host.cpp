@@ -24,6 +24,12 @@ Observation hot(const char* kind, Place place, double own_ns, double inclusive_n
   return o;
 }
 
+Observation in_library(Observation o, const char* function, double share) {
+  o.texts["native"] = function;
+  o.numbers["native_fraction"] = share;
+  return o;
+}
+
 Observation cost(const char* name, double ns, Place place) {
   Observation o = row("host-cost", name, std::move(place));
   o.numbers = {{"duration_ns", ns}, {"fraction", ns / 12'700'000}, {"samples", 120}};
@@ -47,7 +53,8 @@ std::vector<Observation> host_observations() {
       hot("hot-function", {"site-packages/jax/_src/tree_util.py", 0, 0, "tree_flatten", "python"},
           390'000, 402'000),
       hot("hot-function", {"train.py", 0, 0, "<b>main</b>", "python"}, 12'000, 12'100'000),
-      hot("hot-line", {"train.py", 61, 0, "update", "python"}, 8'000, 410'000),
+      in_library(hot("hot-line", {"train.py", 61, 0, "update", "python"}, 8'000, 410'000),
+                 "dgesdd_ (libscipy_openblas64_)", 0.85),
       captured("CUDA graph 4", 31, 12, true),
       captured("CUDA graph 9", 33, 2, false),
   };
