@@ -84,6 +84,7 @@ std::string_view state_field(SampleState state) {
     case SampleState::native:
       return "native_ns";
     case SampleState::waiting:
+    case SampleState::lock_wait:
       return "waiting_ns";
     case SampleState::delayed:
     case SampleState::python_delayed:
@@ -92,14 +93,6 @@ std::string_view state_field(SampleState state) {
       break;
   }
   return {};
-}
-
-bool is_user(const RankContext& context, const Place& place) {
-  if (place.file.empty()) return false;
-  for (const std::string& root : context.options.user_roots)
-    if (place.file.starts_with(root)) return true;
-  if (!context.options.user_roots.empty() && place.file.starts_with('/')) return false;
-  return !is_library_file(place.file);
 }
 
 void add_sample(const RankContext& context, SiteTable& sites, EventId id, double weight,
@@ -119,7 +112,9 @@ void add_sample(const RankContext& context, SiteTable& sites, EventId id, double
   const std::string field(state_field(state));
   bool innermost = true;
   for (size_t i = 0; i < stack.size(); ++i) {
-    if (!is_user(context, stack[i]) || !seen.emplace(stack[i].file, stack[i].line).second) continue;
+    if (stack[i].file.empty() || !sites.is_user(stack[i]) ||
+        !seen.emplace(stack[i].file, stack[i].line).second)
+      continue;
     Hot& hot = sampled.lines[{stack[i].file, stack[i].line}];
     if (hot.place.file.empty()) {
       hot.place = stack[i];
@@ -184,7 +179,7 @@ void charge_python_time(const RankContext& context, SiteTable& sites, double ste
   for (const auto& [site, work] : sampled.python) {
     for (const Place& place : sites.site(site).stack) {
       const auto line = chargeable.find({place.file, place.line});
-      if (line == chargeable.end() || !is_user(context, place)) continue;
+      if (line == chargeable.end() || place.file.empty() || !sites.is_user(place)) continue;
       Hot& hot = sampled.lines.at(*line);
       hot.charged += work.weight;
       hot.charged_samples += work.samples;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "trace/run_manifest.h"
+
 namespace stallscope {
 namespace {
 
@@ -74,9 +76,16 @@ bool is_standard_library(std::string_view file) {
 SiteTable::SiteTable(const ProcessIndex& index, const AnalyzeOptions& options)
     : index_(index), options_(options), by_stack_(index.trace->stack_count(), kUnknown) {
   sites_.push_back(std::make_unique<Site>());
+  const auto installed = index.trace->environment.find(kInstalledFact);
+  if (installed == index.trace->environment.end()) return;
+  for (std::string_view rest = installed->second; !rest.empty();) {
+    const std::string_view path = rest.substr(0, rest.find(':'));
+    if (!path.empty()) installed_.emplace_back(path);
+    rest.remove_prefix(std::min(path.size() + 1, rest.size()));
+  }
 }
 
-bool SiteTable::is_user_frame(const Place& place, std::string_view module) const {
+bool SiteTable::is_user(const Place& place, std::string_view module) const {
   if (place.file.empty()) {
     // A Python function without a file is built into the interpreter or a C++ extension.
     if (place.function.empty() || place.language == "python" || module.empty()) return false;
@@ -85,6 +94,8 @@ bool SiteTable::is_user_frame(const Place& place, std::string_view module) const
   for (const std::string& root : options_.user_roots)
     if (place.file.starts_with(root)) return true;
   if (!options_.user_roots.empty() && place.file.starts_with('/')) return false;
+  const auto holds = [&place](const std::string& path) { return place.file.starts_with(path); };
+  if (std::ranges::any_of(installed_, holds)) return false;
   return !is_library_file(place.file) && !is_library_module(module);
 }
 
@@ -117,7 +128,7 @@ SiteId SiteTable::of_stack(StackId stack) {
     // A line of the user's own further out says more than a function without one: code that
     // comes without line numbers is rarely theirs.
     const bool better = !site.place.known() || (site.place.file.empty() && !place.file.empty());
-    if (better && is_user_frame(place, trace.text(frame.module))) site.place = place;
+    if (better && is_user(place, trace.text(frame.module))) site.place = place;
     site.stack.push_back(std::move(place));
   }
   return by_stack_[stack] = intern(std::move(site));
@@ -150,7 +161,7 @@ SiteId SiteTable::of_ranges(EventId event) {
       const NamedFrame frame = named_frame(trace.name(range));
       if (frame.file.empty()) continue;
       Place place{std::string(frame.file), frame.line, 0, std::string(frame.function), "python"};
-      if (!site.place.known() && is_user_frame(place, {})) site.place = place;
+      if (!site.place.known() && is_user(place, {})) site.place = place;
       site.stack.push_back(std::move(place));
     }
     // The stack of an enclosing range ends the search: it holds all that lies outside.

@@ -39,14 +39,15 @@ class SiteTable {
   /// The site of a bare stack.
   SiteId of_stack(StackId stack);
   const Site& site(SiteId id) const { return *sites_[id]; }
+  /// True for code of the user's own. `module`: the object that holds it, if known.
+  bool is_user(const Place& place, std::string_view module = {}) const;
 
  private:
   SiteId of_ranges(EventId event);
   SiteId intern(Site site);
-  bool is_user_frame(const Place& place, std::string_view module) const;
-
   const ProcessIndex& index_;
   const AnalyzeOptions& options_;
+  std::vector<std::string> installed_;  ///< packages outside the usual folders
   std::vector<std::unique_ptr<Site>> sites_;
   std::unordered_map<std::string, SiteId> ids_;
   std::vector<SiteId> by_stack_;  // kUnknown = not looked at yet

@@ -120,15 +120,20 @@ class PythonSampler::Loop {
       budget_.account(now);
       next_tick_ = sampled_.empty() ? next_discovery : now + budget_.period();
     }
-    for (auto& [pid, process] : sampled_) process.flush();
+    for (auto& [pid, process] : sampled_) finish(process);
     result_.cpu_seconds = static_cast<double>(clock_now(CLOCK_THREAD_CPUTIME_ID)) / kSecond;
+  }
+
+  void finish(SampledProcess& process) {
+    process.flush();
+    result_.files.insert(process.files().begin(), process.files().end());
   }
 
   void discover(Ns now) {
     const std::vector<pid_t> tree = process_tree(root_);
     for (auto it = sampled_.begin(); it != sampled_.end();) {
       const bool alive = std::ranges::find(tree, it->first) != tree.end();
-      if (!alive) it->second.flush();
+      if (!alive) finish(it->second);
       it = alive ? std::next(it) : sampled_.erase(it);
     }
     for (const pid_t pid : tree) {

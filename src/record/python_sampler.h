@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct SamplerResult {
   uint64_t native_looks = 0;  ///< that found native functions
   double cpu_seconds = 0;
   uint32_t lowest_rate_hz = 0;        ///< what the budget allowed at worst
+  std::set<std::string> files;        ///< Python sources of all stacks
   std::vector<std::string> versions;  ///< of the interpreters that were sampled: "3.11"
   std::vector<std::string> notes;     ///< what could not be sampled, one sentence each
 };
