@@ -75,7 +75,7 @@ TrackId SegmentEvents::thread_track(uint32_t tid) {
   return track;
 }
 
-void SegmentEvents::push(Event event) {
+void SegmentEvents::push(const Event& event) {
   trace_.add(event);
   ++count_;
 }
@@ -176,7 +176,10 @@ void SegmentEvents::add_range(const RecordView& record, uint32_t tid, bool insta
     ++ranges_;
   }
   last_ticks_ = std::max(last_ticks_, record.head.start + (instant ? 0 : record.duration));
-  push(event);
+  if (event.kind != EventKind::collective || trace_.tracks[event.track].kind != TrackKind::thread)
+    push(event);
+  else if (const std::optional<Event> complete = collective_waits_.next(event))
+    push(*complete);
 }
 
 void SegmentEvents::add_event(const RecordView& record, uint32_t tid) {
@@ -334,6 +337,7 @@ void SegmentEvents::finish() {
     push(event);
   }
   unclosed_ = open_.size();
+  for (const Event& event : collective_waits_.rest()) push(event);
   for (Event& event : untimed_) {
     const auto call = record_calls_.find(event.correlation);
     if (call == record_calls_.end()) continue;

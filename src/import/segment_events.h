@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "import/collective_waits.h"
 #include "import/runtime_names.h"
 #include "import/segment_clock.h"
 #include "import/segment_definitions.h"
@@ -21,7 +22,8 @@ class SegmentEvents {
         process_(process),
         definitions_(definitions),
         clock_(clock),
-        symbolizer_(symbolizer) {}
+        symbolizer_(symbolizer),
+        collective_waits_(trace) {}
 
   /// One record of a thread. False when it is of no known kind.
   bool add(const RecordView& record, uint32_t tid);
@@ -58,7 +60,7 @@ class SegmentEvents {
   Event describe(const RecordView& record, uint32_t tid, bool instant);
   void apply_schema(Event& event, std::string_view schema);
   PayloadId store_fields(const RecordView& record, StringId args);
-  void push(Event event);
+  void push(const Event& event);
 
   Trace& trace_;
   uint32_t process_;
@@ -78,6 +80,7 @@ class SegmentEvents {
   std::unordered_map<uint32_t, Last> last_range_;
   std::vector<std::pair<uint64_t, Event>> open_;
   RuntimeNames runtime_names_;
+  CollectiveWaits collective_waits_;
   std::vector<Event> untimed_;                     ///< event records
   std::unordered_map<uint32_t, Ns> record_calls_;  ///< correlation -> start of the call
   uint64_t last_ticks_ = 0;
