@@ -30,6 +30,7 @@ Error explain(const CLI::App& app, const CLI::ParseError& error,
       command != nullptr ? "stallscope " + command->get_name() + " --help" : "stallscope --help";
   // A misspelt option also shows as a missing required one: name the misspelling.
   for (const std::string& extra : app.remaining(true)) {
+    if (extra == "--") break;  // what follows is the program's
     if (extra.size() < 2 || extra[0] != '-') continue;
     Error unknown = unknown_option(where, extra);
     const bool separated = std::ranges::find(arguments, "--") != arguments.end();

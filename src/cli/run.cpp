@@ -104,14 +104,30 @@ void print_end(const ChildEnd& end) {
     print_message("the program ended with exit code " + std::to_string(*end.exit_code));
 }
 
+constexpr std::string_view kRange = "range:";
+constexpr std::string_view kCudaProfiler = "cuda-profiler";
+
+std::string check_capture(const std::string& text) {
+  const bool range = text.starts_with(kRange) && text.size() > kRange.size();
+  return range || text == "all" || text == kCudaProfiler
+             ? std::string()
+             : "expected all, cuda-profiler or range:NAME";
+}
+
 int run(RunOptions& options) {
   set_quiet(options.quiet);
   RecordOptions& record_options = options.record;
   record_options.delay_ms = static_cast<uint64_t>(options.delay_s * 1000);
   record_options.annotate = options.annotate == "auto";
   record_options.duration_ms = static_cast<uint64_t>(options.duration_s * 1000);
-  constexpr std::string_view kRange = "range:";
-  if (!options.capture.empty())
+  record_options.capture_profiler = options.capture == kCudaProfiler;
+  if (record_options.capture_profiler && record_options.gpu == "none") {
+    print_error({.message = "--capture cuda-profiler sees the program's calls through CUPTI, which "
+                            "--gpu none leaves alone",
+                 .remedy = "leave out --gpu none, or use --capture range:NAME"});
+    return kExitCannot;
+  }
+  if (options.capture.starts_with(kRange))
     record_options.capture_range = options.capture.substr(kRange.size());
 
   record_options.step_range = options.pipeline.analyze.step_range;
@@ -158,15 +174,13 @@ void add_options(CLI::App& app, RunOptions& options) {
                  "mark them; the program itself runs on to its end")
       ->type_name("N")
       ->check(CLI::Range(1, 1'000'000));
-  app.add_option("--capture", options.capture,
-                 "Record only while a range of this name is open, as range:NAME")
-      ->type_name("range:NAME")
-      ->check(CLI::Validator(
-          [](const std::string& text) {
-            return text.starts_with("range:") && text.size() > 6 ? std::string()
-                                                                 : "expected range:NAME";
-          },
-          ""));
+  app.add_option(
+         "--capture", options.capture,
+         "all (default), or only while a range of a name is open (range:NAME), or between "
+         "cudaProfilerStart and cudaProfilerStop (cuda-profiler: every such window; without "
+         "one nothing is recorded, and where CUPTI cannot be had everything is)")
+      ->type_name("WHEN")
+      ->check(CLI::Validator(check_capture, ""));
   app.add_option("--max-size", record_options.max_bytes,
                  "Largest recording of one process, e.g. 2GB; then the oldest events go")
       ->type_name("SIZE")

@@ -1,5 +1,5 @@
-// When to record: after a delay, for a time, for a number of steps, or inside a
-// range of a given name.
+// When to record: after a delay, for a time, for a number of steps, inside a
+// range of a given name, or between cudaProfilerStart and cudaProfilerStop.
 #pragma once
 
 #include "collect/session.h"
@@ -13,8 +13,20 @@ extern bool g_watches_ranges;
 /// Looks the settings up. After prepare_definitions().
 void prepare_capture();
 
-/// True when recording begins paused.
-bool starts_paused();
+/// The session begins: recording, or paused until the capture's condition holds.
+void begin_capture(Session& session);
+
+/// False when an event of `realtime_ns` (CLOCK_REALTIME), told of later, happened while
+/// recording was paused.
+bool was_recording(int64_t realtime_ns);
+
+/// cudaProfilerStart was, or cudaProfilerStop is being called. Returns false when nothing changes:
+/// it is open or closed already, or this recording does not follow them.
+bool profiler_starts();
+bool profiler_stops();
+
+/// cudaProfilerStart cannot be followed (any longer): from here on everything is recorded.
+void capture_everything();
 
 /// Sets `paused` by the clock. Called by the helper and in slow paths.
 void update_capture(Session& session, int64_t now_ns);

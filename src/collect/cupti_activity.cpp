@@ -121,10 +121,19 @@ void flush_activity(bool force) {
   if (g_cupti != nullptr) g_cupti->flush_all(force ? 1 : 0);
 }
 
-void stop_activity() {
-  if (g_cupti == nullptr) return;
+void pause_activity() {
   for (const CUpti_ActivityKind kind : kKinds) g_cupti->disable(kind);
   if (g_level == GpuLevel::light) g_cupti->disable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+}
+
+void resume_activity() {
+  if (g_level == GpuLevel::light) g_cupti->enable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+  for (const CUpti_ActivityKind kind : kKinds) g_cupti->enable(kind);
+}
+
+void stop_activity() {
+  if (g_cupti == nullptr) return;
+  pause_activity();
   g_cupti->flush_all(1);
 }
 

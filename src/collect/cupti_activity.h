@@ -20,6 +20,10 @@ bool start_activity(const CuptiLibrary& cupti, GpuLevel level, const char** reas
 /// Asks CUPTI for what it holds. `force` also for buffers that are not complete.
 void flush_activity(bool force);
 
+/// Disables the kinds, and enables them again: what is under way is delivered all the same.
+void pause_activity();
+void resume_activity();
+
 /// Disables the kinds and takes the last buffers.
 void stop_activity();
 

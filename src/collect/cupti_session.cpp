@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collect/capture.h"
 #include "collect/clock.h"
 #include "collect/cupti_activity.h"
 #include "collect/cupti_graphs.h"
 #include "collect/cupti_records.h"
+#include "collect/cupti_window.h"
 #include "collect/definitions.h"
 #include "collect/event_record.h"
 #include "collect/note.h"
@@ -86,6 +88,35 @@ constexpr TracedCall kDriverCalls[] = {
 
 uint8_t g_policy[2][kMaxCbid];  // StackPolicy + 1 of traced calls; 0 = not traced
 
+template <size_t N>
+void trace_calls(const TracedCall (&calls)[N], CUpti_CallbackDomain domain, bool trace) {
+  for (const TracedCall& call : calls) {
+    const CUptiResult result =
+        g_cupti->enable_callback(trace ? 1 : 0, g_subscriber, domain, call.cbid);
+    if (result != CUPTI_SUCCESS || !trace) continue;
+    g_policy[domain == CUPTI_CB_DOMAIN_RUNTIME_API ? 1 : 0][call.cbid] =
+        static_cast<uint8_t>(call.policy + 1);
+  }
+}
+
+void trace_all_calls(bool trace) {
+  trace_calls(kRuntimeCalls, CUPTI_CB_DOMAIN_RUNTIME_API, trace);
+  trace_calls(kDriverCalls, CUPTI_CB_DOMAIN_DRIVER_API, trace);
+}
+
+// Outside the window CUPTI measures nothing, so that it costs nothing. The end of the window
+// begins before the call does: NVIDIA's own injection sample has it so.
+void follow_profiler(ProfilerCall call) {
+  if (call == ProfilerCall::starts && profiler_starts()) {
+    resume_activity();
+    trace_all_calls(true);
+  } else if (call == ProfilerCall::stops && profiler_stops()) {
+    flush_activity(false);
+    trace_all_calls(false);
+    pause_activity();
+  }
+}
+
 bool is_in(GpuState state) {
   return __atomic_load_n(&g_gpu_state, __ATOMIC_ACQUIRE) == static_cast<uint32_t>(state);
 }
@@ -96,6 +127,10 @@ void CUPTIAPI on_call(void*, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
   if (domain == CUPTI_CB_DOMAIN_RESOURCE)
     return on_graph(*g_cupti, cbid, *static_cast<const CUpti_ResourceData*>(parameter));
   const auto& data = *static_cast<const CUpti_CallbackData*>(parameter);
+  if (g_options.capture_profiler) {
+    const ProfilerCall call = profiler_call(domain, cbid, data.callbackSite);
+    if (call != ProfilerCall::none) return follow_profiler(call);
+  }
   if (data.callbackSite == CUPTI_API_ENTER) {
     *data.correlationData = ticks();
     return;
@@ -170,13 +205,15 @@ GpuLevel wanted_level() {
   return GpuLevel::none;
 }
 
-template <size_t N>
-void trace_calls(const TracedCall (&calls)[N], CUpti_CallbackDomain domain) {
-  for (const TracedCall& call : calls) {
-    if (g_cupti->enable_callback(1, g_subscriber, domain, call.cbid) != CUPTI_SUCCESS) continue;
-    g_policy[domain == CUPTI_CB_DOMAIN_RUNTIME_API ? 1 : 0][call.cbid] =
-        static_cast<uint8_t>(call.policy + 1);
-  }
+/// Subscribes and says so when it cannot.
+bool subscribe() {
+  const CUptiResult subscribed = g_cupti->subscribe(&g_subscriber, on_call, nullptr);
+  if (subscribed == CUPTI_SUCCESS) return true;
+  note(subscribed == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
+           ? "Another profiler holds CUPTI's only subscription: device work is recorded, stacks "
+             "of its calls are not"
+           : "CUPTI refused the subscription: stacks of CUDA calls are not recorded");
+  return false;
 }
 
 void start() {
@@ -185,27 +222,32 @@ void start() {
   // A profiler that came before the driver is there first: two would harm each other.
   if (__atomic_load_n(&g_released, __ATOMIC_ACQUIRE) != 0) {
     open_hole(kLeftToOther, true);
+    capture_everything();
     return note(kReleased);
   }
   const char* reason = "";
   g_cupti = load_cupti(&reason);
-  if (g_cupti == nullptr) return note(reason);
-  const CUptiResult subscribed = g_cupti->subscribe(&g_subscriber, on_call, nullptr);
-  const bool has_callbacks = subscribed == CUPTI_SUCCESS;
-  if (!has_callbacks)
-    note(subscribed == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
-             ? "Another profiler holds CUPTI's only subscription: device work is recorded, stacks "
-               "of its calls are not"
-             : "CUPTI refused the subscription: stacks of CUDA calls are not recorded");
+  if (g_cupti == nullptr) {
+    capture_everything();
+    return note(reason);
+  }
+  const bool has_callbacks = subscribe();
+  if (!has_callbacks ||
+      (g_options.capture_profiler && !watch_profiler_calls(*g_cupti, g_subscriber)))
+    capture_everything();
   if (!start_activity(*g_cupti, level, &reason)) {
+    capture_everything();
     note("CUPTI cannot record device work here (is the driver new enough for it?)");
     note(reason);
     if (has_callbacks) g_cupti->unsubscribe(g_subscriber);
     return;
   }
   if (has_callbacks) {
-    trace_calls(kRuntimeCalls, CUPTI_CB_DOMAIN_RUNTIME_API);
-    trace_calls(kDriverCalls, CUPTI_CB_DOMAIN_DRIVER_API);
+    if (g_options.capture_profiler)
+      pause_activity();
+    else
+      trace_all_calls(true);
+    // Always: a graph that is captured outside the window may be replayed within it.
     if (!trace_graphs(*g_cupti, g_subscriber))
       note(
           "This version of CUPTI does not tell how CUDA graphs are made: their kernels are charged "
@@ -235,6 +277,7 @@ extern "C" __attribute__((visibility("default"))) void stallscope_release_gpu(vo
   __atomic_store_n(&stallscope::collect::g_released, 1, __ATOMIC_RELEASE);
   if (!stallscope::collect::stop()) return;
   stallscope::collect::note(stallscope::collect::kReleased);
+  stallscope::collect::capture_everything();
   stallscope::collect::open_hole(stallscope::collect::kLeftToOther, true);
 }
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "collect/capture.h"
 #include "collect/definitions.h"
 
 namespace stallscope::collect {
@@ -63,7 +64,8 @@ void EventRecord::add_text(Key key, uint32_t string_number) {
 bool EventRecord::write() const {
   Thread* thread = this_thread();
   if (thread == nullptr) return false;
-  if (is_paused()) return true;
+  const bool told_later = (flags_ & segment::kRealtime) != 0;
+  if (told_later ? !was_recording(static_cast<int64_t>(start_)) : is_paused()) return true;
   const bool long_duration = duration_ > UINT32_MAX;
   const size_t field_bytes = static_cast<size_t>(words_) * sizeof(uint64_t);
   const size_t bytes = round_up(sizeof(segment::Record) + (long_duration ? sizeof(uint64_t) : 0) +

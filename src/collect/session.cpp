@@ -47,6 +47,7 @@ void read_options() {
   const char* range = getenv(settings::kCaptureRange);
   TextBuilder(g_options.capture_range, sizeof g_options.capture_range)
       .add(range != nullptr ? range : "");
+  g_options.capture_profiler = parse_number(getenv(settings::kCaptureProfiler), 0) != 0;
   const char* step_range = getenv(settings::kStepRange);
   TextBuilder(g_options.step_range, sizeof g_options.step_range)
       .add(step_range != nullptr ? step_range : "");
@@ -100,7 +101,7 @@ bool start(Session& session) {
   describe_process(header);
   mark_replaced_program(session);
   add_clock_point(session);
-  session.paused = starts_paused() ? 1 : 0;
+  begin_capture(session);
   __atomic_store_n(&header.magic, segment::kMagic, __ATOMIC_RELEASE);
   return true;
 }

@@ -21,8 +21,9 @@ struct Options {
   bool python_stacks;
   bool forbid_tsc;
   char capture_range[256];
-  int64_t steps;         ///< record this many whole steps; 0 = no limit
-  char step_range[256];  ///< the range that marks a step; "" = the usual names
+  bool capture_profiler;  ///< record between cudaProfilerStart and cudaProfilerStop
+  int64_t steps;          ///< record this many whole steps; 0 = no limit
+  char step_range[256];   ///< the range that marks a step; "" = the usual names
 };
 
 /// 1 MB of the file, mapped in one piece.
@@ -38,6 +39,13 @@ struct Partial {
 };
 inline constexpr size_t kMaxPartial = 1024;
 
+/// A time in which events were kept, in nanoseconds of CLOCK_REALTIME.
+struct RecordedTime {
+  int64_t begin;
+  int64_t end;
+};
+inline constexpr uint32_t kMaxRecordedTimes = 256;
+
 /// Strings in the table of one process; later ones go with each event.
 inline constexpr uint32_t kMaxStrings = 1 << 14;
 
@@ -47,7 +55,11 @@ struct Session {
   uint32_t state;          ///< SessionState
   uint32_t paused;         ///< 1 = events are not kept (delay, duration, capture range)
   uint32_t capture_depth;  ///< open ranges of the captured name
-  uint32_t finished;       ///< 1 = the asked number of steps is recorded
+  uint32_t profiler_open;  ///< 1 = between cudaProfilerStart and cudaProfilerStop
+  SpinLock time_lock;
+  RecordedTime recorded[kMaxRecordedTimes];  ///< ring of the latest; only with a bounded capture
+  uint32_t recorded_count;
+  uint32_t finished;  ///< 1 = the asked number of steps is recorded
   struct StepCount {
     int64_t begun;
     uint32_t depth;  ///< open ranges of this marker

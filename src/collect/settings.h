@@ -22,6 +22,8 @@ inline constexpr char kDelayMs[] = "STALLSCOPE_DELAY_MS";
 inline constexpr char kDurationMs[] = "STALLSCOPE_DURATION_MS";
 /// Name of a range: only what happens while one of that name is open is recorded.
 inline constexpr char kCaptureRange[] = "STALLSCOPE_CAPTURE_RANGE";
+/// "1": only what happens between cudaProfilerStart and cudaProfilerStop is recorded.
+inline constexpr char kCaptureProfiler[] = "STALLSCOPE_CAPTURE_PROFILER";
 /// For tests: pretend that room for this many bytes exists and no more.
 inline constexpr char kTestRoomBytes[] = "STALLSCOPE_TEST_ROOM_BYTES";
 

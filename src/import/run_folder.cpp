@@ -106,6 +106,7 @@ Result<Trace> read_folder(const std::string& folder, const ImportOptions& option
   trace.producer = "recorded";
   const std::vector<std::string> segments = recorded_files(folder, found, segment::kFileSuffix);
   Ns realtime_offset = 0;
+  std::vector<CaptureWindow> windows;
   for (size_t i = 0; i < segments.size(); ++i) {
     const Result<SegmentContents> contents =
         read_segment(segments[i], trace, options, symbols.symbolizer());
@@ -115,17 +116,23 @@ Result<Trace> read_folder(const std::string& folder, const ImportOptions& option
       continue;
     }
     realtime_offset = contents->realtime_offset;
+    windows.insert(windows.end(), contents->windows.begin(), contents->windows.end());
     for (const std::string& note : contents->notes) trace.health.warnings.push_back(note);
     if (options.progress)
       options.progress(static_cast<double>(i + 1) / static_cast<double>(segments.size()));
   }
   const std::vector<std::string> samples = recorded_files(folder, found, kSampleSuffix);
+  windows = merged(std::move(windows));
+  const bool bounded = found != nullptr && found->environment.contains(kCaptureFact);
   for (const std::string& file : samples)
-    if (const Status status = read_samples(file, trace, symbols.symbolizer()); !status)
+    if (const Status status =
+            read_samples(file, trace, symbols.symbolizer(), bounded ? &windows : nullptr);
+        !status)
       trace.health.warnings.push_back("stack samples cannot be read: " +
                                       status.error().to_string());
   merge_collective_lists(folder, found, realtime_offset, options, trace);
   merge_profiles(folder, found, realtime_offset, options, trace);
+  if (bounded) state_windows(windows, trace.health);
   if (manifest) apply_manifest(*manifest, trace);
   if (segments.empty() && samples.empty())
     trace.health.warnings.emplace_back(

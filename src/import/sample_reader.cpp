@@ -36,15 +36,17 @@ uint32_t process_of(Trace& trace, int64_t pid, const RankIdentity& identity) {
 /// Adds what the lines of one file say.
 class Lines {
  public:
-  Lines(Trace& trace, uint32_t process, const Symbolizer& symbolizer)
+  Lines(Trace& trace, uint32_t process, const Symbolizer& symbolizer,
+        const std::vector<CaptureWindow>* only)
       : trace_(trace),
         process_(process),
         symbolizer_(symbolizer),
+        only_(only),
         name_(trace.strings.intern("sample")) {}
 
   bool add(std::string_view line) {
     const std::vector<std::string> fields = sample_fields(line);
-    if (fields[0] == "e" && (fields.size() == 5 || fields.size() == 6)) return event(fields);
+    if (fields[0] == "e" && fields.size() >= 5 && fields.size() <= 7) return event(fields);
     if (fields[0] == "f" && fields.size() == 4) return frame(fields);
     if (fields[0] == "a" && fields.size() == 4) return native(fields);
     if (fields[0] == "s" && fields.size() == 2) return stack(fields[1]);
@@ -66,9 +68,16 @@ class Lines {
         event.duration < 0 || stack >= stacks_.size())
       return false;
     // Files of earlier versions have no state.
-    if (fields.size() == 6 &&
+    if (fields.size() >= 6 &&
         (!parse(fields[5], event.detail) || detail_name(event.kind, event.detail).empty()))
       return false;
+    int64_t holder = 0;
+    if (fields.size() == 7 && !parse(fields[6], holder)) return false;
+    if (is_left_out(event.start)) return true;
+    if (holder != 0) {
+      const Field field = Field::of_integer(kKeyWakerTid, holder);
+      event.payload = trace_.add_payload(std::span(&field, 1));
+    }
     event.track = trace_.track(process_, TrackKind::thread, -1, tid);
     event.stack = stacks_[stack];
     trace_.add(event);
@@ -82,6 +91,7 @@ class Lines {
     if (!parse(fields[1], event.start) || !parse(fields[3], value) || event.start < 0 ||
         !std::isfinite(value))
       return false;
+    if (is_left_out(event.start)) return true;
     event.name = trace_.strings.intern(fields[2]);
     event.track = trace_.track(process_, TrackKind::thread, -1, trace_.processes[process_].pid);
     const Field field = Field::of_real(kKeyValue, value);
@@ -89,6 +99,8 @@ class Lines {
     trace_.add(event);
     return true;
   }
+
+  bool is_left_out(Ns time) const { return only_ != nullptr && !in_window(*only_, time); }
 
   bool frame(const std::vector<std::string>& fields) {
     Frame frame;
@@ -143,6 +155,7 @@ class Lines {
   Trace& trace_;
   uint32_t process_;
   const Symbolizer& symbolizer_;
+  const std::vector<CaptureWindow>* only_;
   StringId name_;
   std::vector<FrameId> frames_;
   std::vector<StackId> stacks_;
@@ -150,7 +163,8 @@ class Lines {
 
 }  // namespace
 
-Status read_samples(const std::string& path, Trace& into, const Symbolizer& symbolizer) {
+Status read_samples(const std::string& path, Trace& into, const Symbolizer& symbolizer,
+                    const std::vector<CaptureWindow>* only) {
   const Result<std::string> text = read_file(path, 8ULL << 30);
   if (!text) return text.error();
   std::string_view rest = *text;
@@ -164,7 +178,7 @@ Status read_samples(const std::string& path, Trace& into, const Symbolizer& symb
   RankIdentity identity;
   if (!parse_sample_head(next_line(), pid, identity))
     return Error{.message = "is no file of stack samples", .file = path, .line = 1};
-  Lines lines(into, process_of(into, pid, identity), symbolizer);
+  Lines lines(into, process_of(into, pid, identity), symbolizer, only);
   // A cut last line has no line break: the recorder was killed while writing it.
   if (const size_t end = rest.rfind('\n'); end != std::string_view::npos)
     rest = rest.substr(0, end + 1);

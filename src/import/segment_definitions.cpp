@@ -99,6 +99,9 @@ bool SegmentDefinitions::add(const RecordView& record) {
       holes.push_back(
           {head.start, record.tail.tail == segment::kHoleOpens, std::string(text(head.name))});
       return true;
+    case RecordKind::capture:
+      captures.push_back({head.start, record.tail.tail == segment::kCaptureOpens, {}});
+      return true;
     case RecordKind::resource:
       return true;  // names of handles: nothing in a Trace refers to them yet
     default:

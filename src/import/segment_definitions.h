@@ -86,6 +86,7 @@ class SegmentDefinitions {
     std::string reason;
   };
   std::vector<HoleMark> holes;
+  std::vector<HoleMark> captures;
 
  private:
   bool add_string(const RecordView& record);

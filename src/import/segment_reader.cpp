@@ -69,6 +69,7 @@ class Reader {
     const std::vector<segment::ClockPoint> points = read_clock_points();
     if (!points.empty())
       contents.realtime_offset = points.back().realtime_ns - points.back().monotonic_ns;
+    contents.windows = capture_windows(clock);
     report_health(events, clock);
     return contents;
   }
@@ -217,6 +218,19 @@ class Reader {
           clock.from_ticks(closed ? marks[i + 1].ticks : std::max(last_ticks, marks[i].ticks));
       trace_.health.holes.push_back({start, std::max<Ns>(end - start, 0), marks[i].reason});
     }
+  }
+
+  std::vector<CaptureWindow> capture_windows(SegmentClock& clock) const {
+    std::vector<SegmentDefinitions::HoleMark> marks = definitions_.captures;
+    std::ranges::stable_sort(marks, {}, &SegmentDefinitions::HoleMark::ticks);
+    std::vector<CaptureWindow> windows;
+    for (size_t i = 0; i < marks.size(); ++i) {
+      if (!marks[i].opens) continue;
+      const bool last = i + 1 == marks.size();
+      windows.push_back({clock.from_ticks(marks[i].ticks),
+                         last ? kOpenEnd : clock.from_ticks(marks[i + 1].ticks)});
+    }
+    return windows;
   }
 
   void report_health(const SegmentEvents& events, SegmentClock& clock) {

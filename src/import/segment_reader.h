@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "import/capture_windows.h"
 #include "import/importer.h"
 #include "trace/segment_format.h"
 #include "trace/trace.h"
@@ -31,8 +32,9 @@ struct SegmentContents {
   segment::FileHeader header{};
   uint32_t process = 0;  ///< index into Trace::processes
   std::string host;
-  std::string command;             ///< arguments joined by spaces, possibly cut
-  std::vector<std::string> notes;  ///< sentences for the report
+  std::string command;                 ///< arguments joined by spaces, possibly cut
+  std::vector<std::string> notes;      ///< sentences for the report
+  std::vector<CaptureWindow> windows;  ///< with --capture cuda-profiler
   uint64_t events = 0;
   Ns realtime_offset = 0;  ///< CLOCK_REALTIME minus the trace's time, at the end of the recording
 };

@@ -105,7 +105,7 @@ Result<TargetEnvironment> target_environment(const RecordOptions& options,
   set_number(target.variables, settings::kDurationMs, options.duration_ms);
   if (!options.capture_range.empty())
     set(target.variables, settings::kCaptureRange, options.capture_range);
-
+  if (options.capture_profiler) set(target.variables, settings::kCaptureProfiler, "1");
   set_number(target.variables, settings::kSteps, options.steps);
   if (!options.step_range.empty()) set(target.variables, settings::kStepRange, options.step_range);
 

@@ -13,6 +13,7 @@
 #include "record/clock.h"
 #include "record/environment.h"
 #include "record/gather.h"
+#include "record/installed_packages.h"
 #include "record/launcher.h"
 #include "record/line_evidence.h"
 #include "record/machine.h"
@@ -49,6 +50,7 @@ RunManifest begin_manifest(const RecordOptions& options, const RunFolder& folder
   manifest.started_at = utc_now();
   manifest.identity = identity;
   manifest.environment = machine_facts(options.command);
+  if (options.capture_profiler) manifest.environment[kCaptureFact] = "cuda-profiler";
   return manifest;
 }
 
@@ -86,6 +88,8 @@ void note_samples(const SamplerResult& result, RunManifest& manifest) {
     versions += (versions.empty() ? "" : ", ") + version;
   manifest.sample_rate_hz = result.lowest_rate_hz;
   manifest.environment["python"] = versions;
+  if (std::string installed = installed_packages(result.files); !installed.empty())
+    manifest.environment[kInstalledFact] = std::move(installed);
   manifest.environment["python.samples"] = std::to_string(result.samples);
   manifest.environment["python.native"] = result.native;
   manifest.environment["python.native_looks"] = std::to_string(result.native_looks);

@@ -21,6 +21,12 @@ inline constexpr std::string_view kSourcesFile = "sources.json";
 /// The file beside run.json with symbolised addresses, for machines without the binaries.
 inline constexpr std::string_view kSymbolsFile = "symbols.json";
 
+/// The entry of RunManifest::environment that says that the recording was bounded by the program.
+inline constexpr char kCaptureFact[] = "capture";
+
+/// The entry of it that lists installed packages outside the usual folders, joined by colons.
+inline constexpr char kInstalledFact[] = "python.installed";
+
 /// Sub-folders of a run with the segments of one rank begin with this, then its number.
 inline constexpr std::string_view kRankFolderPrefix = "rank-";
 /// Sub-folder with the segments of processes that are no rank of anything.

@@ -117,6 +117,7 @@ enum class RecordKind : uint8_t {
   resource,     ///< a named resource: start = handle; extra = its type; name = string id
   note,         ///< name = string id: a sentence for the report
   hole,  ///< from here on (tail = kHoleOpens) or until here: name = string id of why; start = ticks
+  capture,  ///< events are kept from here on (tail = kCaptureOpens) or no longer; start = ticks
   // Ranges and instants in the words of NVTX.
   range = 32,  ///< complete
   mark,
@@ -136,6 +137,9 @@ enum RecordFlag : uint8_t {
 
 /// Tail of a `hole` record that opens one; the next one closes it, else the end of the recording.
 inline constexpr uint32_t kHoleOpens = 1;
+
+/// Tail of a `capture` record after which events are kept.
+inline constexpr uint32_t kCaptureOpens = 1;
 
 /// A thread's name given by the program, not read from the system: it prevails.
 inline constexpr uint32_t kNamedByProgram = 1;
