@@ -247,6 +247,13 @@ std::vector<ObservationKind> all_kinds() {
              "charged with; absent when unknown, or told by fewer than 8 samples"},
             {"charged_fraction", "number: charged_ns over the step time; absent as that is"},
             {"phase", "text: step or startup"}}),
+      kind("lock-wait",
+           "the step thread slept until another thread of the program gave Python's lock away; its "
+           "place is what that thread ran",
+           {{"fraction", "number: blocked_ns over the step time"},
+            {"samples", "number: samples in used steps"},
+            {"waiting", "text: file and line of the step that waited most; absent when unknown"},
+            {"thread", "text: name of the thread that had the lock; absent when it has none"}}),
       kind(
           "host-cost",
           "the step thread's time in a known cost, by Python's stacks: garbage collection, tracing "
@@ -261,13 +268,21 @@ std::vector<ObservationKind> all_kinds() {
             {"duration_ns", "ns: with it anywhere in the stack, per used step"},
             {"fraction", "number: duration_ns over the step time"},
             {"self_fraction", "number: self_ns over the step time"},
-            {"samples", "number: samples in used steps"}}),
+            {"samples", "number: samples in used steps"},
+            {"native",
+             "text: the library's function that most of self_ns is spent in; absent when none is "
+             "known"},
+            {"native_fraction", "number: that function's share of self_ns; absent with it"}}),
       kind("hot-line", "a line of a Python function on the step thread, by samples",
            {{"self_ns", "ns: with it innermost, per used step"},
             {"duration_ns", "ns: with it anywhere in the stack, per used step"},
             {"fraction", "number: duration_ns over the step time"},
             {"self_fraction", "number: self_ns over the step time"},
-            {"samples", "number: samples in used steps"}}),
+            {"samples", "number: samples in used steps"},
+            {"native",
+             "text: the library's function that most of self_ns is spent in; absent when none is "
+             "known"},
+            {"native_fraction", "number: that function's share of self_ns; absent with it"}}),
       kind("host-work", "host view only: a named range or call of the step thread",
            {{"self_ns", "ns: not covered by ranges inside it, per used step"},
             {"fraction", "number: self_ns over the step time"},

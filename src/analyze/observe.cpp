@@ -58,6 +58,7 @@ void observe_all(const RankContext& context, RankSummary& summary) {
       }
       observe_input_wait(context, sites, waits);
       observe_samples(context, sites, waits);  // looks at the rows of host work
+      observe_lock_waits(context, sites, waits);
       observe_host_costs(context, sites, waits);
       return;
     }

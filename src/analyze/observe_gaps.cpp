@@ -115,9 +115,8 @@ void add_cpu_states(const RankContext& context, const HostThread& thread, Ns fro
     const auto state = static_cast<SampleState>(trace.details()[id]);
     if (state == SampleState::unknown) continue;
     const bool delayed = state == SampleState::delayed || state == SampleState::python_delayed;
-    const char* field = state == SampleState::waiting ? "waiting_ns"
-                        : delayed                     ? "delayed_ns"
-                                                      : "on_cpu_ns";
+    const bool waits = state == SampleState::waiting || state == SampleState::lock_wait;
+    const char* field = waits ? "waiting_ns" : delayed ? "delayed_ns" : "on_cpu_ns";
     const Ns inside = std::min(trace.end(id), to) - starts[id];
     row.per_step[field].add(used, static_cast<double>(std::max<Ns>(inside, 0)));
   }

@@ -38,6 +38,8 @@ std::string node_causes(const std::map<std::string, double>& numbers, double tak
 inline constexpr double kLeastHostShare = 0.01;
 inline constexpr Ns kLeastOneTime = 10'000'000;
 void observe_samples(const RankContext&, SiteTable&, Observations&);
+/// lock-wait.
+void observe_lock_waits(const RankContext&, SiteTable&, Observations&);
 /// host-cost, hot-function and hot-line.
 void observe_host_costs(const RankContext&, SiteTable&, Observations&);
 

@@ -32,6 +32,10 @@ class PythonLock {
   /// Where its words lie, for who reads them together with others; 0 = not found.
   uint64_t address() const { return address_; }
 
+  /// True when a thread that sleeps on this futex waits for the lock: its words hold the condition
+  /// and the mutex of those who wait.
+  bool is_waited_for_at(uint64_t futex) const;
+
   /// The thread state of the holder, 0 when nobody holds it; nullopt when unknown.
   std::optional<uint64_t> holder() const;
   static std::optional<uint64_t> holder_of(const Words& words);

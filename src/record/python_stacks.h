@@ -52,6 +52,8 @@ class PythonStacks {
   /// The thread state that held the interpreter's lock when the first stack of this look was
   /// taken, 0 when none did; nullopt when unknown.
   std::optional<uint64_t> lock_holder();
+  /// True when a thread that sleeps on this futex waits for the interpreter's lock.
+  bool is_lock(uint64_t futex) const { return lock_.is_waited_for_at(futex); }
   /// Looks for the lock among what belongs to these threads, unless it is known.
   void find_lock(const std::vector<PythonThread>& threads);
 

@@ -1,6 +1,7 @@
 #include "record/sampled_process.h"
 
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,9 +33,14 @@ SampledProcess::SampledProcess(pid_t pid, const PythonRuntime& runtime, const st
 
 SampledProcess::~SampledProcess() {
   for (auto& [tid, thread] : threads_) {
-    if (thread.schedule_file >= 0) ::close(thread.schedule_file);
+    close_files(thread);
     native_.forget(thread.native);
   }
+}
+
+void SampledProcess::close_files(Thread& thread) {
+  if (thread.schedule_file >= 0) ::close(thread.schedule_file);
+  if (thread.syscall_file >= 0) ::close(thread.syscall_file);
 }
 
 void SampledProcess::refresh_threads() {
@@ -44,7 +50,7 @@ void SampledProcess::refresh_threads() {
     const bool there = std::ranges::any_of(
         alive, [&](const PythonThread& thread) { return thread.tid == it->first; });
     if (!there) {
-      if (it->second.schedule_file >= 0) ::close(it->second.schedule_file);
+      close_files(it->second);
       native_.forget(it->second.native);
     }
     it = there ? std::next(it) : threads_.erase(it);
@@ -79,8 +85,38 @@ SampleState SampledProcess::state_of(const Thread& thread, const CpuUse& use, Ns
                           std::min(static_cast<uint64_t>(period), use.on_cpu_ns + use.delayed_ns);
   if (use.delayed_ns > use.on_cpu_ns && use.delayed_ns > asleep)
     return thread.has_lock ? SampleState::python_delayed : SampleState::delayed;
-  if (asleep > use.on_cpu_ns) return SampleState::waiting;
+  if (asleep > use.on_cpu_ns)
+    return thread.waits_for_lock ? SampleState::lock_wait : SampleState::waiting;
   return thread.has_lock ? SampleState::python : SampleState::native;
+}
+
+void SampledProcess::look_for_lock(Thread& thread, bool has_run) {
+  const uint64_t state = thread.thread.state;
+  if (has_run) {
+    thread.waits_for_lock = false;
+    const std::optional<uint64_t> holder = stacks_.lock_holder();
+    if (threads_.size() < 2 || !holder || *holder == 0 || *holder == state) return;
+    if (thread.syscall_file < 0) {
+      const std::string path = "/proc/" + std::to_string(pid_) + "/task/" +
+                               std::to_string(thread.thread.tid) + "/syscall";
+      thread.syscall_file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    }
+    // "NUMBER 0xARGUMENT ..." of a thread that sleeps, "running" of another
+    char text[256];
+    const ssize_t got = ::pread(thread.syscall_file, text, sizeof text, 0);
+    int number = 0;
+    uint64_t futex = 0;
+    if (got <= 0) return;
+    const auto first = std::from_chars(text, text + got, number);
+    if (first.ec != std::errc() || number != SYS_futex || text + got - first.ptr < 4) return;
+    const auto second = std::from_chars(first.ptr + 3, text + got, futex, 16);
+    thread.waits_for_lock = second.ec == std::errc() && stacks_.is_lock(futex);
+  }
+  if (!thread.waits_for_lock) return;
+  const std::optional<uint64_t> holder = stacks_.lock_holder();
+  const auto found = std::ranges::find_if(
+      threads_, [&](const auto& other) { return holder && other.second.thread.state == *holder; });
+  thread.lock_holder = found == threads_.end() ? 0 : found->first;
 }
 
 bool SampledProcess::take_stack(Thread& thread) {
@@ -96,6 +132,7 @@ bool SampledProcess::take_stack(Thread& thread) {
     for (const PythonFrame& frame : frames) {
       const std::optional<PythonStacks::Place> place = stacks_.place(frame);
       if (!place) return false;
+      files_.insert(place->file);
       known.frames.push_back(writer_.frame(place->function, place->file, place->line));
     }
     known.stack = writer_.stack(known.frames);
@@ -145,19 +182,22 @@ size_t SampledProcess::sample(Ns now, Ns longest, bool ask_native) {
   for (auto& [tid, thread] : threads_) {
     const CpuUse use = cpu_use(thread);
     if (thread.seen && thread.has_stack) {
+      const SampleState state = state_of(thread, use, now - thread.start);
       writer_.event(tid, thread.start, std::min(now - thread.start, longest),
-                    whole_stack(thread, use, now, ask_native),
-                    state_of(thread, use, now - thread.start));
+                    whole_stack(thread, use, now, ask_native), state,
+                    state == SampleState::lock_wait ? thread.lock_holder : 0);
       ++written;
     }
+    const bool has_run = !use.known || use.on_cpu_ns > 0 || !thread.seen;
     // A thread without CPU time since the last look has the same stack, and the lock or not.
-    if (!use.known || use.on_cpu_ns > 0 || !thread.seen) {
+    if (has_run) {
       thread.has_stack = take_stack(thread);
       thread.has_lock = stacks_.lock_holder().value_or(thread.thread.state) == thread.thread.state;
       native_.ran(thread.native);
       if (ask_native && thread.has_stack)
         native_.ask(tid, thread.native, clock_now(CLOCK_MONOTONIC));
     }
+    look_for_lock(thread, has_run);
     thread.seen = true;
     thread.start = now;
   }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -33,6 +34,8 @@ class SampledProcess {
   /// With `ask_native`, the native functions below Python are asked for too.
   size_t sample(Ns now, Ns longest, bool ask_native);
   void flush();
+  /// The source files of all stacks so far.
+  const std::set<std::string>& files() const { return files_; }
 
  private:
   struct Thread {
@@ -40,6 +43,9 @@ class SampledProcess {
     int schedule_file = -1;                  ///< /proc/PID/task/TID/schedstat, kept open
     uint64_t on_cpu_ns = 0, delayed_ns = 0;  ///< when it was last looked at
     bool has_lock = false;                   ///< Python's, when the stack was taken
+    int syscall_file = -1;                   ///< /proc/PID/task/TID/syscall, once it was needed
+    bool waits_for_lock = false;             ///< when the stack was taken
+    pid_t lock_holder = 0;                   ///< while it waits: who has it; 0 = unknown
     bool seen = false;                       ///< the next fields hold a sample
     Ns start = 0;
     uint32_t stack = 0;
@@ -60,6 +66,9 @@ class SampledProcess {
     uint32_t stack = 0;
   };
   static CpuUse cpu_use(Thread& thread);
+  /// Whether the thread sleeps until another one gives Python's lock away, and which.
+  void look_for_lock(Thread& thread, bool has_run);
+  static void close_files(Thread& thread);
   static SampleState state_of(const Thread& thread, const CpuUse& use, Ns period);
   bool take_stack(Thread& thread);
   /// The stack with the native functions below it, where they are known.
@@ -72,6 +81,7 @@ class SampledProcess {
   SampleWriter writer_;
   std::string path_;
   NativeFrames native_;
+  std::set<std::string> files_;
   std::map<pid_t, Thread> threads_;
   std::unordered_map<uint64_t, KnownStack> known_stacks_;
   std::unordered_map<uint64_t, uint32_t> whole_stacks_;

@@ -7,6 +7,10 @@ namespace stallscope {
 namespace {
 
 /// What a run can show at all.
+bool is_of_samples(std::string_view kind) {
+  return kind == "python-hot-function" || kind == "lock-wait";
+}
+
 struct RunReach {
   bool steps = false, device = false, collectives = false, samples = false, several_ranks = false;
   std::string abstention;
@@ -20,7 +24,7 @@ struct RunReach {
       collectives = collectives || rank.gpu.collective_kernels > 0 || !rank.collectives.empty();
       if (abstention.empty() && !rank.abstentions.empty()) abstention = rank.abstentions.front();
       for (const Observation& o : rank.observations) {
-        samples = samples || o.kind == "python-hot-function";
+        samples = samples || is_of_samples(o.kind);
         collectives = collectives || o.kind == "collective";
       }
     }
@@ -44,12 +48,12 @@ std::optional<Verdict> unreachable(const RunReach& reach, std::string_view kind)
     return does_not_apply("the run has one rank only");
   if (kind == "host-work" && reach.device)
     return does_not_apply("it is about processes without device work");
-  if (kind == "python-hot-function" && !reach.samples)
+  if (is_of_samples(kind) && !reach.samples)
     return Verdict{RuleOutcome::could_not_run, "no Python stack samples were recorded"};
-  const bool about_device = kind != "host-work" && kind != "input-wait" &&
-                            kind != "python-hot-function" && kind != "garbage-collection" &&
-                            kind != "straggler" && kind != "slow-link" &&
-                            !kind.starts_with("collective") && kind != "overhead";
+  const bool about_device = kind != "host-work" && kind != "input-wait" && !is_of_samples(kind) &&
+                            kind != "garbage-collection" && kind != "straggler" &&
+                            kind != "slow-link" && !kind.starts_with("collective") &&
+                            kind != "overhead";
   if (about_device && !reach.device) return does_not_apply("the run has no device work");
   return std::nullopt;
 }

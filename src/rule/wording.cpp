@@ -47,6 +47,7 @@ const std::map<std::string, std::string, std::less<>>& openings() {
       {"compile", "Code is compiled or loaded in"},
       {"python-hot-function", "Python time goes to"},
       {"host-work", "Host time goes to"},
+      {"lock-wait", "The step waits for Python's lock while another thread runs"},
       {"node", "The program is held up by"},
       {"overhead", "The profiler itself takes time:"},
       {"garbage-collection", "Python's garbage collector runs in"},

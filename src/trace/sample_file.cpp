@@ -59,14 +59,18 @@ uint32_t SampleWriter::stack(std::span<const uint32_t> frames) {
   return it->second;
 }
 
-void SampleWriter::event(int64_t tid, Ns start, Ns duration, uint32_t stack, SampleState state) {
+void SampleWriter::event(int64_t tid, Ns start, Ns duration, uint32_t stack, SampleState state,
+                         int64_t holder) {
   text_ += 'e';
-  for (const int64_t number :
-       {tid, start, duration, static_cast<int64_t>(stack), static_cast<int64_t>(state)}) {
+  const auto add = [this](int64_t number) {
     char digits[24];
     text_ += '\t';
     text_.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
-  }
+  };
+  for (const int64_t number :
+       {tid, start, duration, static_cast<int64_t>(stack), static_cast<int64_t>(state)})
+    add(number);
+  if (holder != 0) add(holder);
   text_ += '\n';
 }
 

@@ -5,9 +5,12 @@
 //   stallscope-samples 1  PID  RANK  LOCAL_RANK  WORLD_SIZE
 //   f  LINE  FUNCTION  FILE           frame 0, 1, ... in order
 //   a  ADDRESS  MODULE  BUILD_ID      a frame too: the native function that begins there in its
-//   file s  FRAME FRAME ...                stack 0, 1, ...; innermost first e  TID  START_NS
-//   DURATION_NS  STACK  STATE    see sample_state.h c  TIME_NS  NAME  VALUE           a counter of
-//   the process n  TEXT                           a sentence for the report
+//                                     file
+//   s  FRAME FRAME ...                stack 0, 1, ...; innermost first
+//   e  TID  START_NS  DURATION_NS  STACK  STATE [HOLDER]
+//                                     see sample_state.h; with lock-wait, who had the lock
+//   c  TIME_NS  NAME  VALUE           a counter of the process
+//   n  TEXT                           a sentence for the report
 #pragma once
 
 #include <cstdint>
@@ -40,7 +43,9 @@ class SampleWriter {
   /// `address` is in the terms of the module's file.
   uint32_t native(uint64_t address, const std::string& module, const std::string& build_id);
   uint32_t stack(std::span<const uint32_t> innermost_first);
-  void event(int64_t tid, Ns start, Ns duration, uint32_t stack, SampleState state);
+  /// `holder`: the thread that had the interpreter's lock meanwhile; 0 = unknown.
+  void event(int64_t tid, Ns start, Ns duration, uint32_t stack, SampleState state,
+             int64_t holder = 0);
   void counter(Ns time, std::string_view name, double value);
   void note(std::string_view text);
   /// The lines since the last call.

@@ -13,10 +13,11 @@ enum class SampleState : uint8_t {
   waiting,         ///< asleep: for a lock, a file, another process
   delayed,         ///< ready to run, but other threads had the CPUs
   python_delayed,  ///< the same, holding the interpreter's lock
+  lock_wait,       ///< asleep until another thread gives the interpreter's lock away
 };
 
 /// As written to sample files, by SampleState.
-inline constexpr std::string_view kSampleStateNames[] = {"unknown", "python",  "native",
-                                                         "waiting", "delayed", "python-delayed"};
+inline constexpr std::string_view kSampleStateNames[] = {
+    "unknown", "python", "native", "waiting", "delayed", "python-delayed", "lock-wait"};
 
 }  // namespace stallscope

@@ -253,6 +253,47 @@ TEST_CASE("what a function does itself is charged to its line that takes most") 
   CHECK(charged[22] > 0);
 }
 
+TEST_CASE("packages that an installer put beside the program are not the user's own") {
+  const std::string samples = R"lines(
+{"kind":"sample","detail":"python","startUs":500,"stack":["/home/u/vendor/package/inside.py:5 grind","/home/u/train.py:21 update"]}
+{"kind":"sample","detail":"python","startUs":600,"stack":["/home/u/vendor/package/inside.py:5 grind","/home/u/train.py:21 update"]})lines";
+  const auto has_line = [](const RankSummary& summary, uint32_t line) {
+    return std::ranges::any_of(summary.observations, [line](const Observation& row) {
+      return row.kind == "python-hot-function" && row.place.line == line;
+    });
+  };
+  const RankSummary own = ten_steps(samples);
+  CHECK(has_line(own, 5));
+  const RankSummary installed =
+      ten_steps(samples,
+                "{\"kind\":\"environment\",\"python.installed\":\"/home/u/x.py:/home/u/vendor/"
+                "package/\"}\n");
+  CHECK_FALSE(has_line(installed, 5));
+  CHECK(has_line(installed, 21));
+}
+
+TEST_CASE("waiting for Python's lock is told by what the thread that has it runs") {
+  const RankSummary summary = ten_steps(R"lines(
+{"kind":"sample","tid":9,"detail":"python","startUs":400,"durationUs":300,"stack":["/home/u/stats.py:7 histogram","/home/u/stats.py:20 watch"]}
+{"kind":"sample","detail":"lock-wait","startUs":500,"durationUs":200,"wakerTid":9,"stack":["/home/u/train.py:21 update"]}
+{"kind":"sample","detail":"waiting","startUs":700,"durationUs":100,"stack":["/home/u/train.py:22 update"]})lines");
+  const Observation& row = only(summary, "lock-wait");
+  CHECK(row.place.file == "/home/u/stats.py");
+  CHECK(row.place.line == 7);
+  CHECK(row.subject == "histogram");
+  CHECK(row.texts.at("waiting") == "/home/u/train.py:21");
+  CHECK(row.blocked_ns.per_step() == doctest::Approx(200'000));
+}
+
+TEST_CASE("hot lines name the library's function below them, not what it waits in") {
+  const RankSummary summary = ten_steps(R"lines(
+{"kind":"sample","detail":"native","startUs":500,"durationUs":300,"stack":[{"function":"__nanosleep","module":"/lib/libc.so.6","kind":"native"},{"function":"dgesdd_","module":"/v/numpy.libs/libopenblas64_-99b71e71.so","kind":"native"},{"function":"svd","module":"/v/_umath_linalg.cpython-311-x86_64-linux-gnu.so","kind":"native"},{"function":"update","file":"/home/u/train.py","line":21,"kind":"python"}]}
+{"kind":"sample","detail":"python","startUs":800,"durationUs":50,"stack":["/home/u/train.py:21 update"]})lines");
+  const Observation& row = only(summary, "hot-line");
+  CHECK(row.texts.at("native") == "dgesdd_ (libopenblas64_)");
+  CHECK(row.numbers.at("native_fraction") == doctest::Approx(300.0 / 350));
+}
+
 TEST_CASE("operators that each fill a little idle time are one row by part of the step") {
   std::string lines;
   int correlation = 2;
