@@ -1,7 +1,10 @@
 #include "import/merge_profile.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -15,23 +18,36 @@ class Merger {
   Merger(const Trace& from, Trace& into)
       : from_(from), into_(into), stacks_(from.stack_count()), tracks_(from.tracks.size()) {}
 
-  /// All events that `is_wanted`, given with the process in `into` and its time.
-  template <typename Wanted>
-  uint64_t add(Ns realtime_offset, const Wanted& is_wanted) {
-    uint64_t added = 0;
+  /// All events whose process `into` has, at their time there: visit(event, process).
+  template <typename Visit>
+  void each(Ns realtime_offset, const Visit& visit) const {
     for (EventId id = 0; id < from_.size(); ++id) {
       Event event = from_.event(id);
       const std::optional<uint32_t> process = process_of(event.track);
       event.start -= realtime_offset;
-      if (!process || !is_wanted(event, *process)) continue;
-      event.track = track(event.track, *process);
-      event.name = text(event.name);
-      event.stack = stack(event.stack);
-      event.payload = payload(event.payload);
-      into_.add(event);
-      ++added;
+      if (process) visit(event, *process);
     }
-    return added;
+  }
+
+  /// Adds an event that each() gave.
+  void add(Event event, uint32_t process, std::span<const Field> more = {}) {
+    event.track = track(event.track, process);
+    event.name = text(event.name);
+    event.stack = stack(event.stack);
+    event.payload = payload(event.payload);
+    if (!more.empty()) {
+      const auto own = into_.payload(event.payload);
+      std::vector<Field> fields(own.begin(), own.end());
+      for (const Field& field : more) {
+        const auto known = std::ranges::find(fields, field.key, &Field::key);
+        if (known == fields.end())
+          fields.push_back(field);
+        else
+          *known = field;
+      }
+      event.payload = into_.add_payload(fields);
+    }
+    into_.add(event);
   }
 
  private:
@@ -125,21 +141,77 @@ class Announced {
   std::vector<std::vector<std::pair<Ns, Ns>>> intervals_;
 };
 
+/// Backward passes as --annotate marks them, by process. DistributedDataParallel starts the last of
+/// its collectives when the last gradient is there, then waits for all of them and copies what they
+/// gave; only then does the pass return. So the last one's end is known to the time of that copy;
+/// of those before it, nothing is known but that it came no later.
+class BackwardPasses {
+ public:
+  explicit BackwardPasses(const Trace& trace) : passes_(trace.processes.size()) {
+    for (EventId id = 0; id < trace.size(); ++id)
+      if (trace.kinds()[id] == EventKind::range && trace.name(id) == "backward")
+        passes_[trace.tracks[trace.tracks_of_events()[id]].process].emplace_back(trace.starts()[id],
+                                                                                 trace.end(id));
+    for (auto& own : passes_) std::ranges::sort(own);
+  }
+
+  /// The pass that runs at `time`.
+  std::optional<size_t> at(uint32_t process, Ns time) const {
+    const auto& own = passes_[process];
+    const auto after = std::ranges::upper_bound(own, time, {}, &std::pair<Ns, Ns>::first);
+    if (after == own.begin() || time >= std::prev(after)->second) return std::nullopt;
+    return static_cast<size_t>(after - own.begin()) - 1;
+  }
+
+  Ns end(uint32_t process, size_t pass) const { return passes_[process][pass].second; }
+
+ private:
+  std::vector<std::vector<std::pair<Ns, Ns>>> passes_;
+};
+constexpr std::string_view kUntilBackward =
+    "ends when the backward pass returns, which waits for it: no later, and earlier by the copy of "
+    "the gradients at most";
+
 }  // namespace
 
 uint64_t merge_profile(const Trace& profile, Ns realtime_offset, Trace& into) {
-  return Merger(profile, into).add(realtime_offset, [&](const Event& event, uint32_t) {
+  Merger merger(profile, into);
+  uint64_t added = 0;
+  merger.each(realtime_offset, [&](const Event& event, uint32_t process) {
     const std::string_view name = profile.text(event.name);
-    return event.kind != EventKind::range ||
-           step_marker_index(name.data(), name.size()) >= kStepMarkerCount;
+    if (event.kind == EventKind::range &&
+        step_marker_index(name.data(), name.size()) < kStepMarkerCount)
+      return;
+    merger.add(event, process);
+    ++added;
   });
+  return added;
 }
 
 uint64_t merge_collectives(const Trace& list, Ns realtime_offset, Trace& into) {
   const Announced announced(into);
-  return Merger(list, into).add(realtime_offset, [&](const Event& event, uint32_t process) {
-    return event.kind == EventKind::collective && !announced.covers(process, event.start);
+  const BackwardPasses backward(into);
+  Merger merger(list, into);
+  std::vector<std::pair<Event, uint32_t>> wanted;
+  std::map<std::pair<uint32_t, size_t>, Ns> last_start;  // by process and backward pass
+  merger.each(realtime_offset, [&](const Event& event, uint32_t process) {
+    if (event.kind != EventKind::collective || announced.covers(process, event.start)) return;
+    wanted.emplace_back(event, process);
+    if (const auto pass = backward.at(process, event.start))
+      last_start[{process, *pass}] = std::max(last_start[{process, *pass}], event.start);
   });
+  const StringId reason = into.strings.intern(kUntilBackward);
+  for (auto& [event, process] : wanted) {
+    const auto pass = event.duration == 0 ? backward.at(process, event.start) : std::nullopt;
+    if (!pass || event.start != last_start.at({process, *pass})) {
+      merger.add(event, process);
+      continue;
+    }
+    event.duration = backward.end(process, *pass) - event.start;
+    const Field fields[] = {Field::of_integer(kKeyAsync, 0), Field::of_text(kKeyReason, reason)};
+    merger.add(event, process, fields);
+  }
+  return wanted.size();
 }
 
 }  // namespace stallscope

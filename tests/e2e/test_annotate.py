@@ -161,19 +161,23 @@ def test_collectives_of_gloo_ranks(tool, tmp_path):
 
 
 DDP = """
-import torch, torch.distributed as dist
+import json, os, time, torch, torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 torch.manual_seed(0)
 torch.set_num_threads(1)
 dist.init_process_group("gloo")
 model = DistributedDataParallel(torch.nn.Linear(100, 100))
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+ends = set()
 for _ in range(12):
     optimizer.zero_grad()
     loss = model(torch.ones(4, 100)).square().mean()
     loss.backward()  # mark: backward
+    ends.add(model._get_ddp_logging_data().get("backward_comm_time_end", 0))
     optimizer.step()
     dist.all_reduce(loss.detach())
+with open("told%d.json" % dist.get_rank(), "w") as file:
+    json.dump({"offset": time.time_ns() - time.monotonic_ns(), "ends": sorted(ends - {0})}, file)
 dist.destroy_process_group()
 """
 
@@ -184,7 +188,7 @@ def test_collectives_that_the_reducer_starts_without_python(tool, tmp_path):
     program.write_text(DDP)
     port = free_port()
     script = " & ".join(f"RANK={rank} {python} {program}" for rank in (0, 1))
-    tool("run", "-q", "-o", out, "--", "sh", "-c", f"{script} & wait", timeout=120,
+    tool("run", "-q", "-o", out, "--", "sh", "-c", f"{script} & wait", timeout=120, cwd=tmp_path,
          env={"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": "2"})
     events = [json.loads(line) for line in tool("dump", out, "--kind", "collective").stdout.splitlines()]
     line = next(n for n, text in enumerate(DDP.splitlines(), 1) if "# mark: backward" in text)
@@ -195,7 +199,15 @@ def test_collectives_that_the_reducer_starts_without_python(tool, tmp_path):
         buckets = [event for event in mine if event.get("bytes") == 4 * (100 * 100 + 100)
                    and event["detail"] == "all-reduce"]
         assert [event["name"] for event in buckets] == ["gloo:all_reduce"] * 12
-        assert all(event["payload"]["worldSize"] == 2 and event["async"] == 1 for event in buckets)
+        assert all(event["payload"]["worldSize"] == 2 for event in buckets)
+        # The backward pass waits for its last one, whose end is known by that; DistributedDataParallel's own log of
+        # some passes tells when communication ended.
+        assert all(event["async"] == 0 and "backward pass returns" in event["reason"] for event in buckets)
+        told, slack = json.loads((tmp_path / f"told{rank}.json").read_text()), 2_000_000
+        assert told["ends"]
+        for end in (end - told["offset"] for end in told["ends"]):
+            assert any(event["startNs"] - slack <= end <= event["startNs"] + event["durationNs"] + slack
+                       for event in buckets)
         assert all(any(f["file"].endswith("program.py") and f["line"] == line for f in event["stack"])
                    for event in buckets)
         assert sum(event["detail"] == "all-reduce" and event.get("bytes") == 4 for event in mine) == 12
