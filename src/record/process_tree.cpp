@@ -1,8 +1,10 @@
 #include "record/process_tree.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 namespace stallscope {
@@ -22,14 +24,36 @@ std::vector<pid_t> threads_of(pid_t process) {
   return threads;
 }
 
+namespace {
+
+/// A small file of /proc, without a stream's buffers: this runs all the time, for every thread.
+std::string list_of(const std::string& path) {
+  std::string text;
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return text;
+  char piece[4096];
+  for (ssize_t got = 0; (got = ::read(fd, piece, sizeof piece)) > 0;)
+    text.append(piece, static_cast<size_t>(got));
+  ::close(fd);
+  return text;
+}
+
+}  // namespace
+
 std::vector<pid_t> process_tree(pid_t root) {
   constexpr size_t kMostProcesses = 4096;
   std::vector<pid_t> tree = {root};
   for (size_t i = 0; i < tree.size() && tree.size() < kMostProcesses; ++i) {
     const std::string task = "/proc/" + std::to_string(tree[i]) + "/task/";
     for (const pid_t thread : threads_of(tree[i])) {
-      std::ifstream children(task + std::to_string(thread) + "/children");
-      for (pid_t child = 0; children >> child;) tree.push_back(child);
+      const std::string children = list_of(task + std::to_string(thread) + "/children");
+      const char* const end = children.data() + children.size();
+      pid_t child = 0;
+      for (const char* at = children.data(); at < end;) {
+        const auto number = std::from_chars(at, end, child);
+        if (number.ec == std::errc()) tree.push_back(child);
+        at = number.ptr + 1;
+      }
     }
   }
   return tree;

@@ -145,10 +145,16 @@ bool SampledProcess::take_stack(Thread& thread) {
 }
 
 uint32_t SampledProcess::whole_stack(Thread& thread, const CpuUse& use, Ns now, bool ask_native) {
+  const bool asleep = use.known && use.on_cpu_ns == 0;
+  const bool asked = thread.native.asked != 0;
   const std::span<const NativeFunction> functions =
-      use.known && use.on_cpu_ns == 0
-          ? native_.asleep(thread.thread.tid, thread.native, thread.instruction, now, ask_native)
-          : native_.running(thread.native, thread.instruction, now);
+      asleep ? native_.asleep(thread.thread.tid, thread.native, thread.instruction, now, ask_native)
+             : native_.running(thread.native, thread.instruction, now);
+  if (!asleep && asked) {
+    NativeAnswers& answers = native_answers_[thread.instruction];
+    ++answers.asked;
+    answers.named += functions.empty() ? 0 : 1;
+  }
   const auto python = known_stacks_.find(thread.frames_hash);
   if (functions.empty() || python == known_stacks_.end()) return thread.stack;
   uint64_t hash = thread.frames_hash;
@@ -179,6 +185,7 @@ size_t SampledProcess::sample(Ns now, Ns longest, bool ask_native) {
   constexpr size_t kMostStacks = 20'000;
   if (known_stacks_.size() >= kMostStacks) known_stacks_.clear();
   if (whole_stacks_.size() >= kMostStacks) whole_stacks_.clear();
+  if (native_answers_.size() >= kMostStacks) native_answers_.clear();
   for (auto& [tid, thread] : threads_) {
     const CpuUse use = cpu_use(thread);
     if (thread.seen && thread.has_stack) {
@@ -194,7 +201,7 @@ size_t SampledProcess::sample(Ns now, Ns longest, bool ask_native) {
       thread.has_stack = take_stack(thread);
       thread.has_lock = stacks_.lock_holder().value_or(thread.thread.state) == thread.thread.state;
       native_.ran(thread.native);
-      if (ask_native && thread.has_stack)
+      if (ask_native && thread.has_stack && native_answers_[thread.instruction].worth_asking())
         native_.ask(tid, thread.native, clock_now(CLOCK_MONOTONIC));
     }
     look_for_lock(thread, has_run);

@@ -54,6 +54,17 @@ class SampledProcess {
     bool has_stack = false;
     NativeLook native;
   };
+  /// What asking for native functions at a Python instruction has given.
+  struct NativeAnswers {
+    uint32_t asked = 0, named = 0;
+    /// Most instructions of a busy program call nothing outside the interpreter, and asking
+    /// interrupts the CPU that runs it: those that never gave a name are asked seldom.
+    bool worth_asking() {
+      constexpr uint32_t kTries = 6, kSeldom = 8;
+      return named > 0 || asked < kTries || ++skipped % kSeldom == 0;
+    }
+    uint32_t skipped = 0;
+  };
   /// What the kernel's scheduler says of a thread since the last look.
   struct CpuUse {
     bool known = false;
@@ -85,6 +96,7 @@ class SampledProcess {
   std::map<pid_t, Thread> threads_;
   std::unordered_map<uint64_t, KnownStack> known_stacks_;
   std::unordered_map<uint64_t, uint32_t> whole_stacks_;
+  std::unordered_map<uint64_t, NativeAnswers> native_answers_;  ///< by instruction
   std::map<std::pair<const NativeModule*, uint64_t>, uint32_t> native_frames_;
 };
 
