@@ -9,7 +9,7 @@ namespace stallscope {
 namespace {
 
 /// Changes whenever analysis or this layout does.
-constexpr std::string_view kFormat = "facts-2";
+constexpr std::string_view kFormat = "facts-3";
 
 class Writer {
  public:
@@ -95,7 +95,7 @@ void describe(Io& io, T& v) {
     io(v.function), io(v.parent), io(v.first_line), io(v.last_line), io(v.optimizer_step),
         io(v.backward);
     io(v.over_parameters), io(v.over_optimizers), io(v.over_batches), io(v.comprehension),
-        io(v.seldom);
+        io(v.runs_model), io(v.seldom);
   } else if constexpr (std::is_same_v<Plain, CallFacts>) {
     io(v.name), io(v.form), io(v.function), io(v.loop), io(v.line), io(v.guards), io(v.receiver),
         io(v.arguments);

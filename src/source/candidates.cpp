@@ -163,7 +163,8 @@ class Collector {
         !is_model_name(last_component(ast_.slice(object))))
       return likely(Kind::batch, kLoaded);
     if (value.kind == Kind::unknown && (method == "to" || method == "cuda") &&
-        is_batch_name(root) && (!forward || contains_any(root, {"batch", "data"})))
+        ((is_batch_name(root) && (!forward || contains_any(root, {"batch", "data"}))) ||
+         is_of_step_loop(id, root)))
       return likely(Kind::batch, kLoaded);
     return value;
   }
@@ -200,6 +201,22 @@ class Collector {
       }
     }
     return name;
+  }
+
+  /// Whether `name` is what a loop with a training step in it takes each time.
+  bool is_of_step_loop(NodeId id, std::string_view name) const {
+    if (name.empty()) return false;
+    for (uint32_t at = file_.outline.loop_of[id]; at != kNone; at = facts_.loops[at].parent) {
+      const LoopFacts& loop = facts_.loops[at];
+      if ((!loop.backward && !loop.optimizer_step) || loop.over_parameters || loop.over_optimizers)
+        continue;
+      const NodeId target = ast_.child(file_.outline.loops[at], Role::left);
+      if (target == kNoNode) continue;
+      for (NodeId part = target; part < ast_[target].end; ++part) {
+        if (ast_[part].kind == K::name && ast_[part].text == name) return true;
+      }
+    }
+    return false;
   }
 
   bool has_keyword(NodeId call, std::string_view name) const {
@@ -240,13 +257,21 @@ class Collector {
             contains_any(name, {"auc", "f1", "accuracy", "precision", "recall", "r2"}));
   }
 
+  /// Whether a call is of a library that works on the host alone.
+  bool is_host_library(NodeId call) const {
+    const Dotted& path = file_.names.resolve(ast_.child(call, Role::callee));
+    return path.imported && path.path.starts_with("scipy.stats");
+  }
+
   /// Guards that do not come from conditions: where a value is kept.
   uint32_t place_guards(NodeId id) const {
     uint32_t guards = 0;
     const FunctionFacts& function = facts_.functions[file_.outline.function_of[id]];
     if ((function.flags & kCachedFunction) != 0) guards |= kGuardCached;
     if (function.name.ends_with("_cpu")) guards |= kGuardCpuBranch;
-    if (is_environment_value(id)) guards |= kGuardEnvironment;
+    if (is_environment_value(id) ||
+        contains_any(function.class_name, {"envrunner", "vectorenv", "vecenv"}))
+      guards |= kGuardEnvironment;
     for (NodeId at = ast_[id].parent; at != kNoNode; at = ast_[at].parent) {
       const Node& node = ast_[at];
       if (node.kind == K::call) {
@@ -254,7 +279,8 @@ class Collector {
         if (name == "register_buffer" || name == "Parameter" || name == "register_parameter")
           guards |= kGuardCached;
         if (at != id && name.ends_with("_cpu")) guards |= kGuardCpuBranch;
-        if (at != id && wants_host_values(name)) guards |= kGuardCheckpoint;
+        if (at != id && (wants_host_values(name) || is_host_library(at)))
+          guards |= kGuardCheckpoint;
       }
       if (node.kind == K::assign && ast_.child(at, Role::left) != kNoNode) {
         NodeId left = ast_.child(at, Role::left);

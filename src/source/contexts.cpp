@@ -177,8 +177,9 @@ void Contexts::seed() {
     if ((f.flags & kJitCompiled) != 0) bits_[id] |= kInJit;
     if (whole_step_[id] == 0) {
       if ((f.flags & kEvalFunction) != 0 || eval_entry) bits_[id] |= kInEval;
-      // What nobody is seen to call, and that has no loop of its own, may be called for each batch.
-      if (eval_entry || !(is_called(id) || has_loop(id) || is_whole_evaluation(f.name)))
+      // What steps call too by its name, and nobody is seen to call, may be called for each batch.
+      if (eval_entry || ((f.flags & kWeakRole) != 0 &&
+                         !(is_called(id) || has_loop(id) || is_whole_evaluation(f.name))))
         bits_[id] |= kEvalLoop;
       if ((f.flags & kInferenceFunction) != 0) bits_[id] |= kInInference;
       if ((f.flags & kCheckpointFunction) != 0) bits_[id] |= kInCheckpoint;
@@ -231,9 +232,8 @@ bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
       return (from & bit) != 0 && !in_step_loop && (!named || (bits_[edge.to] & bit) != 0);
     case kEvalLoop: {
       if (call.form == CallForm::reference) return false;
-      const bool loops =
-          call.loop != kNone && !graph_.file(edge.from).loops[call.loop].comprehension;
-      return (from & kEvalLoop) != 0 || ((from & kInEval) != 0 && loops);
+      return (from & kEvalLoop) != 0 ||
+             ((from & kInEval) != 0 && is_batch_loop(edge.from, call.loop));
     }
     case kOutside:
       // What a function runs besides its step loop; references may be called from anywhere.
@@ -271,6 +271,15 @@ bool Contexts::has_loop(FunctionId id) const {
   return std::ranges::any_of(graph_.file(id).loops, [&](const LoopFacts& loop) {
     return loop.function == graph_.index_in_file(id) && !loop.comprehension;
   });
+}
+
+bool Contexts::is_batch_loop(FunctionId id, uint32_t loop) const {
+  const FileFacts& file = graph_.file(id);
+  for (uint32_t at = loop; at != kNone; at = file.loops[at].parent) {
+    const LoopFacts& l = file.loops[at];
+    if (!l.comprehension && (l.over_batches || l.runs_model)) return true;
+  }
+  return false;
 }
 
 bool Contexts::only_runs_steps(FunctionId id) const {

@@ -42,6 +42,8 @@ class Contexts {
   bool is_called(FunctionId id) const;
   /// Whether it has a loop of statements.
   bool has_loop(FunctionId id) const;
+  /// Whether `loop`, or one around it, takes a batch each time: from a loader, or for a model.
+  bool is_batch_loop(FunctionId id, uint32_t loop) const;
   /// The step loop that holds `loop`, or kNone.
   uint32_t step_loop(FunctionId function, uint32_t loop) const;
 

@@ -96,6 +96,11 @@ class Collector {
     if (ast_[callee].kind != K::name && ast_[callee].kind != K::attribute) return;
     const Evidence found = evidence(id, callee);
     if (found != Evidence::none) note(found, function, loop);
+    if (is_model_name(ast_[callee].text) || ast_[callee].text == "forward") {
+      // A while loop runs it on its own output: it generates.
+      for (uint32_t at = loop; at != kNone; at = facts_.loops[at].parent)
+        facts_.loops[at].runs_model |= ast_[outline_.loops[at]].kind == K::for_;
+    }
 
     if (ast_.grammar == Grammar::cuda) bound(id, callee);
 

@@ -37,6 +37,7 @@ enum FunctionFlag : uint32_t {
   kReturnsInterval = 1u << 11,  ///< answers "is it time to log?"
   kMainFunction = 1u << 12,
   kReferenced = 1u << 13,         ///< handed on as a value somewhere
+  kFollowsDevice = 1u << 16,      ///< works on the device of what it is given
   kInferenceFunction = 1u << 15,  ///< generates, predicts, shows: its caller wants host values
   kWeakRole = 1u << 14,           ///< its name says init or eval, but steps call such functions too
 };
@@ -61,6 +62,7 @@ struct LoopFacts {
   bool over_parameters = false;
   bool over_optimizers = false;
   bool over_batches = false;  ///< runs over what a loader yields
+  bool runs_model = false;    ///< calls a model in its body
   bool comprehension = false;
   bool seldom = false;  ///< its head names epochs or evaluations
 };

@@ -195,6 +195,10 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
   if (out.context == "library" && clause.on && subject.certainty == Certainty::unknown &&
       candidate.loop == kNone)
     return false;
+  // Nor where an evaluation reads what may be anything.
+  if (clause.on && subject.certainty == Certainty::unknown &&
+      std::ranges::find(out.guards, "evaluation-only") != out.guards.end())
+    return false;
   const SourceRule& rule = rules_->rules()[candidate.rule];
   out.rule_id = rule.id;
   out.file = facts.path;
@@ -218,8 +222,7 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
   return true;
 }
 
-/// Whether an evaluation comes here once, and not for each batch: outside the loops of a
-/// function that has some, or that is called outside of them.
+/// Whether an evaluation comes here once, or nothing tells that it comes for each batch.
 bool SourceIndex::once_in_evaluation(FunctionId function, const Candidate& candidate,
                                      uint16_t bits) const {
   const FileFacts& file = graph_->file(function);
@@ -237,8 +240,7 @@ bool SourceIndex::once_in_evaluation(FunctionId function, const Candidate& candi
   if ((bits & kEvalLoop) != 0) return false;
   // A rule about a loop inside the step wants one inside the loop over batches.
   if (candidate.in_inner_loop && around < 2) return true;
-  if (around > 0) return false;
-  return contexts_->has_loop(function) || contexts_->is_called(function);
+  return !contexts_->is_batch_loop(function, candidate.loop);
 }
 
 bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
@@ -279,6 +281,8 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     return true;
   }
   if ((bits & kInForward) != 0 && wants(Context::forward)) {
+    // inference.py, postprocessing.py: modules that make something of a trained model's output.
+    if (is_inference_path(files_[file]->path)) return false;
     out.context = "forward";
     out.context_chain = contexts_->chain(function, candidate.loop, kInForward);
     return true;
@@ -302,13 +306,14 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     // A C++ program is seen as a whole: what its step does not reach does not run in it.
     if (files_[file]->language != "python" && !wants(Context::library)) return false;
     // synchronize() is for its callers to answer for.
-    if (is_wait_name(facts.name)) return false;
+    if (is_wait_name(facts.name) || is_report_name(facts.name)) return false;
     // make_shard_fns() hands out functions for setting up.
     if ((facts.flags & kNested) != 0 && facts.parent != kNone &&
         (files_[file]->functions[facts.parent].flags & (kInitFunction | kCheckpointFunction)) != 0)
       return false;
     // A loader's module may still be where the trainer's batches are moved.
-    if (is_host_side_path(files_[file]->path) &&
+    const bool follows = (facts.flags & kFollowsDevice) != 0 && is_data_path(files_[file]->path);
+    if (is_host_side_path(files_[file]->path) && !follows &&
         (is_beside_path(files_[file]->path) ? !hands_on_batches(files_[file]->path, facts.name)
                                             : !moves_data(facts.name)))
       return false;

@@ -60,10 +60,12 @@ class Conditions {
                kNoNode;
   }
   /// `num_params < chunk_size`, `length == 1`: such names are Python numbers nearly everywhere.
+  /// What is compared with a list is one.
   bool compares_sizes(NodeId id) const {
     for (NodeId c : children(file_.ast, id)) {
       const K kind = file_.ast[c].kind;
-      if ((kind == K::name || kind == K::attribute) && is_count_name(file_.ast[c].text))
+      if (kind == K::list ||
+          ((kind == K::name || kind == K::attribute) && is_count_name(file_.ast[c].text)))
         return true;
     }
     return false;

@@ -36,6 +36,7 @@ class Builder {
       out_.function_of[id] = at.function;
       out_.loop_of[id] = at.loop;
       const Node& node = ast_[id];
+      if (node.kind == K::attribute) note_device(id, at.function);
       if (node.kind == K::class_) {
         stack.push_back({node.end, at.function, kNone, add_class(id)});
       } else if (node.kind == K::function) {
@@ -48,6 +49,10 @@ class Builder {
         out_.loop_of[id] = loop;
         stack.push_back({node.end, at.function, loop, kNone});
       }
+    }
+    for (FunctionFacts& f : facts_.functions) {
+      if (is_data_class(f.class_name) && (f.flags & (kForward | kFollowsDevice)) == 0)
+        f.flags |= kInitFunction;
     }
     return std::move(out_);
   }
@@ -79,8 +84,10 @@ class Builder {
     loop.over_parameters = runs_over_parameters(ast_, id);
     NodeId over = ast_.child(id, Role::right);
     loop.over_optimizers = over != kNoNode && contains_any(ast_.slice(over), {"optim"});
-    loop.over_batches = over != kNoNode && ast_[id].kind == K::for_ &&
-                        is_loader_name(ast_.slice(over).substr(0, 80));
+    if (over != kNoNode && ast_[id].kind == K::for_) {
+      const std::string_view text = ast_.slice(over).substr(0, 80);
+      loop.over_batches = is_loader_name(text) || (!loop.seldom && contains_any(text, {"pbar"}));
+    }
     facts_.loops.push_back(loop);
     out_.loops.push_back(id);
     return static_cast<uint32_t>(out_.loops.size() - 1);
@@ -144,11 +151,24 @@ class Builder {
                  out.class_name.ends_with("Loss");
     out.flags |= role_flags(out.name, of_module, !out.class_name.empty());
     if (is_timing_class(out.class_name)) out.flags |= kTestFunction;
-    if (is_data_class(out.class_name) && (out.flags & kForward) == 0) out.flags |= kInitFunction;
+    if (contains_any(out.class_name, {"validator", "evaluator"}) && (out.flags & kForward) == 0)
+      out.flags = (out.flags | kEvalFunction) & ~static_cast<uint32_t>(kWeakRole);
+    if (contains_any(out.class_name, {"stoppingcriteria", "logitsprocessor"}))
+      out.flags |= kInferenceFunction;
     facts_.functions.push_back(std::move(out));
     out_.functions.push_back(id);
     out_.class_of.push_back(klass);
     return static_cast<uint32_t>(out_.functions.size() - 1);
+  }
+
+  /// x.device in a function that is given x.
+  void note_device(NodeId id, uint32_t function) {
+    if (ast_[id].text != "device") return;
+    const NodeId object = ast_.child(id, Role::object);
+    FunctionFacts& f = facts_.functions[function];
+    if (object != kNoNode && ast_[object].kind == K::name && ast_[object].text != "self" &&
+        std::ranges::find(f.parameters, ast_[object].text) != f.parameters.end())
+      f.flags |= kFollowsDevice;
   }
 
   /// Whether a class is an operation of its own: torch.autograd.Function.

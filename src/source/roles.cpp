@@ -169,6 +169,7 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
     flags |= kCheckpointFunction;
   }
   if (has_word(text, {"debug"})) flags |= kTestFunction;
+  if (text.ends_with("_convert")) flags |= kInitFunction;
   if (!method && (text.ends_with("_init") || text.ends_with("_init_"))) flags |= kInitFunction;
   if (contains_any(text, {"timeit", "microbench", "time_sync", "sync_time"}) || text == "warmup" ||
       text == "warm_up")
@@ -198,9 +199,10 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
   // A name that says both (train_and_eval, training_step) is judged by what it does.
   if (has_word(text,
                {"train", "training", "fit", "step", "loss", "backward", "forward", "optimize"}) &&
-      !starts_with_any(text, {"eval", "valid", "test", "val_", "predict", "save", "load", "build",
-                              "setup", "create", "make_", "init", "configure", "plot", "visuali",
-                              "draw_", "show_", "jit_"})) {
+      !starts_with_any(text,
+                       {"eval",    "valid",     "test", "val_",    "on_eval", "on_val", "on_test",
+                        "predict", "save",      "load", "build",   "setup",   "create", "make_",
+                        "init",    "configure", "plot", "visuali", "draw_",   "show_",  "jit_"})) {
     flags &= ~static_cast<uint32_t>(kEvalFunction | kCheckpointFunction | kInitFunction |
                                     kInferenceFunction);
   }
@@ -277,8 +279,9 @@ bool is_count_name(std::string_view name) {
 }
 
 bool is_loader_name(std::string_view name) {
-  return contains_any(name, {"loader", "train_dl", "val_dl", "dataiter", "data_iter", "batches",
-                             "train_iter", "batch_iter", "iterator", "_dl", "train_set_iter"}) &&
+  return contains_any(
+             name, {"loader", "train_dl", "val_dl", "dataiter", "data_iter", "batches",
+                    "train_iter", "batch_iter", "dl_iter", "iterator", "_dl", "train_set_iter"}) &&
          !contains_any(name, {"module", "model"});
 }
 
@@ -329,6 +332,10 @@ bool is_data_class(std::string_view name) {
          !contains_any(name, {"transformer", "logitsprocessor", "attn", "attention"});
 }
 
+bool is_report_name(std::string_view name) {
+  return has_word(lower(name), {"log", "logging", "report", "metrics", "summary", "print"});
+}
+
 bool is_timing_class(std::string_view name) {
   return contains_any(name, {"timer", "profiler", "stopwatch", "benchmark", "tracemalloc"});
 }
@@ -360,22 +367,31 @@ bool path_has_word(std::string_view path, const std::array<std::string_view, N>&
 }
 
 /// Shows, serves, converts or prepares data: no part of training, nor of evaluation in it.
-constexpr std::array<std::string_view, 64> kBesideWords = {
-    "calculator",    "calculators", "translate",     "beam",          "infer",         "serve",
-    "viewer",        "hub",         "vis",           "viz",           "visualization", "visualizer",
-    "visualizers",   "visualize",   "plot",          "plots",         "plotting",      "demo",
-    "demos",         "tokenizer",   "tokenizers",    "tokenization",  "dataset",       "datasets",
-    "data",          "dataloader",  "dataloading",   "processor",     "processing",    "sampler",
-    "samplers",      "preprocess",  "preprocessing", "convert",       "converter",     "converters",
-    "conversion",    "export",      "exporters",     "onnx",          "inference",     "generate",
-    "generation",    "cli",         "deploy",        "deployment",    "serving",       "server",
-    "api",           "webui",       "gui",           "app",           "gradio",        "serialize",
-    "serialization", "notebooks",   "docs",          "install",       "setup",         "download",
-    "debug",         "tutorials",   "postprocess",   "postprocessing"};
+constexpr std::array<std::string_view, 65> kBesideWords = {
+    "calculator",    "calculators",  "translate",     "beam",
+    "infer",         "serve",        "viewer",        "hub",
+    "vis",           "viz",          "visualization", "visualizer",
+    "visualizers",   "visualize",    "plot",          "plots",
+    "plotting",      "demo",         "demos",         "tokenizer",
+    "tokenizers",    "tokenization", "dataset",       "datasets",
+    "data",          "dataloader",   "dataloading",   "processor",
+    "processing",    "sampler",      "samplers",      "preprocess",
+    "preprocessing", "convert",      "converter",     "converters",
+    "conversion",    "export",       "exporters",     "onnx",
+    "inference",     "generate",     "generation",    "cli",
+    "deploy",        "deployment",   "serving",       "server",
+    "api",           "webui",        "gui",           "app",
+    "gradio",        "serialize",    "serialization", "notebooks",
+    "docs",          "install",      "setup",         "download",
+    "debug",         "tutorials",    "postprocess",   "postprocessing",
+    "merge"};
 /// Of these, where batches are made and moved.
 constexpr std::array<std::string_view, 10> kDataWords = {
     "dataset", "datasets",  "data",       "dataloader", "dataloading",
     "sampler", "processor", "processing", "preprocess", "preprocessing"};
+/// Of these, what is made of a trained model's output.
+constexpr std::array<std::string_view, 3> kInferenceWords = {"inference", "postprocess",
+                                                             "postprocessing"};
 constexpr std::array<std::string_view, 10> kAfterWords = {
     "checkpoint", "checkpoints", "checkpointing", "eval",     "evals",
     "evaluation", "evaluators",  "evaluator",     "commands", "scripts"};
@@ -384,6 +400,10 @@ constexpr std::array<std::string_view, 10> kAfterWords = {
 
 bool is_beside_path(std::string_view path) {
   return path_has_word(path, kBesideWords);
+}
+
+bool is_inference_path(std::string_view path) {
+  return path_has_word(path, kInferenceWords);
 }
 
 bool is_data_path(std::string_view path) {

@@ -63,8 +63,15 @@ bool is_timing_class(std::string_view name);
 /// Whether a function of this name moves a batch to the device.
 bool moves_data(std::string_view function);
 
+/// Whether a function of this name tells people how training goes: what nobody is seen to call does
+/// so now and then.
+bool is_report_name(std::string_view name);
+
 /// Whether a file's path says that it shows, serves, converts or prepares data.
 bool is_beside_path(std::string_view path);
+
+/// Whether a file's path says that it uses a trained model.
+bool is_inference_path(std::string_view path);
 
 /// Whether a file's path says that batches are made or moved there.
 bool is_data_path(std::string_view path);

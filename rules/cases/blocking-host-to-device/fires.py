@@ -33,3 +33,19 @@ class Strategy:
         mbatch = self.mbatch
         for i in range(len(mbatch)):
             mbatch[i] = mbatch[i].to(self.device)  # expect: blocking-host-to-device
+
+
+def run_epoch(model, progress, optimizer, device):
+    for index, sources in enumerate(progress):
+        sources = sources.to(device)  # expect: blocking-host-to-device
+        loss = model(sources).mean()
+        loss.backward()
+        optimizer.step()
+
+
+def fit_from(model, dl_iter, optimizer, device):
+    while True:
+        wave, = next(dl_iter)
+        wave = wave.to(device)  # expect: blocking-host-to-device
+        model(wave).mean().backward()
+        optimizer.step()

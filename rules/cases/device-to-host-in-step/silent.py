@@ -1,3 +1,4 @@
+import scipy.stats
 import torch
 
 
@@ -34,3 +35,8 @@ class Hash(torch.nn.Module):
         else:
             out = self.kernel_on_host(x.int().cpu())
         return out
+
+
+class Student(torch.distributions.Distribution):
+    def cdf(self, value):
+        return torch.tensor(scipy.stats.t.cdf(value.detach().cpu().numpy(), 3))

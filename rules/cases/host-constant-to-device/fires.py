@@ -21,3 +21,8 @@ def train(model, loader, optimizer):
         clip(model.parameters(), 1.0)
         optimizer.step()
         empty = torch.FloatTensor([0]).cuda()  # expect: host-constant-to-device
+
+
+class AnchorSampler:
+    def __call__(self, boxes):
+        return boxes * torch.tensor([1.0, 0.5], device=boxes.device)  # expect: host-constant-to-device

@@ -79,3 +79,11 @@ class Ppo:
 
     def after_batch_of_updates(self):
         self.controller.update(self.mean_kl.item())  # expect: item-in-step
+
+
+def evaluate_batches(model, data, device):
+    total = 0.0
+    for x, y in data:
+        loss = torch.nn.functional.mse_loss(model(x), y)
+        total += loss.item()  # expect: item-in-step
+    return total

@@ -27,3 +27,11 @@ class Scale(torch.nn.Module):
         if options.kl > 0.1:
             x = x * steps
         return self.layers[name](x)
+
+
+class Aspects(torch.nn.Module):
+    def forward(self, docs):
+        found = self.extract(docs)
+        if sum(found, []) == []:
+            return found
+        return self.score(found)
