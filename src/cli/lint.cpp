@@ -123,7 +123,7 @@ size_t step_lines(const SourceAnalysis& source) {
 /// What could not be read of the chosen files: those skipped, and those of
 /// which a smaller share than `least` could be parsed.
 std::vector<std::string> reading_notes(const SourceAnalysis& source, double least) {
-  std::vector<std::string> out;
+  std::vector<std::string> out = source.index.notes();
   for (const auto& file : source.index.files()) {
     if (!std::ranges::binary_search(source.project.chosen, file->path)) continue;
     if (!file->note.empty()) out.push_back(file->path + ": " + file->note);
@@ -308,6 +308,9 @@ const RegisterCommand registration({
           ->type_name("PATH");
       app.add_option("--max-file-size", options->settings.max_file_mb, "Skip larger files, in MB")
           ->capture_default_str();
+      app.add_option("--libclang", options->settings.libclang,
+                     "Types of C++: auto, off or the library's path (default: auto)")
+          ->type_name("auto|off|PATH");
       app.add_flag("--no-cache", options->no_cache, "Neither read nor write .stallscope-cache");
       app.add_flag("--timings", options->timings, "Say where the time of reading files went");
       app.add_flag("--statistics", options->statistics, "Count findings by rule");

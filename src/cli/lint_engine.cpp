@@ -45,6 +45,7 @@ Result<Config> settings_of(LintSettings& settings) {
   append(settings.ignore, config->ignore);
   if (settings.select.empty()) settings.select = config->select;
   if (settings.baseline.empty()) settings.baseline = config->baseline;
+  if (settings.libclang.empty()) settings.libclang = config->libclang;
   if (settings.fail_on.empty() && config->fail_on) settings.fail_on = to_string(*config->fail_on);
   return config;
 }
@@ -98,6 +99,7 @@ Status find_all(const LintSettings& settings, Linted& out) {
   analysis.times = settings.times;
   analysis.max_file_bytes = settings.max_file_mb << 20;
   analysis.given = settings.given;
+  analysis.libclang = settings.libclang;
   auto source = analyze_source(settings.paths, out.rules, analysis);
   if (!source) return source.error();
   out.source = std::move(*source);

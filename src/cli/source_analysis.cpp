@@ -67,6 +67,17 @@ Result<IndexOptions> index_options() {
   return out;
 }
 
+ClangOptions clang_options(const std::string& root, const std::string& libclang) {
+  ClangOptions out;
+  // Without its stubs an installation has no types either.
+  const auto stubs = data_path("stubs");
+  out.on = libclang != "off" && stubs;
+  if (stubs) out.stubs = *stubs;
+  if (libclang != "auto") out.library = libclang;
+  out.root = root;
+  return out;
+}
+
 Result<SourceAnalysis> analyze_source(const std::vector<std::string>& paths,
                                       std::span<const Rule> rules,
                                       const SourceAnalysisOptions& options) {
@@ -96,6 +107,7 @@ Result<SourceAnalysis> analyze_source(const std::vector<std::string>& paths,
   if (options.cache)
     index.cache_folder =
         cache_folder(options.cache_root.empty() ? out.project.root : options.cache_root);
+  index.clang = clang_options(out.project.root, options.libclang);
   out.index = SourceIndex::build(out.project.inputs, compiled.value(), index);
   out.facts = out.index.facts();
   std::erase_if(out.facts, [&](const SourceFact& fact) {

@@ -21,6 +21,7 @@ struct SourceAnalysisOptions {
   uint64_t max_file_bytes = 4u << 20;
   /// Texts by path, taken instead of what is on disk. When there are any, only they are chosen.
   std::map<std::string, std::string> given;
+  std::string libclang;  ///< "auto" (or empty), "off" or a path
 };
 
 struct SourceAnalysis {
@@ -32,8 +33,11 @@ struct SourceAnalysis {
 /// The source conditions of `rules`, ready to match.
 Result<RuleSet> compile_source_rules(std::span<const Rule> rules);
 
-/// How to index, with the entry points of frameworks; no cache.
+/// How to index, with the entry points of frameworks; no cache, and no types of C++.
 Result<IndexOptions> index_options();
+
+/// How to find the types of C++ below `root`. `libclang`: as in SourceAnalysisOptions.
+ClangOptions clang_options(const std::string& root, const std::string& libclang);
 
 /// Analyses the project that `paths` belong to.
 Result<SourceAnalysis> analyze_source(const std::vector<std::string>& paths,

@@ -15,9 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 11> kKeys = {
+constexpr std::array<std::string_view, 12> kKeys = {
     "extends",  "rules",      "select",   "ignore",   "exclude", "fail-on",
-    "baseline", "severities", "path-map", "per-path", "check"};
+    "baseline", "severities", "path-map", "per-path", "check",   "libclang"};
 constexpr std::array<std::string_view, 5> kSeverities = {"critical", "high", "medium", "low",
                                                          "info"};
 constexpr size_t kDeepestExtends = 8;
@@ -63,6 +63,10 @@ class ConfigReader {
     if (root_["fail-on"]) config_.fail_on = severity(root_["fail-on"], "fail-on");
     if (root_["baseline"])
       config_.baseline = beside(yaml_text(file_, root_["baseline"], "baseline"));
+    if (root_["libclang"]) {
+      const std::string said = yaml_text(file_, root_["libclang"], "libclang");
+      config_.libclang = said == "auto" || said == "off" ? said : beside(said);
+    }
     read_severities(root_["severities"], config_.severities);
     read_path_map();
     read_per_path();
@@ -115,6 +119,7 @@ class ConfigReader {
     append(config_.exclude, base.exclude);
     if (base.fail_on) config_.fail_on = base.fail_on;
     if (!base.baseline.empty()) config_.baseline = base.baseline;
+    if (!base.libclang.empty()) config_.libclang = base.libclang;
     for (const auto& [id, value] : base.severities) config_.severities[id] = value;
     config_.path_map.insert(config_.path_map.end(), base.path_map.begin(), base.path_map.end());
     config_.per_path.insert(config_.per_path.end(), base.per_path.begin(), base.per_path.end());

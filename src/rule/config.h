@@ -8,6 +8,7 @@
 //   exclude: ["third_party/**"]       # globs of files that are not linted
 //   fail-on: high
 //   baseline: stallscope-baseline.json
+//   libclang: auto                    # types of C++: auto, off or the library's path
 //   severities: {explicit-sync: medium}
 //   path-map: {/workspace: .}
 //   per-path:
@@ -66,6 +67,7 @@ struct Config {
   std::vector<std::string> select, ignore, exclude;
   std::optional<Severity> fail_on;
   std::string baseline;  ///< path; empty = none
+  std::string libclang;  ///< "auto", "off" or a path; empty = not said
   std::map<std::string, Severity> severities;
   std::vector<std::pair<std::string, std::string>> path_map;
   std::vector<PathSettings> per_path;

@@ -97,7 +97,7 @@ enum class Role : uint8_t {
 struct Node {
   NodeKind kind = NodeKind::other;
   Role role = Role::none;
-  uint16_t column = 0;  ///< 1-based
+  uint16_t column = 0;  ///< 1-based; 0 = what a macro hides: it has its text, and no place
   NodeId parent = kNoNode, first_child = kNoNode, next = kNoNode;
   NodeId end = 0;  ///< one past the last node of this subtree: nodes are in pre-order
   uint32_t first_byte = 0, last_byte = 0;
@@ -128,6 +128,7 @@ struct Ast {
   NodeId function_of(NodeId id) const;
   bool inside(NodeId id, NodeId of) const { return id >= of && id < nodes[of].end; }
   std::string_view slice(NodeId id) const {
+    if (nodes[id].column == 0 && id != 0) return nodes[id].text;
     return source.substr(nodes[id].first_byte, nodes[id].last_byte - nodes[id].first_byte);
   }
   /// The statement that `id` is part of.

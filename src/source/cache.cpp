@@ -113,7 +113,7 @@ void describe(Io& io, T& v) {
         io(v.has_suppressions);
     io(v.lines_of_cells), io(v.functions), io(v.loops), io(v.calls), io(v.classes),
         io(v.dependencies);
-    io(v.aliases), io(v.imports), io(v.bound), io(v.candidates);
+    io(v.aliases), io(v.imports), io(v.bound), io(v.hiding_macros), io(v.candidates);
   } else {
     io(v.first), io(v.second);
   }

@@ -88,6 +88,11 @@ class Collector {
           return is_call_of(file_, id, n);
         });
     if (call) {
+      // item() of the program's own class is not the library's.
+      const NodeId callee = ast_.child(id, Role::callee);
+      const NodeId object =
+          ast_[callee].kind == K::attribute ? ast_.child(callee, Role::object) : kNoNode;
+      if (object != kNoNode && file_.inference.is_own_object(object)) return;
       if (applies(clause)) consider(clause, id, {}, nullptr);
       return;
     }

@@ -123,7 +123,9 @@ struct FileFacts {
   std::vector<std::pair<std::string, std::string>> aliases;  ///< step = jit(train_step)
   std::vector<std::pair<std::string, std::string>> imports;  ///< bound name -> path
   std::vector<std::string> bound;  ///< C++ functions that this file hands to Python
+  std::vector<std::string> hiding_macros;  ///< macros of C++ whose bodies call what rules are about
   std::vector<Candidate> candidates;
+  bool typed = false;  ///< C++: libclang's types were used; never so in the cache
 };
 
 }  // namespace stallscope

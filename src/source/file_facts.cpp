@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "source/candidates.h"
 #include "source/evidence.h"
+#include "source/macro_calls.h"
 #include "source/roles.h"
 #include "source/settings.h"
 
@@ -55,8 +56,14 @@ std::string_view language_of_file(std::string_view path) {
   return is_settings_file(path) ? "config" : std::string_view();
 }
 
+std::string counted_text(std::string_view bytes) {
+  std::string out(without_bom(bytes));
+  std::ranges::replace(out, '\0', ' ');
+  return out;
+}
+
 FileFacts analyze_file(const std::string& path, std::string_view bytes, const RuleSet& rules,
-                       const FileOptions& options) {
+                       const FileOptions& options, const ClangTypes* types) {
   FileFacts facts;
   facts.path = path;
   facts.content_hash = content_hash(bytes);
@@ -86,15 +93,19 @@ FileFacts analyze_file(const std::string& path, std::string_view bytes, const Ru
   facts.has_suppressions = bytes.find("stallscope:") != std::string_view::npos;
   const bool python = facts.language == "python";
   const uint64_t start = thread_time_ns();
-  const Ast ast = parse_source(without_bom(bytes), python ? Grammar::python : Grammar::cuda);
+  Ast ast = parse_source(without_bom(bytes), python ? Grammar::python : Grammar::cuda);
   if (ast.error_bytes > 0 && !bytes.empty()) {
     facts.readable = std::max(
         0.0, 1.0 - static_cast<double>(ast.error_bytes) / static_cast<double>(bytes.size()));
   }
   const uint64_t parsed = thread_time_ns();
-  const Names names(ast);
+  if (!python) facts.hiding_macros = hiding_macros(ast.source, rules);
+  facts.typed = types != nullptr;
+  if (types) insert_hidden_calls(ast, *types, rules);
+  Names names(ast);
+  if (types) names.resolve_calls(*types);
   const Outline outline = outline_of(ast, names, facts);
-  Inference inference(ast, names, outline, facts);
+  Inference inference(ast, names, outline, facts, types);
   inference.run();
   const Guards guards(ast, outline, inference);
   collect_calls(ast, names, outline, inference, guards, facts);

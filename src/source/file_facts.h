@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "source/clang_types.h"
 #include "source/facts.h"
 #include "source/ruleset.h"
 
@@ -24,8 +25,12 @@ struct FileOptions {
 /// "python", "cpp", "cuda", "notebook" by the file's name; empty for others.
 std::string_view language_of_file(std::string_view path);
 
-/// Everything `bytes` says by itself. Never fails; `note` says what was left out.
+/// Everything `bytes` says by itself, and with `types` what libclang adds for a C++ file. Never
+/// fails; `note` says what was left out.
 FileFacts analyze_file(const std::string& path, std::string_view bytes, const RuleSet& rules,
-                       const FileOptions& options = {});
+                       const FileOptions& options = {}, const ClangTypes* types = nullptr);
+
+/// `bytes` as places in a file are counted: without a byte order mark, zero bytes as blanks.
+std::string counted_text(std::string_view bytes);
 
 }  // namespace stallscope

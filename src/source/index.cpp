@@ -107,9 +107,14 @@ SourceIndex SourceIndex::build(const std::vector<SourceInput>& inputs, const Rul
   for (unsigned t = 1; t < threads; ++t) pool.emplace_back(work);
   work();
   pool.clear();
-  index.graph_ = std::make_unique<CallGraph>(index.files_);
-  index.contexts_ = std::make_unique<Contexts>(*index.graph_, options.entry_points);
+  index.link(options);
+  if (options.clang.on) index.add_types(inputs, options);
   return index;
+}
+
+void SourceIndex::link(const IndexOptions& options) {
+  graph_ = std::make_unique<CallGraph>(files_);
+  contexts_ = std::make_unique<Contexts>(*graph_, options.entry_points);
 }
 
 std::vector<SourceFact> SourceIndex::facts() const {
@@ -184,6 +189,7 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
   const FileFacts& facts = *files_[file];
   if ((clause.unless & kGuardTest) != 0 && is_test_path(facts.path)) return false;
   Value subject = resolved(file, candidate.subject, kMaxHops);
+  const bool by_names = facts.language != "python" && facts.language != "config" && !facts.typed;
   if (clause.on) {
     const bool known = std::ranges::find(clause.on->kinds, subject.kind) != clause.on->kinds.end();
     if (!known && (subject.kind != Kind::unknown || clause.certainty != Certainty::unknown))
@@ -211,6 +217,7 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
   out.function = facts.functions[candidate.function].qualified;
   out.language = facts.language;
   out.certainty = clause.on ? subject.certainty : Certainty::proven;
+  if (by_names) out.certainty = std::min(out.certainty, Certainty::likely);
   out.line_text = candidate.line_text;
   out.ordinal = candidate.ordinal;
   for (const auto& [name, text] : candidate.metavariables) out.metavariables[name] = text;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "source/clang_layer.h"
 #include "source/contexts.h"
 #include "source/file_facts.h"
 
@@ -27,6 +28,7 @@ struct IndexOptions {
   std::vector<EntryPoint> entry_points;
   unsigned threads = 0;      ///< 0 = one per core
   std::string cache_folder;  ///< empty = no cache
+  ClangOptions clang;
 };
 
 class SourceIndex {
@@ -38,10 +40,15 @@ class SourceIndex {
   /// Every match of every rule, by file, line and rule.
   std::vector<SourceFact> facts() const;
   const std::vector<std::unique_ptr<FileFacts>>& files() const { return files_; }
+  /// What could not be done as well as it might be; for the user.
+  const std::vector<std::string>& notes() const { return notes_; }
   /// Lines of a file that run in every step or forward pass: what findings are counted against.
   size_t step_lines(size_t file) const;
 
  private:
+  void link(const IndexOptions& options);
+  void add_types(const std::vector<SourceInput>& inputs, const IndexOptions& options);
+  bool needs_types(size_t file) const;
   bool decide(size_t file, const Candidate& candidate, SourceFact& out) const;
   bool is_wait_wrapper(FunctionId function) const;
   std::vector<std::vector<SourceFact>> waits() const;
@@ -58,6 +65,7 @@ class SourceIndex {
   std::vector<std::unique_ptr<FileFacts>> files_;
   std::unique_ptr<CallGraph> graph_;
   std::unique_ptr<Contexts> contexts_;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace stallscope

@@ -31,8 +31,9 @@ NodeId tested_for_tensor(const Ast& ast, NodeId condition) {
 }
 }  // namespace
 
-Inference::Inference(const Ast& ast, const Names& names, const Outline& outline, FileFacts& facts)
-    : ast_(ast), names_(names), outline_(outline), facts_(facts) {
+Inference::Inference(const Ast& ast, const Names& names, const Outline& outline, FileFacts& facts,
+                     const ClangTypes* types)
+    : ast_(ast), names_(names), outline_(outline), facts_(facts), types_(types) {
   values_.resize(ast.size());
   scopes_.resize(facts.functions.size());
   attributes_.resize(facts.classes.size());
@@ -54,7 +55,9 @@ Inference::Inference(const Ast& ast, const Names& names, const Outline& outline,
     return ast.source.find(word) != std::string_view::npos;
   };
   has_tensors_ = ast.grammar == Grammar::python || says("torch::") || says("<torch/") ||
-                 says("\"torch/") || says("at::Tensor") || says("ATen/");
+                 says("\"torch/") || says("at::Tensor") || says("ATen/") ||
+                 (types && std::ranges::find(types->types, TypeClass::tensor, &TypedRange::type) !=
+                               types->types.end());
   device_default_ = ast.source.find("set_default_device") != std::string_view::npos ||
                     ast.source.find("set_default_tensor_type") != std::string_view::npos;
 }
@@ -152,7 +155,13 @@ void Inference::bind_parameters(uint32_t function) {
   for (NodeId p : children(ast_, parameters)) {
     std::string_view name = ast_[p].text;
     while (name.starts_with('*')) name.remove_prefix(1);
-    if (!name.empty()) scopes_[function].variables[name] = parameter_value(function, index, p);
+    if (!name.empty()) {
+      Value value = parameter_value(function, index, p);
+      for (NodeId c : children(ast_, p)) {
+        if (ast_[c].kind == K::name && ast_[c].text == name) value = typed(c, value);
+      }
+      scopes_[function].variables[name] = value;
+    }
     ++index;
   }
 }

@@ -8,18 +8,23 @@
 #include <vector>
 
 #include "source/apis.h"
+#include "source/clang_types.h"
 #include "source/outline.h"
 
 namespace stallscope {
 
 class Inference {
  public:
-  Inference(const Ast& ast, const Names& names, const Outline& outline, FileFacts& facts);
+  /// `types`: what libclang knows of a C++ file; null = nothing.
+  Inference(const Ast& ast, const Names& names, const Outline& outline, FileFacts& facts,
+            const ClangTypes* types = nullptr);
 
   void run();
   const Value& at(NodeId id) const { return values_[id]; }
   /// Whether a file can hold tensors at all: C++ that never names Torch cannot.
   bool has_tensors() const { return has_tensors_; }
+  /// Whether libclang says that this is an object of the program's own, and no tensor or stream.
+  bool is_own_object(NodeId id) const;
   /// The function of this file that `callee` names, or kNone.
   uint32_t local_function(NodeId callee) const;
   /// The expression last assigned to `name` in `function` before `before`, or kNoNode.
@@ -41,7 +46,7 @@ class Inference {
   Value parameter_value(uint32_t function, uint32_t index, NodeId parameter);
   void statements(NodeId id);
   void statement(NodeId id);
-  void assign(NodeId target, const Value& value, NodeId source);
+  void assign(NodeId target, const Value& given, NodeId source);
   void assign_tuple(NodeId target, const Value& value, NodeId source);
   void bind_loop(NodeId loop);
   Value element_of(const Value& container, NodeId source);
@@ -51,6 +56,8 @@ class Inference {
   void restore_replaced(NodeId branch, size_t from);
 
   Value eval(NodeId id);
+  const TypedRange* type_at(NodeId id) const;
+  Value typed(NodeId id, const Value& inferred);
   Value eval_children(NodeId id);
   Value eval_name(NodeId id);
   Value eval_attribute(NodeId id);
@@ -72,6 +79,7 @@ class Inference {
   const Names& names_;
   const Outline& outline_;
   FileFacts& facts_;
+  const ClangTypes* types_;
   std::vector<Value> values_;
   std::vector<Scope> scopes_;           // per function
   std::vector<Attributes> attributes_;  // per class

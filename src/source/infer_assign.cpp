@@ -10,8 +10,9 @@ namespace {
 using K = NodeKind;
 }  // namespace
 
-void Inference::assign(NodeId target, const Value& value, NodeId source) {
+void Inference::assign(NodeId target, const Value& given, NodeId source) {
   const Node& node = ast_[target];
+  const Value value = typed(target, given);
   values_[target] = value;
   if (node.kind == K::name) {
     Value& known = scopes_[function_].variables[node.text];

@@ -80,8 +80,7 @@ Value Inference::eval(NodeId id) {
       out = eval_children(id);
       break;
   }
-  values_[id] = out;
-  return out;
+  return values_[id] = typed(id, out);
 }
 
 /// Evaluates what is below and gives the value of the first child.

@@ -57,6 +57,24 @@ Names::Names(const Ast& ast) : ast_(ast) {
   find_shadows();
 }
 
+void Names::resolve_calls(const ClangTypes& types) {
+  for (NodeId id = 1; id < ast_.size(); ++id) {
+    if (ast_[id].kind != K::call || ast_[id].column == 0) continue;
+    const NodeId callee = ast_.child(id, Role::callee);
+    if (callee == kNoNode || (ast_[callee].kind != K::name && ast_[callee].kind != K::attribute) ||
+        resolve(callee).imported)
+      continue;
+    const std::string_view path = types.callee(ast_[id].first_byte, ast_[id].last_byte);
+    if (path.empty()) continue;
+    uint32_t at = kNoPath;
+    for (std::string_view rest = path; !rest.empty();) {
+      at = extend(at, first_component(rest));
+      rest.remove_prefix(std::min(rest.find('.'), rest.size() - 1) + 1);
+    }
+    path_ids_[callee] = at;
+  }
+}
+
 /// Functions that bind a name of their own which an import has too.
 void Names::find_shadows() {
   std::vector<NodeId> functions;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "source/ast.h"
+#include "source/clang_types.h"
 
 namespace stallscope {
 
@@ -23,6 +24,8 @@ struct Dotted {
 class Names {
  public:
   explicit Names(const Ast& ast);
+  /// Gives calls of C++ the library functions they resolve to, through using and namespace aliases.
+  void resolve_calls(const ClangTypes& types);
 
   /// The dotted path of a name or attribute chain; empty for anything else.
   /// Worked out once per path, so asking is cheap.

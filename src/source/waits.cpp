@@ -35,8 +35,9 @@ std::vector<std::vector<SourceFact>> SourceIndex::waits() const {
       for (uint32_t e : graph_->callers(wrapper)) {
         const Edge& edge = graph_->edges()[e];
         const CallFacts& call = *edge.call;
-        if (call.form == CallForm::reference || call.form == CallForm::method ||
-            call.line_text.empty())
+        // Whose method it is must be known.
+        if (call.form == CallForm::reference ||
+            (call.form == CallForm::method && call.receiver == 0) || call.line_text.empty())
           continue;
         Candidate there = candidate;
         there.function = graph_->index_in_file(edge.from);

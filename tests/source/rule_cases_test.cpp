@@ -32,9 +32,9 @@ Lines expected_lines(const std::string& text, const std::string& id) {
   return out;
 }
 
-}  // namespace
-
-TEST_CASE("the cases beside the rules fire where they say and nowhere else") {
+/// Holds every case to its marks; `read` says which files.
+void check_cases(const ClangOptions& clang, bool (*read)(std::string_view language),
+                 size_t at_least) {
   const std::string root = STALLSCOPE_SOURCE_DIR "/rules";
   const std::vector<std::string> folders = {root};
   auto rules = load_rules(folders);
@@ -54,11 +54,12 @@ TEST_CASE("the cases beside the rules fire where they say and nowhere else") {
   auto entries = load_entry_points(root + "/frameworks.yaml");
   REQUIRE(entries.ok());
   options.entry_points = *entries;
+  options.clang = clang;
   size_t checked = 0;
   for (const auto& folder : fs::directory_iterator(root + "/cases")) {
     const std::string id = folder.path().filename().string();
     for (const auto& file : fs::directory_iterator(folder.path())) {
-      if (language_of_file(file.path().string()).empty()) continue;
+      if (!read(language_of_file(file.path().string()))) continue;
       const std::string text = *read_file(file.path().string());
       const std::string name = file.path().filename().string();
       SourceIndex index = SourceIndex::build({{name, "", text}}, *compiled, options);
@@ -77,5 +78,24 @@ TEST_CASE("the cases beside the rules fire where they say and nowhere else") {
       ++checked;
     }
   }
-  CHECK(checked >= 45);
+  CHECK(checked >= at_least);
+}
+
+}  // namespace
+
+TEST_CASE("the cases beside the rules fire where they say and nowhere else") {
+  check_cases({}, [](std::string_view language) { return !language.empty(); }, 45);
+}
+
+TEST_CASE("C++ cases are found by structure and by types alike") {
+  ClangOptions clang;
+  clang.on = true;
+  clang.stubs = STALLSCOPE_SOURCE_DIR "/stubs";
+  clang.root = STALLSCOPE_SOURCE_DIR "/rules/cases";
+  if (find_libclang({}).empty()) {
+    MESSAGE("libclang is not installed: not tested");
+    return;
+  }
+  check_cases(
+      clang, [](std::string_view language) { return language == "cpp" || language == "cuda"; }, 35);
 }

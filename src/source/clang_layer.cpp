@@ -1,0 +1,217 @@
+#include "source/clang_layer.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "base/file.h"
+#include "base/temporary_folder.h"
+#include "source/clang_flags.h"
+#include "source/clang_worker.h"
+
+namespace stallscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Changes whenever reading does; what is stored otherwise is not read.
+constexpr std::string_view kFormat = "clang-1";
+
+constexpr int kNewest = 22, kOldest = 14;
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+bool is_unchanged(const HeaderStamp& header) {
+  struct stat info{};
+  return stat(header.path.c_str(), &info) == 0 &&
+         static_cast<uint64_t>(info.st_size) == header.bytes &&
+         int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec == header.modified_ns;
+}
+
+/// What a library is, as long as it is not replaced.
+std::string identity(const std::string& library) {
+  struct stat info{};
+  if (stat(library.c_str(), &info) != 0) return library;
+  return library + std::to_string(info.st_size) + std::to_string(info.st_mtim.tv_sec);
+}
+
+std::string identity_of_stubs(const std::string& folder) {
+  std::vector<std::string> hashes;
+  std::error_code ec;
+  for (fs::recursive_directory_iterator it(folder, ec), end; !ec && it != end; it.increment(ec)) {
+    if (!it->is_regular_file(ec)) continue;
+    if (auto text = read_file(it->path().string())) hashes.push_back(content_hash(*text));
+  }
+  std::ranges::sort(hashes);
+  std::string all;
+  for (const std::string& hash : hashes) all += hash;
+  return content_hash(all);
+}
+
+std::string joined(const std::vector<std::string>& arguments) {
+  std::string out;
+  for (const std::string& argument : arguments) out += argument + '\n';
+  return out;
+}
+
+class Layer {
+ public:
+  Layer(std::span<const ClangFile> files, const ClangOptions& options)
+      : files_(files),
+        options_(options),
+        library_(find_libclang(options.library)),
+        scratch_("clang") {
+    out_.types.resize(files.size());
+  }
+
+  ClangLayer run() {
+    if (library_.empty()) {
+      out_.note = "libclang was not found" +
+                  (options_.library.empty() ? std::string() : " at " + options_.library) +
+                  ": C++ is read without types, findings in it are less certain "
+                  "(install libclang1-19, or pip install libclang)";
+      return std::move(out_);
+    }
+    tool_ = identity(library_) + identity_of_stubs(options_.stubs) + std::string(kFormat);
+    ClangFlagFinder flags(options_.root, options_.stubs);
+    for (size_t i = 0; i < files_.size(); ++i) request(i, flags.of(files_[i].path, files_[i].text));
+    read();
+    return std::move(out_);
+  }
+
+ private:
+  void request(size_t file, const ClangFlags& flags) {
+    const std::string arguments = joined(flags.arguments) + '|' + joined(flags.prefix);
+    const std::string entry = options_.cache_folder.empty()
+                                  ? std::string()
+                                  : options_.cache_folder + "/" + content_hash(files_[file].text) +
+                                        content_hash(files_[file].path + '\n' + arguments + tool_);
+    if (!entry.empty()) {
+      if (auto stored = read_file(entry)) {
+        auto types = std::make_unique<ClangTypes>();
+        if (from_bytes(*stored, *types) && std::ranges::all_of(types->headers, is_unchanged)) {
+          out_.types[file] = std::move(types);
+          return;
+        }
+      }
+    }
+    ClangRequest made;
+    made.path = files_[file].path;
+    made.text = files_[file].text;
+    made.arguments = flags.arguments;
+    made.prefix = flags.prefix;
+    made.heavy = flags.real_torch;
+    made.precompiled = content_hash(arguments + tool_) + ".pch";
+    heavy_ = heavy_ || flags.real_torch;
+    requests_.push_back(std::move(made));
+    entries_.push_back(entry);
+    wanted_.push_back(file);
+  }
+
+  void read() {
+    if (requests_.empty()) return;
+    // Without a cache a prefix is compiled for this run, if that pays.
+    constexpr size_t kFew = 2;
+    const bool lasting = !options_.cache_folder.empty();
+    const std::string& folder = lasting ? options_.cache_folder : scratch_.path();
+    for (ClangRequest& request : requests_) {
+      const bool pays = lasting || request.heavy || requests_.size() > kFew;
+      request.precompiled = pays ? folder + "/" + request.precompiled : std::string();
+    }
+    const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+    // With real headers one process takes most of the memory that all may have.
+    const unsigned count = heavy_ ? 1 : options_.processes != 0 ? options_.processes : cores;
+    ClangOutcome outcome = read_in_workers(library_, requests_, count);
+    if (!outcome.unusable.empty()) {
+      out_.note = "libclang cannot be used: " + outcome.unusable +
+                  "; C++ is read without types, findings in it are less certain";
+      return;
+    }
+    size_t failed = 0;
+    std::string first;
+    for (size_t i = 0; i < wanted_.size(); ++i) {
+      if (!outcome.types[i]) {
+        if (failed++ == 0) first = requests_[i].path;
+        continue;
+      }
+      outcome.types[i]->real_headers = requests_[i].heavy;
+      if (!entries_[i].empty()) (void)write_file(entries_[i], to_bytes(*outcome.types[i])).ok();
+      out_.types[wanted_[i]] = std::move(outcome.types[i]);
+    }
+    if (failed > 0) {
+      out_.note = "libclang gave up on " + std::to_string(failed) +
+                  (failed == 1 ? " file" : " files") + " (" + fs::path(first).filename().string() +
+                  "): read without types, findings there are less certain";
+    }
+  }
+
+  std::span<const ClangFile> files_;
+  const ClangOptions& options_;
+  const std::string library_;
+  const TemporaryFolder scratch_;  ///< for compiled headers when there is no cache
+  std::string tool_;
+  std::vector<ClangRequest> requests_;
+  std::vector<std::string> entries_;  ///< of the cache, per request
+  std::vector<size_t> wanted_;        ///< the file of each request
+  bool heavy_ = false;
+  ClangLayer out_;
+};
+
+}  // namespace
+
+std::string find_libclang(const std::string& wanted) {
+  std::error_code ec;
+  if (const std::string given = wanted.empty() ? variable("STALLSCOPE_LIBCLANG") : wanted;
+      !given.empty())
+    return fs::is_regular_file(given, ec) ? given : std::string();
+  std::vector<fs::path> folders;
+  const std::string searched = variable("LD_LIBRARY_PATH");
+  for (size_t at = 0; at < searched.size();) {
+    const size_t end = std::min(searched.find(':', at), searched.size());
+    if (end > at) folders.emplace_back(searched.substr(at, end - at));
+    at = end + 1;
+  }
+  // The version that was tested, then newer and older ones.
+  std::vector<int> versions = {19};
+  for (int v = kNewest; v >= kOldest; --v) versions.push_back(v);
+  for (const int v : versions) {
+    const std::string number = std::to_string(v);
+    std::vector<fs::path> places = folders;
+    for (const char* folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/local/lib"})
+      places.emplace_back(folder);
+    places.emplace_back("/usr/lib/llvm-" + number + "/lib");
+    for (const fs::path& folder : places) {
+      for (const std::string& name : {"libclang-" + number + ".so.1", "libclang.so." + number}) {
+        if (fs::is_regular_file(folder / name, ec)) return (folder / name).string();
+      }
+    }
+  }
+  folders.insert(folders.end(), {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/local/lib"});
+  for (const fs::path& folder : folders) {
+    for (const char* name : {"libclang.so.1", "libclang.so"}) {
+      if (fs::is_regular_file(folder / name, ec)) return (folder / name).string();
+    }
+  }
+  // The wheel of an active environment.
+  if (const std::string environment = variable("VIRTUAL_ENV"); !environment.empty()) {
+    for (fs::directory_iterator it(fs::path(environment) / "lib", ec), end; !ec && it != end;
+         it.increment(ec)) {
+      const fs::path library = it->path() / "site-packages/clang/native/libclang.so";
+      std::error_code none;
+      if (fs::is_regular_file(library, none)) return library.string();
+    }
+  }
+  return {};
+}
+
+ClangLayer read_clang_types(std::span<const ClangFile> files, const ClangOptions& options) {
+  return Layer(files, options).run();
+}
+
+}  // namespace stallscope

@@ -1,0 +1,39 @@
+// The types of a project's C++ and CUDA files: found with libclang where it is
+// installed, and cached by bytes, flags and headers.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "source/clang_types.h"
+
+namespace stallscope {
+
+struct ClangOptions {
+  bool on = false;
+  std::string library;  ///< a file; empty = look for one
+  std::string stubs;    ///< folder of our own headers
+  std::string root;     ///< of the project, absolute
+  std::string cache_folder;
+  unsigned processes = 0;  ///< 0 = one per core
+};
+
+struct ClangFile {
+  std::string path;  ///< absolute
+  std::string text;
+};
+
+struct ClangLayer {
+  std::vector<std::unique_ptr<ClangTypes>> types;  ///< per file; null = not known
+  std::string note;                                ///< why types are missing; empty = they are not
+};
+
+ClangLayer read_clang_types(std::span<const ClangFile> files, const ClangOptions& options);
+
+/// The library to use: `wanted`, $STALLSCOPE_LIBCLANG or the newest in the usual folders, among
+/// them those of LLVM's packages and of an active virtual environment; empty = there is none.
+std::string find_libclang(const std::string& wanted);
+
+}  // namespace stallscope

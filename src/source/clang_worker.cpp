@@ -1,0 +1,339 @@
+#include "source/clang_worker.h"
+
+#include <fcntl.h>
+#include <malloc.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+namespace stallscope {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr uint64_t kMostMemory = 900ULL << 20;  ///< that a worker may add to what it began with
+constexpr auto kLongest = std::chrono::seconds(20);        ///< for one file
+constexpr auto kLongestHeavy = std::chrono::seconds(180);  ///< with real headers to compile
+constexpr uint32_t kLargestMessage = 256U << 20;
+
+enum class Answer : char { ready = 'R', unusable = 'U', types = 'T', failed = 'F' };
+
+bool send_all(int to, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t sent = send(to, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return false;
+    bytes.remove_prefix(static_cast<size_t>(sent));
+  }
+  return true;
+}
+
+bool receive_all(int from, char* bytes, size_t size) {
+  while (size > 0) {
+    const ssize_t got = recv(from, bytes, size, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    bytes += got;
+    size -= static_cast<size_t>(got);
+  }
+  return true;
+}
+
+std::string with_length(std::string_view bytes) {
+  const auto size = static_cast<uint32_t>(bytes.size());
+  std::string out(reinterpret_cast<const char*>(&size), sizeof size);
+  return out.append(bytes);
+}
+
+bool send_message(int to, Answer answer, std::string_view bytes) {
+  return send_all(to, with_length(static_cast<char>(answer) + std::string(bytes)));
+}
+
+std::string packed(const ClangRequest& request) {
+  std::string out;
+  for (const std::string* part : {&request.path, &request.text, &request.precompiled})
+    out += with_length(*part);
+  out += with_length(std::to_string(request.prefix.size()));
+  for (const auto* list : {&request.prefix, &request.arguments}) {
+    for (const std::string& part : *list) out += with_length(part);
+  }
+  return out;
+}
+
+std::optional<ClangRequest> unpacked(std::string_view bytes) {
+  std::vector<std::string> parts;
+  while (bytes.size() >= sizeof(uint32_t)) {
+    uint32_t size = 0;
+    std::memcpy(&size, bytes.data(), sizeof size);
+    bytes.remove_prefix(sizeof size);
+    if (size > bytes.size()) return std::nullopt;
+    parts.emplace_back(bytes.substr(0, size));
+    bytes.remove_prefix(size);
+  }
+  if (parts.size() < 4) return std::nullopt;
+  ClangRequest out;
+  out.path = std::move(parts[0]);
+  out.text = std::move(parts[1]);
+  out.precompiled = std::move(parts[2]);
+  const auto prefix = parts.begin() + 4;
+  const auto arguments = prefix + std::atoi(parts[3].c_str());
+  out.prefix.assign(prefix, arguments);
+  out.arguments.assign(arguments, parts.end());
+  return out;
+}
+
+/// Bytes of data that this process has now.
+uint64_t data_size() {
+  uint64_t pages = 0, skipped = 0;
+  std::ifstream in("/proc/self/statm");
+  for (int field = 0; field < 5; ++field) in >> skipped;
+  in >> pages;
+  return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+void limit_worker() {
+  const rlim_t most = data_size() + kMostMemory;
+  const rlimit data{most, most}, none{0, 0};
+  (void)setrlimit(RLIMIT_DATA, &data);
+  (void)setrlimit(RLIMIT_CORE, &none);
+  (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // What libclang says about its own crashes is for nobody.
+  const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (null >= 0) (void)dup2(null, fd);
+  }
+  for (const int number : {SIGINT, SIGTERM, SIGSEGV, SIGABRT, SIGBUS})
+    (void)std::signal(number, SIG_DFL);
+}
+
+/// Gives the heap its room at once, on huge pages: PyTorch's headers fill 600 MB of it, and a
+/// fifth of the time would go into page faults.
+void use_huge_pages() {
+  constexpr int kRoom = 640 << 20, kLargestBlock = 32 << 20;
+  (void)mallopt(M_ARENA_MAX, 1);
+  (void)mallopt(M_MMAP_THRESHOLD, kLargestBlock);
+  (void)mallopt(M_TRIM_THRESHOLD, kRoom * 2);
+  (void)mallopt(M_TOP_PAD, kRoom);
+  std::free(std::malloc(kLargestBlock - 4096));
+  (void)mallopt(M_TOP_PAD, 1 << 20);
+  const auto end = reinterpret_cast<uintptr_t>(sbrk(0)) & ~uintptr_t{(2 << 20) - 1};
+  (void)madvise(reinterpret_cast<void*>(end - kRoom), kRoom, MADV_HUGEPAGE);
+}
+
+/// Where clang's own headers (stddef.h) are, of the version nearest to the library's; empty when
+/// there are none: a wheel's library comes without.
+std::string resource_folder(const std::string& library, const clang::Api& api) {
+  namespace fs = std::filesystem;
+  const std::string version = api.text(api.getClangVersion());
+  const size_t word = version.find("version ");
+  const std::string major = word == std::string::npos
+                                ? std::string()
+                                : version.substr(word + 8, version.find('.', word) - word - 8);
+  std::error_code ec;
+  const fs::path beside = fs::weakly_canonical(library, ec).parent_path();
+  for (const fs::path& lib : {beside, fs::path("/usr/lib/llvm-" + major + "/lib"),
+                              fs::path("/usr/lib64"), fs::path("/usr/lib")}) {
+    for (const std::string& name : {major, version.substr(std::min(word + 8, version.size()), 6)}) {
+      const fs::path folder = lib / "clang" / name;
+      if (!name.empty() && fs::exists(folder / "include/stddef.h", ec)) return folder.string();
+    }
+  }
+  return {};
+}
+
+[[noreturn]] void work(int peer, const std::string& library, bool heavy) {
+  limit_worker();
+  if (heavy) use_huge_pages();
+  const auto api = clang::open_library(library);
+  if (!api) {
+    (void)send_message(peer, Answer::unusable, api.error().to_string());
+    _exit(0);
+  }
+  const std::string resources = resource_folder(library, *api);
+  if (!send_message(peer, Answer::ready, {})) _exit(0);
+  for (;;) {
+    uint32_t size = 0;
+    if (!receive_all(peer, reinterpret_cast<char*>(&size), sizeof size) || size > kLargestMessage)
+      _exit(0);
+    std::string bytes(size, '\0');
+    if (!receive_all(peer, bytes.data(), size)) _exit(0);
+    auto request = unpacked(bytes);
+    if (!request) _exit(0);
+    if (!resources.empty())
+      request->arguments.insert(request->arguments.end(), {"-resource-dir", resources});
+    const auto types = read_types(*api, *request);
+    const bool sent = types ? send_message(peer, Answer::types, to_bytes(*types))
+                            : send_message(peer, Answer::failed, types.error().message);
+    if (!sent) _exit(0);
+  }
+}
+
+/// One process, at most one request in it.
+class Worker {
+ public:
+  Worker() = default;
+  /// `heavy`: some of its files are.
+  Worker(const std::string& library, bool heavy) {
+    int ends[2] = {-1, -1};
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return;
+    process_ = fork();
+    if (process_ == 0) {
+      close(ends[0]);
+      work(ends[1], library, heavy);
+    }
+    close(ends[1]);
+    peer_ = ends[0];
+    if (process_ < 0) stop();
+    deadline_ = Clock::now() + kLongest;
+  }
+  Worker(Worker&& other) noexcept { *this = std::move(other); }
+  Worker& operator=(Worker&& other) noexcept {
+    std::swap(process_, other.process_);
+    std::swap(peer_, other.peer_);
+    std::swap(deadline_, other.deadline_);
+    std::swap(buffer_, other.buffer_);
+    std::swap(request, other.request);
+    return *this;
+  }
+  ~Worker() { stop(); }
+
+  bool alive() const { return peer_ >= 0; }
+  int peer() const { return peer_; }
+  Clock::time_point deadline() const { return deadline_; }
+
+  void stop() {
+    if (peer_ >= 0) close(peer_);
+    peer_ = -1;
+    if (process_ > 0) {
+      kill(process_, SIGKILL);
+      while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+      }
+    }
+    process_ = -1;
+  }
+
+  bool give(const ClangRequest& given, size_t index) {
+    deadline_ = Clock::now() + (given.heavy ? kLongestHeavy : kLongest);
+    request = index;
+    return send_all(peer_, with_length(packed(given)));
+  }
+
+  /// Takes what has come; a whole message when there is one. `broken` once no more will come.
+  std::optional<std::string> take(bool& broken) {
+    char chunk[64 * 1024];
+    const ssize_t got = recv(peer_, chunk, sizeof chunk, MSG_DONTWAIT);
+    if (got > 0) buffer_.append(chunk, static_cast<size_t>(got));
+    broken = got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
+    uint32_t size = 0;
+    if (buffer_.size() < sizeof size) return std::nullopt;
+    std::memcpy(&size, buffer_.data(), sizeof size);
+    if (buffer_.size() < sizeof size + size) return std::nullopt;
+    std::string out = buffer_.substr(sizeof size, size);
+    buffer_.erase(0, sizeof size + size);
+    return out;
+  }
+
+  static constexpr size_t kNoRequest = static_cast<size_t>(-1);
+  size_t request = kNoRequest;
+
+ private:
+  pid_t process_ = -1;
+  int peer_ = -1;
+  Clock::time_point deadline_;
+  std::string buffer_;
+};
+
+class Pool {
+ public:
+  Pool(const std::string& library, std::span<const ClangRequest> requests, unsigned count)
+      : library_(library),
+        requests_(requests),
+        heavy_(std::ranges::any_of(requests, &ClangRequest::heavy)) {
+    out_.types.resize(requests.size());
+    for (unsigned i = 0; i < count; ++i) workers_.emplace_back(library_, heavy_);
+  }
+
+  ClangOutcome run() {
+    while (out_.unusable.empty()) {
+      std::erase_if(workers_, [](const Worker& worker) { return !worker.alive(); });
+      if (workers_.empty()) break;
+      wait();
+      for (Worker& worker : workers_) serve(worker);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void wait() {
+    std::vector<pollfd> polled;
+    auto first = Clock::time_point::max();
+    for (const Worker& worker : workers_) {
+      polled.push_back({.fd = worker.peer(), .events = POLLIN, .revents = 0});
+      first = std::min(first, worker.deadline());
+    }
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(first - Clock::now()).count();
+    (void)poll(polled.data(), polled.size(),
+               static_cast<int>(std::clamp<int64_t>(left, 0, 60'000)));
+  }
+
+  void serve(Worker& worker) {
+    bool broken = false;
+    auto message = worker.take(broken);
+    if (message && !message->empty()) {
+      accept(worker, *message);
+    } else if (broken || Clock::now() >= worker.deadline()) {
+      // The file it was at has no types; a worker that never got one is not tried again.
+      const bool again = worker.request != Worker::kNoRequest && next_ < requests_.size();
+      worker = again ? Worker(library_, heavy_) : Worker();
+    }
+  }
+
+  void accept(Worker& worker, const std::string& message) {
+    const auto answer = static_cast<Answer>(message.front());
+    const std::string_view rest = std::string_view(message).substr(1);
+    if (answer == Answer::unusable) {
+      out_.unusable = rest;
+      return;
+    }
+    if (answer == Answer::types && worker.request < requests_.size()) {
+      auto types = std::make_unique<ClangTypes>();
+      if (from_bytes(rest, *types)) out_.types[worker.request] = std::move(types);
+    }
+    if (next_ >= requests_.size()) {
+      worker.stop();
+    } else if (const size_t index = next_++; !worker.give(requests_[index], index)) {
+      worker = Worker(library_, heavy_);
+    }
+  }
+
+  const std::string& library_;
+  std::span<const ClangRequest> requests_;
+  const bool heavy_;
+  std::vector<Worker> workers_;
+  size_t next_ = 0;
+  ClangOutcome out_;
+};
+
+}  // namespace
+
+ClangOutcome read_in_workers(const std::string& library, std::span<const ClangRequest> requests,
+                             unsigned workers) {
+  const auto count = static_cast<unsigned>(std::min<size_t>(workers, requests.size()));
+  return Pool(library, requests, count).run();
+}
+
+}  // namespace stallscope

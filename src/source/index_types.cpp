@@ -1,0 +1,75 @@
+// The second layer of C++ and CUDA files: where a rule may speak, libclang's
+// types are asked, and the file is read again with them.
+#include <algorithm>
+#include <filesystem>
+
+#include "base/file.h"
+#include "source/index.h"
+#include "source/macro_calls.h"
+
+namespace stallscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The text that was read at first; of a file that changed since, what it is now.
+std::string bytes_of(const SourceInput& input) {
+  if (input.on_disk.empty()) return input.bytes;
+  auto read = read_file(input.on_disk);
+  return read ? std::move(*read) : std::string();
+}
+
+std::string absolute(const SourceInput& input, const std::string& root) {
+  std::error_code ec;
+  const fs::path path =
+      input.on_disk.empty() ? fs::path(root) / input.path : fs::path(input.on_disk);
+  return fs::absolute(path, ec).lexically_normal().string();
+}
+
+}  // namespace
+
+/// Whether a candidate of the file stands where its rule speaks.
+bool SourceIndex::needs_types(size_t file) const {
+  return std::ranges::any_of(files_[file]->candidates, [&](const Candidate& candidate) {
+    SourceFact fact;
+    return context_allows(file, candidate, rules_->clauses()[candidate.clause], fact);
+  });
+}
+
+void SourceIndex::add_types(const std::vector<SourceInput>& inputs, const IndexOptions& options) {
+  std::vector<std::string> macros;
+  for (const auto& file : files_)
+    macros.insert(macros.end(), file->hiding_macros.begin(), file->hiding_macros.end());
+  std::ranges::sort(macros);
+  macros.erase(std::ranges::unique(macros).begin(), macros.end());
+  std::vector<size_t> wanted;
+  std::vector<ClangFile> texts;
+  for (size_t f = 0; f < files_.size(); ++f) {
+    const FileFacts& facts = *files_[f];
+    if (facts.skipped || (facts.language != "cpp" && facts.language != "cuda")) continue;
+    const bool needed = needs_types(f);
+    if (!needed && macros.empty()) continue;
+    std::string text = counted_text(bytes_of(inputs[f]));
+    if (!needed && !uses_any(text, macros)) continue;
+    wanted.push_back(f);
+    texts.push_back({absolute(inputs[f], options.clang.root), std::move(text)});
+  }
+  if (wanted.empty()) return;
+  ClangOptions clang = options.clang;
+  clang.cache_folder = options.cache_folder;
+  const ClangLayer layer = read_clang_types(texts, clang);
+  if (!layer.note.empty()) notes_.push_back(layer.note);
+  bool any = false;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (!layer.types[i]) continue;
+    FileFacts& facts = *files_[wanted[i]];
+    std::string hash = std::move(facts.content_hash);  // of the bytes as they are on disk
+    facts = analyze_file(inputs[wanted[i]].path, texts[i].text, *rules_, options.file,
+                         layer.types[i].get());
+    facts.content_hash = std::move(hash);
+    any = true;
+  }
+  if (any) link(options);
+}
+
+}  // namespace stallscope
