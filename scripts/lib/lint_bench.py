@@ -1,4 +1,5 @@
 """Times `stallscope lint` and its peers, in turns, and prints ratios of medians."""
+import json
 import os
 import pathlib
 import shutil
@@ -36,6 +37,33 @@ def in_turns(commands, folder, rounds=ROUNDS):
 
 def count_lines(folder):
     return sum(path.read_bytes().count(b"\n") for path in folder.rglob("*.py"))
+
+
+def real_headers(tool, include, program):
+    """A LibTorch program with PyTorch's own headers: clang, lint without and with them compiled."""
+    clang = shutil.which("clang++-19") or shutil.which("clang++")
+    folder = program.parent
+    if not clang or not (include / "torch/csrc/api/include/torch/torch.h").exists():
+        print("real headers: not measured, clang++ or PyTorch's headers are not here")
+        return
+    flags = ["-std=c++17", f"-I{include}", f"-I{include}/torch/csrc/api/include"]
+    (folder / "compile_commands.json").write_text(json.dumps(
+        [{"directory": str(folder), "file": "train.cpp", "arguments": ["c++", *flags, "-c", "train.cpp"]}]))
+    parse = [clang, "-fsyntax-only", "-w", "-ferror-limit=0", *flags, "train.cpp"]
+    command = [tool, "lint", "train.cpp", "--exit-zero"]
+    full, cold, warm = [], [], []
+    for _ in range(3):
+        shutil.rmtree(folder / ".stallscope-cache", ignore_errors=True)
+        full.append(run(parse, folder))
+        cold.append(run(command, folder))
+        for _ in range(5):
+            program.write_text(program.read_text() + "\n")  # other bytes: types are read anew
+            warm.append(run(command, folder))
+    middle = [[statistics.median(column) for column in zip(*rows)] for rows in (full, cold, warm)]
+    print(f"real headers: clang parses in {middle[0][0]:.2f} s; lint, cold: {middle[1][0]:.2f} s, "
+          f"{middle[1][0] / middle[0][0]:.2f} of that (goal: 0.55), {middle[1][2]:.0f} MB (goal: 900); "
+          f"from the compiled headers {middle[2][0]:.2f} s (goal: 0.3), {middle[2][2]:.0f} MB")
+    (folder / "compile_commands.json").unlink()
 
 
 def main():
@@ -78,6 +106,7 @@ def main():
         cpp = in_turns({"cpp": [tool, "lint", "train.cpp", "--no-cache", "--exit-zero"]}, small, 20)
         print(f"lint of one C++ file of {program.count(chr(10))} lines that includes torch/torch.h: "
               f"{cpp['cpp'][0] * 1e3:.0f} ms, {cpp['cpp'][2]:.0f} MB (goal: at most 1200 ms, 900 MB)")
+        real_headers(tool, tree / "torch/include", small / "train.cpp")
         part = small / "part"
         shutil.copytree(tree / "torch/optim", part)
         (part / "setup.py").touch()

@@ -62,12 +62,10 @@ enum CursorKind : int {
   kThisExpr = 132,
   kFirstStmt = 200,
   kIfStmt = 205,
-  kLastStmt = 299,
 };
 
 /// Values of enum CXTypeKind.
 enum TypeKind : int {
-  kVoid = 2,
   kBool = 3,
   kCharU = 4,
   kCharS = 13,

@@ -77,6 +77,10 @@ bool hands_on_batches(std::string_view path, std::string_view function) {
   return is_data_path(path) && moves_data(function);
 }
 
+bool is_compiled(const FileFacts& file) {
+  return file.language == "cpp" || file.language == "cuda";
+}
+
 std::string_view word_of(uint16_t bits) {
   if ((bits & kInStep) != 0) return "step";
   if ((bits & kInForward) != 0) return "forward";
@@ -189,7 +193,7 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
   const FileFacts& facts = *files_[file];
   if ((clause.unless & kGuardTest) != 0 && is_test_path(facts.path)) return false;
   Value subject = resolved(file, candidate.subject, kMaxHops);
-  const bool by_names = facts.language != "python" && facts.language != "config" && !facts.typed;
+  const bool guessed = is_compiled(facts) && !facts.typed && rests_on_types(clause);
   if (clause.on) {
     const bool known = std::ranges::find(clause.on->kinds, subject.kind) != clause.on->kinds.end();
     if (!known && (subject.kind != Kind::unknown || clause.certainty != Certainty::unknown))
@@ -217,7 +221,7 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
   out.function = facts.functions[candidate.function].qualified;
   out.language = facts.language;
   out.certainty = clause.on ? subject.certainty : Certainty::proven;
-  if (by_names) out.certainty = std::min(out.certainty, Certainty::likely);
+  if (guessed) out.certainty = std::min(out.certainty, Certainty::likely);
   out.line_text = candidate.line_text;
   out.ordinal = candidate.ordinal;
   for (const auto& [name, text] : candidate.metavariables) out.metavariables[name] = text;

@@ -28,11 +28,12 @@ std::string absolute(const SourceInput& input, const std::string& root) {
 
 }  // namespace
 
-/// Whether a candidate of the file stands where its rule speaks.
+/// Whether a candidate of the file stands where its rule speaks, and rests on types.
 bool SourceIndex::needs_types(size_t file) const {
   return std::ranges::any_of(files_[file]->candidates, [&](const Candidate& candidate) {
+    const CompiledClause& clause = rules_->clauses()[candidate.clause];
     SourceFact fact;
-    return context_allows(file, candidate, rules_->clauses()[candidate.clause], fact);
+    return rests_on_types(clause) && context_allows(file, candidate, clause, fact);
   });
 }
 

@@ -22,7 +22,8 @@ Value surely(Kind kind, const Value& value) {
 Value as_tensor(const Value& value) {
   if (value.is_device() || value.kind == Kind::host_tensor || value.kind == Kind::batch) {
     Value out = value;
-    out.certainty = std::max(out.certainty, Certainty::likely);
+    out.certainty =
+        value.is_device() ? Certainty::proven : std::max(out.certainty, Certainty::likely);
     return out;
   }
   return likely(Kind::device_tensor);

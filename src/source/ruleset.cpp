@@ -94,6 +94,11 @@ bool is_call_of(const FileView& file, NodeId node, const CallName& name) {
   return name.prefix ? path.starts_with(name.path) : path == name.path;
 }
 
+bool rests_on_types(const CompiledClause& clause) {
+  return clause.on || clause.matcher || !clause.where.empty() ||
+         std::ranges::any_of(clause.calls, &CallName::method_only);
+}
+
 Result<RuleSet> RuleSet::compile(std::span<const SourceRule> rules) {
   RuleSet out;
   std::string text;

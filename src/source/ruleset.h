@@ -80,6 +80,8 @@ class RuleSet {
 };
 
 CallName call_name(std::string_view text);
+/// Whether the clause is about kinds of values or methods, whose classes the types of C++ tell.
+bool rests_on_types(const CompiledClause& clause);
 /// Whether the call `node` is of that name.
 bool is_call_of(const FileView& file, NodeId node, const CallName& name);
 

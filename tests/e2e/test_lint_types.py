@@ -137,10 +137,15 @@ def test_without_libclang_a_note_and_less_confidence(tool, project, how):
 
 
 def test_confidence_is_higher_with_types(tool, project, libclang):
-    (project / "train.cu").write_text(MACROS)
-    (project / "checks.h").write_text(CHECKS)
-    report = json.loads(tool("lint", "--no-cache", "--format", "json", cwd=project, check=1).stdout)
-    assert "proven" in {f["confidence"] for f in report["findings"]}
+    (project / "train.cpp").write_text(TYPED)
+
+    def confidence(*args):
+        report = json.loads(tool("lint", "--no-cache", "--format", "json", *args, cwd=project,
+                                 check=1).stdout)
+        return {f["confidence"] for f in report["findings"]
+                if f["ruleId"] == "item-in-step" and f["locations"][0]["line"] == 16}
+    assert confidence() == {"proven"}
+    assert confidence("--libclang", "off") == {"likely"}
 
 
 def test_real_headers_and_stubs_agree(tool, project, source, libclang):

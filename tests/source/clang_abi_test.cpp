@@ -2,6 +2,8 @@
 #if __has_include(<clang-c/Index.h>)
 #include <clang-c/Index.h>
 
+#include <cstddef>
+
 #include "source/clang_api.h"
 
 namespace {
