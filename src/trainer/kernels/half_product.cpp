@@ -8,9 +8,11 @@ namespace stallscope::trainer {
 namespace {
 
 constexpr size_t kLanes = 16, kVectors = kHalfColumns / kLanes;
-/// Depth of the part of a panel that is multiplied at once, and what is kept in the second-level
-/// cache beside it: rows of A. Panels that are visited for each block of rows fill the third.
-constexpr size_t kDepthBlock = 1024, kRowBlockBytes = 512 << 10, kPanelBlock = 16;
+/// Rows of A that are kept in the second-level cache beside the panel that they are multiplied by,
+/// and panels that are visited for each such block of rows: they fill the third.
+constexpr size_t kRowBlockBytes = 256 << 10, kPanelBlock = 16;
+/// Pairs in a cache line.
+constexpr size_t kLinePairs = 16;
 
 size_t smaller(size_t a, size_t b) {
   return a < b ? a : b;
@@ -25,7 +27,8 @@ struct Ends {
   const float* bias;   // null: none
   float* c;            // null: to half_c
   uint16_t* half_c;
-  size_t stride;  // of start and C
+  size_t stride;      // of start and C
+  bool fetches_next;  // the rows of A after this tile's: they were not read yet
 };
 
 template <size_t kRows>
@@ -45,6 +48,10 @@ void multiply_tile(const uint16_t* a, size_t stride, const uint16_t* b, size_t p
   }
   const uint16_t* lower = a + (kRows > 4 ? 4 * stride : 0);
   for (size_t p = 0; p < pairs; ++p, a += 2, lower += 2, b += 2 * kHalfColumns) {
+    if (ends.fetches_next && p % kLinePairs == 0) {
+#pragma GCC unroll 8
+      for (size_t r = 0; r < kRows; ++r) __builtin_prefetch(a + (kRows + r) * stride);
+    }
     __m512bh row[kVectors];
 #pragma GCC unroll 4
     for (size_t v = 0; v < kVectors; ++v) row[v] = (__m512bh)_mm512_loadu_si512(b + v * 2 * kLanes);
@@ -107,7 +114,8 @@ void multiply_edge(const uint16_t* a, size_t stride, const uint16_t* b, size_t p
                    .bias = ends.bias == nullptr ? nullptr : bias,
                    .c = ends.c == nullptr ? nullptr : tile,
                    .half_c = halves,
-                   .stride = kHalfColumns});
+                   .stride = kHalfColumns,
+                   .fetches_next = ends.fetches_next});
     for (size_t r = 0; r < count; ++r) {
       const size_t at = (first + r) * ends.stride;
       if (ends.c != nullptr) {
@@ -125,8 +133,19 @@ __mmask16 mask_of(size_t columns, size_t first) {
   return static_cast<__mmask16>(left >= kLanes ? 0xFFFFU : (1U << left) - 1);
 }
 
+// Where a line of a panel is written: past the caches if it is read much later.
+enum class Into : bool { cache, memory };
+void put_line(uint16_t* to, __m512i line, Into into) {
+  if (into == Into::memory) {
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(to), line);
+  } else {
+    _mm512_storeu_si512(to, line);
+  }
+}
+
 // A panel of [k, n] in rows: pairs of rows are interleaved.
-void pack_panel(uint16_t* to, const uint16_t* b, size_t stride, size_t k, size_t columns) {
+void pack_panel(uint16_t* to, const uint16_t* b, size_t stride, size_t k, size_t columns,
+                Into into) {
   for (size_t p = 0; p < k; p += 2, to += 2 * kHalfColumns) {
     const uint16_t* upper = b + p * stride;
     for (size_t v = 0; v < kVectors; ++v) {
@@ -135,8 +154,7 @@ void pack_panel(uint16_t* to, const uint16_t* b, size_t stride, size_t k, size_t
           _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(mask, upper + v * kLanes));
       const __m512i second =
           _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(mask, upper + stride + v * kLanes));
-      _mm512_storeu_si512(to + v * 2 * kLanes,
-                          _mm512_or_si512(first, _mm512_slli_epi32(second, 16)));
+      put_line(to + v * 2 * kLanes, _mm512_or_si512(first, _mm512_slli_epi32(second, 16)), into);
     }
   }
 }
@@ -173,7 +191,8 @@ void transpose_words(__m512i (&x)[16]) {
 }
 
 // A panel of [n, k] in rows: a row's pairs lie together already, words are transposed.
-void pack_transposed(uint16_t* to, const uint16_t* b, size_t stride, size_t k, size_t columns) {
+void pack_transposed(uint16_t* to, const uint16_t* b, size_t stride, size_t k, size_t columns,
+                     Into into) {
   for (size_t p = 0; p < k; p += 2 * kLanes) {
     const size_t pairs = smaller(kLanes, (k - p) / 2);
     const auto mask = static_cast<__mmask16>(pairs == kLanes ? 0xFFFFU : (1U << pairs) - 1);
@@ -189,7 +208,7 @@ void pack_transposed(uint16_t* to, const uint16_t* b, size_t stride, size_t k, s
 #pragma GCC unroll 16
       for (size_t r = 0; r < kLanes; ++r)
         if (r < pairs)
-          _mm512_storeu_si512(to + (p / 2 + r) * 2 * kHalfColumns + v * 2 * kLanes, words[r]);
+          put_line(to + (p / 2 + r) * 2 * kHalfColumns + v * 2 * kLanes, words[r], into);
     }
   }
 }
@@ -198,20 +217,21 @@ void pack_transposed(uint16_t* to, const uint16_t* b, size_t stride, size_t k, s
 
 void pack_halves(uint16_t* to, const uint16_t* b, size_t k, size_t n, bool transposed,
                  size_t row_begin, size_t row_end) {
+  const Into into = reinterpret_cast<uintptr_t>(to) % 64 == 0 ? Into::memory : Into::cache;
   if (transposed) {
     for (size_t row = row_begin; row < row_end; row += kHalfColumns)
-      pack_transposed(to + row * k, b + row * k, k, k, smaller(kHalfColumns, n - row));
-    return;
+      pack_transposed(to + row * k, b + row * k, k, k, smaller(kHalfColumns, n - row), into);
+  } else {
+    for (size_t first = 0; first < n; first += kHalfColumns)
+      pack_panel(to + first * k + row_begin * kHalfColumns, b + row_begin * n + first, n,
+                 row_end - row_begin, smaller(kHalfColumns, n - first), into);
   }
-  for (size_t first = 0; first < n; first += kHalfColumns)
-    pack_panel(to + first * k + row_begin * kHalfColumns, b + row_begin * n + first, n,
-               row_end - row_begin, smaller(kHalfColumns, n - first));
+  _mm_sfence();  // before others read what was written past the caches
 }
 
 void multiply_halves(const HalfProduct& it, size_t row_begin, size_t row_end, size_t panel_begin,
                      size_t panel_end, uint16_t* scratch) {
-  const size_t limit = it.c != nullptr ? kDepthBlock : kHalfDepth;
-  const size_t depth = parts_of(it.k / 2, parts_of(it.k, limit)) * 2;
+  const size_t depth = parts_of(it.k / 2, parts_of(it.k, kHalfDepth)) * 2;
   size_t row_block = kRowBlockBytes / (2 * depth) / kHalfRows * kHalfRows;
   if (row_block < kHalfRows) row_block = kHalfRows;
   const size_t panel_block =
@@ -223,7 +243,7 @@ void multiply_halves(const HalfProduct& it, size_t row_begin, size_t row_end, si
       for (size_t p = block; p < block_end && !it.packed; ++p) {
         const size_t first = p * kHalfColumns;
         pack_panel(scratch + (p - block) * kHalfColumns * here, it.b + k * it.n + first, it.n, here,
-                   smaller(kHalfColumns, it.n - first));
+                   smaller(kHalfColumns, it.n - first), Into::cache);
       }
       for (size_t row = row_begin; row < row_end; row += row_block) {
         const size_t rows = smaller(row_block, row_end - row);
@@ -238,7 +258,8 @@ void multiply_halves(const HalfProduct& it, size_t row_begin, size_t row_end, si
                           .bias = k > 0 || it.bias == nullptr ? nullptr : it.bias + first,
                           .c = it.c == nullptr ? nullptr : it.c + at,
                           .half_c = it.c == nullptr ? it.half_c + at : nullptr,
-                          .stride = it.n};
+                          .stride = it.n,
+                          .fetches_next = p == block};
           if (columns == kHalfColumns) {
             multiply_rows(a, it.k, b, here / 2, rows, ends);
           } else {

@@ -14,8 +14,7 @@ static_assert(kPackedRows % kHalfPackRows == 0);
 bool is_ours(const ProductShape& s) {
   return s.operands == Element::bf16 && !s.transpose_a && s.k % 2 == 0 &&
          (s.packed_b || !s.transpose_b) &&
-         (s.result != Element::bf16 ||
-          (s.base == ProductShape::Base::none && s.k <= (s.packed_b ? kHalfDepth : 1024)));
+         (s.result != Element::bf16 || (s.base == ProductShape::Base::none && s.k <= kHalfDepth));
 }
 
 // Of the calling thread: allocated by its first product.
