@@ -224,17 +224,15 @@ class Runner {
   void over(size_t count, size_t grain, const Body& body) const {
     for_rows(bindings_.team, count, grain, body);
   }
-  // Each thread has a piece of the (sample, head) pairs and a part of the scratch memory.
+  // Each thread has a part of the scratch memory.
   template <typename Body>
   void over_pairs(size_t lengths, const Body& body) const {  // the counter follows the lengths
     AttentionShape shape = attention_shape(op_);
     shape.lengths = bindings_.index_at(op_.in[lengths]);
     shape.dropout = dropout_of(op_.f[0], op_.n[5], bindings_.index_at(op_.in[lengths + 1]));
-    const size_t pairs = shape.batch * shape.heads, threads = static_cast<size_t>(bindings_.team);
     const size_t each = table_.attention_scratch(shape);
-    over(threads, 1, [&](size_t b, size_t e) {
-      for (size_t t = b; t < e; ++t)
-        body(shape, bindings_.scratch + t * each, pairs * t / threads, pairs * (t + 1) / threads);
+    over(shape.batch * shape.heads, 1, [&](size_t b, size_t e) {
+      body(shape, bindings_.scratch + team_member() * each, b, e);
     });
   }
   size_t n(size_t i) const { return static_cast<size_t>(op_.n[i]); }

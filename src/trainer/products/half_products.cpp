@@ -39,7 +39,9 @@ class Product final : public Prepared {
         multiply_halves(product_, begin, end, 0, panels, nullptr);
       });
     } else {
-      for_rows(team, panels, 1, [&](size_t begin, size_t end) {
+      // A is read again for each piece.
+      constexpr size_t kPanels = 4;
+      for_rows(team, panels, kPanels, [&](size_t begin, size_t end) {
         multiply_halves(product_, 0, product_.m, begin, end,
                         product_.packed ? nullptr : thread_scratch());
       });
