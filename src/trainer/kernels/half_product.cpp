@@ -215,16 +215,17 @@ void pack_transposed(uint16_t* to, const uint16_t* b, size_t stride, size_t k, s
 
 }  // namespace
 
-void pack_halves(uint16_t* to, const uint16_t* b, size_t k, size_t n, bool transposed,
+void pack_halves(uint16_t* to, const uint16_t* rows, size_t k, size_t n, bool transposed,
                  size_t row_begin, size_t row_end) {
   const Into into = reinterpret_cast<uintptr_t>(to) % 64 == 0 ? Into::memory : Into::cache;
   if (transposed) {
     for (size_t row = row_begin; row < row_end; row += kHalfColumns)
-      pack_transposed(to + row * k, b + row * k, k, k, smaller(kHalfColumns, n - row), into);
+      pack_transposed(to + row * k, rows + (row - row_begin) * k, k, k,
+                      smaller(kHalfColumns, n - row), into);
   } else {
     for (size_t first = 0; first < n; first += kHalfColumns)
-      pack_panel(to + first * k + row_begin * kHalfColumns, b + row_begin * n + first, n,
-                 row_end - row_begin, smaller(kHalfColumns, n - first), into);
+      pack_panel(to + first * k + row_begin * kHalfColumns, rows + first, n, row_end - row_begin,
+                 smaller(kHalfColumns, n - first), into);
   }
   _mm_sfence();  // before others read what was written past the caches
 }

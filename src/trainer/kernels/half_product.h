@@ -11,8 +11,8 @@ namespace stallscope::trainer {
 inline constexpr size_t kHalfColumns = 48, kHalfRows = 8;
 /// Rows that are packed together: whole panels where B is transposed, pairs where it is not.
 inline constexpr size_t kHalfPackRows = kHalfColumns;
-/// The deepest that a panel is when it is multiplied in one go: as deep as fits beside the rows of A,
-/// since adding to C costs a tenth where it is done every 1024. Results in bf16 need one go.
+/// The deepest that a panel is when it is multiplied in one go: as deep as fits beside the rows of
+/// A, since adding to C costs a tenth where it is done every 1024. Results in bf16 need one go.
 inline constexpr size_t kHalfDepth = 4096;
 
 /// C = base + bias + A B: A is [m, k] in rows, C and base [m, n], bias [n].
@@ -41,9 +41,9 @@ inline constexpr size_t kHalfScratch = size_t{16} * kHalfColumns * 1024;
 /// Rows [row_begin, row_end), multiples of kHalfRows but at the end, of the panels' columns.
 void multiply_halves(const HalfProduct& product, size_t row_begin, size_t row_end,
                      size_t panel_begin, size_t panel_end, uint16_t* scratch);
-/// Packs a part of B, [k, n] or, transposed, [n, k]: rows [row_begin, row_end) of it as it lies,
-/// from a multiple of kHalfPackRows on and up to one, or to its end.
-void pack_halves(uint16_t* to, const uint16_t* b, size_t k, size_t n, bool transposed,
+/// Packs a part of B, [k, n] or, transposed, [n, k]: `rows` are rows [row_begin, row_end) of it as
+/// it lies, from a multiple of kHalfPackRows on and up to one, or to its end.
+void pack_halves(uint16_t* to, const uint16_t* rows, size_t k, size_t n, bool transposed,
                  size_t row_begin, size_t row_end);
 
 }  // namespace stallscope::trainer

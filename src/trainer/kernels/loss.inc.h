@@ -22,6 +22,11 @@ void embedding_backward(T* dtable, const T* dy, const int32_t* tokens, size_t ro
   }
 }
 
+inline void fetch_ahead(const void* row, size_t bytes) {
+  const auto* const line = static_cast<const char*>(row);
+  for (size_t at = 0; at < bytes; at += 64) __builtin_prefetch(line + at);
+}
+
 // NaN aside: it shows in the sum that follows.
 template <typename T>
 T maximum_of(const T* x, size_t count) {
@@ -114,28 +119,44 @@ void cross_entropy(Numbers<T> logits, T* losses, const T* maximum, const T* sums
   }
 }
 
+// Block by block, so that each is in the first cache while it is worked on: a row is read for its
+// maximum, for its exponentials, and they are read once more.
 template <typename T>
 void softmax_cross_entropy(Numbers<T> logits, T* losses, const int32_t* labels, T scale,
                            size_t columns, T* scratch, size_t begin, size_t end) {
+  const Numbers<const T> from{logits.real, logits.half};
+  auto by_block = [&](const auto& body) {
+    for (size_t first = 0; first < columns; first += kLossBlock)
+      body(first, columns - first < kLossBlock ? columns - first : kLossBlock);
+  };
   for (size_t r = begin; r < end; ++r) {
-    T* const row = logits.half != nullptr ? scratch : logits.real + r * columns;
+    const size_t place = r * columns;
     if (labels[r] < 0) {  // counts nothing
       losses[r] = 0;
-      if (logits.half != nullptr) {
-        std::memset(logits.half + r * columns, 0, columns * sizeof(uint16_t));
-      } else {
-        for (size_t c = 0; c < columns; ++c) row[c] = 0;
-      }
+      clear_rows(logits, place, columns, columns, 0, 1);
       continue;
     }
-    if (logits.half != nullptr)
-      load_block(row, Numbers<const T>{nullptr, logits.half}, r * columns, columns);
-    const T maximum = maximum_of(row, columns), target = row[labels[r]] - maximum;
-    const T sum = exponentials(row, maximum, columns);
-    losses[r] = (std::log(sum) - target) * scale;
+    T* const row = logits.half != nullptr ? scratch : logits.real + place;
+    T maximum = -std::numeric_limits<T>::infinity(), sum = 0, target;
+    load_block(&target, from, place + static_cast<size_t>(labels[r]), 1);
+    by_block([&](size_t first, size_t count) {
+      if (logits.half != nullptr) {
+        fetch_ahead(logits.half + place + first + 2 * kLossBlock, kLossBlock * sizeof(uint16_t));
+        load_block(row + first, from, place + first, count);
+      }
+      const T best = maximum_of(row + first, count);
+      maximum = best > maximum ? best : maximum;
+    });
+    by_block([&](size_t first, size_t count) {
+      sum += exponentials(row + first, maximum, count);
+    });
+    losses[r] = (std::log(sum) - (target - maximum)) * scale;
     const T factor = scale / sum;
-    for (size_t c = 0; c < columns; ++c) row[c] *= factor;
-    row[labels[r]] -= scale;
-    if (logits.half != nullptr) store_block(logits, r * columns, row, columns);
+    by_block([&](size_t first, size_t count) {
+      for (size_t c = first; c < first + count; ++c) row[c] *= factor;
+      const auto label = static_cast<size_t>(labels[r]);
+      if (label >= first && label < first + count) row[label] -= scale;
+      if (logits.half != nullptr) store_block(logits, place + first, row + first, count);
+    });
   }
 }

@@ -1,10 +1,5 @@
 // Rows of a decoder, added and multiplied where features are active.
 
-inline void fetch_ahead(const void* row, size_t bytes) {
-  const auto* const line = static_cast<const char*>(row);
-  for (size_t at = 0; at < bytes; at += 64) __builtin_prefetch(line + at);
-}
-
 // y += sum over entries of value[e] * w[feature[e]].
 template <typename T>
 void sparse_row(T* __restrict y, const T* value, const int32_t* feature, size_t entries, const T* w,

@@ -60,15 +60,17 @@ class Packing final : public Prepared {
 
   Status run(int team) const override {
     for_rows(team, shape_.transpose_b ? shape_.n : shape_.k, kHalfPackRows,
-             [&](size_t begin, size_t end) { pack_rows(begin, end); });
+             [&](size_t begin, size_t end) { pack_rows(from_ + begin * row_size(), begin, end); });
     return ok_status();
   }
   bool packs_rows() const override { return true; }
-  void pack_rows(size_t begin, size_t end) const override {
-    pack_halves(to_, from_, shape_.k, shape_.n, shape_.transpose_b, begin, end);
+  void pack_rows(const uint16_t* rows, size_t begin, size_t end) const override {
+    pack_halves(to_, rows, shape_.k, shape_.n, shape_.transpose_b, begin, end);
   }
 
  private:
+  size_t row_size() const { return shape_.transpose_b ? shape_.k : shape_.n; }
+
   ProductShape shape_;
   const uint16_t* from_;
   uint16_t* to_;

@@ -33,9 +33,9 @@ class Prepared {
   /// Of a copy: whether it can be made of some rows alone, by the thread that has just written
   /// them.
   virtual bool packs_rows() const { return false; }
-  /// Rows [begin, end) of B as it lies, from a multiple of kPackedRows on and up to one, or to its
-  /// end.
-  virtual void pack_rows(size_t /*begin*/, size_t /*end*/) const {}
+  /// `rows` are rows [begin, end) of B as it lies, from a multiple of kPackedRows on and up to one,
+  /// or to its end.
+  virtual void pack_rows(const uint16_t* /*rows*/, size_t /*begin*/, size_t /*end*/) const {}
 };
 
 class ProductLibrary {

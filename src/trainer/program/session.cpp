@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "trainer/ops/team.h"
 #include "trainer/program/initial_values.h"
@@ -50,6 +51,7 @@ Session<T>::Session(Program program, Device& device, Group* group, uint64_t seed
       constants_(device, arena(program_, Role::constant)),
       scratch_(device, scratch_elements<T>(program_, device.options().team)),
       half_parameters_(device, has_halves(program_) ? parameters_.size() : 0),
+      piece_halves_(device, 0),
       events_(program_.ops.size()) {
   bindings_.team = device.options().team;
   bindings_.scratch = scratch_.data();
@@ -87,10 +89,15 @@ void Session<T>::divide_parameters() {
     packings[op.in[0]].push_back(prepared_[i].get());
     rows[op.in[0]] = static_cast<size_t>(op.n[4] != 0 ? op.n[1] : op.n[2]);
   }
+  std::set<TensorId> read_as_it_lies;  // by products
+  for (const Op& op : program_.ops)
+    if ((op.kind == OpKind::gemm || op.kind == OpKind::pack) && !op.fused)
+      read_as_it_lies.insert(op.in.begin(), op.in.end());
   for (const TensorId id : program_.parameters()) {
     const TensorInfo& it = program_.tensor(id);
     constexpr size_t kPiece = 8192;
-    const bool packed = packings.contains(id);
+    const bool packed = packings.contains(id),
+               only_packed = packed && !read_as_it_lies.contains(id);
     const size_t row = packed ? it.size() / rows[id] : 1;
     const size_t piece = packed ? kPackedRows * row : kPiece;
     for (size_t at = 0; at < it.size(); at += piece) {
@@ -100,9 +107,13 @@ void Session<T>::divide_parameters() {
                          .decays = it.decays,
                          .row = at / row,
                          .rows = count / row,
-                         .packings = packings[id]});
+                         .packings = packings[id],
+                         .only_packed = only_packed});
+      if (only_packed) most_packed_ = std::max(most_packed_, count);
     }
   }
+  piece_halves_ =
+      Buffer<uint16_t>(device_, most_packed_ * static_cast<size_t>(std::max(bindings_.team, 1)));
 }
 
 template <typename T>
@@ -345,16 +356,20 @@ void Session<T>::launch_adamw(const Op& op, const AdamOptions& options) {
   for (const uint32_t awaited : op.waits) stream().wait(*events_[awaited]);
   const bool clears = program_.adds_gradients;
   stream().launch(kernel_name(op), work_[index], [this, plain, decaying, clears] {
-    // A parameter and its gradient lie at the same place of their arenas.
+    // A parameter and its gradient lie at the same place of their arenas. What only copies are made
+    // of stays in the cache.
     for_rows(bindings_.team, pieces_.size(), 1, [&](size_t begin, size_t end) {
       for (size_t i = begin; i < end; ++i) {
         const Piece& it = pieces_[i];
-        uint16_t* const half =
-            bindings_.half_parameters == nullptr ? nullptr : bindings_.half_parameters + it.offset;
+        uint16_t* const half = bindings_.half_parameters == nullptr ? nullptr
+                               : it.only_packed
+                                   ? piece_halves_.data() + team_member() * most_packed_
+                                   : bindings_.half_parameters + it.offset;
         kernels<T>().adamw(parameters_.data() + it.offset, first_moments_.data() + it.offset,
                            second_moments_.data() + it.offset, gradients_.data() + it.offset, half,
                            it.decays ? decaying : plain, it.count);
-        for (const Prepared* packing : it.packings) packing->pack_rows(it.row, it.row + it.rows);
+        for (const Prepared* packing : it.packings)
+          packing->pack_rows(half, it.row, it.row + it.rows);
         if (clears) std::fill_n(gradients_.data() + it.offset, it.count, T(0));
       }
     });

@@ -112,7 +112,7 @@ class Session {
   Stream& communication_;
   Buffer<T> parameters_, gradients_, first_moments_, second_moments_, activations_, inputs_,
       constants_, scratch_;
-  Buffer<uint16_t> half_parameters_;
+  Buffer<uint16_t> half_parameters_, piece_halves_;
   Bindings<T> bindings_;
   std::vector<std::optional<Event>> events_;  ///< of ops that another stream waits for
   std::vector<Work> work_;
@@ -124,9 +124,11 @@ class Session {
     bool decays;
     size_t row = 0, rows = 0;                 ///< of the parameter, where it has copies to make
     std::vector<const Prepared*> packings{};  ///< made of these rows
+    bool only_packed = false;                 ///< no product reads the parameter itself in bf16
   };
   void divide_parameters();
   std::vector<Piece> pieces_;
+  size_t most_packed_ = 0;  ///< elements of the largest piece that is only packed
   int64_t steps_ = 0;
 };
 
