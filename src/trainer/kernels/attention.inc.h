@@ -153,13 +153,8 @@ void attention_forward(Numbers<T> out, T* log_sums, const T* qkv, const T* mask,
       for (size_t r = 0; r < rows; ++r) {
         T* row = w.scores + r * w.keys;
         const size_t limit = finish_scores(row, mask, s, used, first + r, scale);
-        T maximum = -std::numeric_limits<T>::infinity();
-        for (size_t j = 0; j < limit; ++j) maximum = row[j] > maximum ? row[j] : maximum;
-        T sum = 0;
-        for (size_t j = 0; j < limit; ++j) {
-          row[j] = exp_of(row[j] - maximum);
-          sum += row[j];
-        }
+        const T maximum = maximum_of(row, limit);
+        const T sum = exponentials(row, maximum, limit);
         const T inverse = T(1) / sum;
         for (size_t j = 0; j < limit; ++j) row[j] *= inverse;
         if (s.dropout.threshold != 0) drop_from(row, s, pair, first + r, limit);

@@ -42,11 +42,12 @@ inline double exp_of(double x) {
   return std::exp(x);
 }
 
-// In this order: attention is made of the product's tile, the optimiser converts.
+// In this order: attention is made of the product's tile and a softmax, the optimiser converts.
 // clang-format off
 #include "trainer/kernels/convert.inc.h"
 #include "trainer/kernels/dropout.inc.h"
 #include "trainer/kernels/gemm.inc.h"
+#include "trainer/kernels/softmax.inc.h"
 #include "trainer/kernels/attention.inc.h"
 #include "trainer/kernels/elementwise.inc.h"
 // clang-format on

@@ -71,13 +71,13 @@ struct SparseFeature {
   T pull;
   const T* errors;  ///< dy: [tokens, width]
   size_t width;
-  const int32_t* entry;  ///< numbers of the feature's entries
-  size_t entries;
-  const int32_t* row;  ///< token, by entry
-  const T* value;      ///< by entry
-  T* value_gradient;   ///< by entry
-  bool add;            ///< to dw; else it is set
-  bool past_caches;    ///< dw is written past the caches: finish_writes() before others read it
+  const int32_t* entry;          ///< numbers of the feature's entries
+  size_t entries, next_entries;  ///< next_entries: those of the next feature, fetched ahead
+  const int32_t* row;            ///< token, by entry
+  const T* value;                ///< by entry
+  T* value_gradient;             ///< by entry
+  bool add;                      ///< to dw; else it is set
+  bool past_caches;  ///< dw is written past the caches: finish_writes() before others read it
 };
 
 template <typename T>

@@ -108,16 +108,17 @@ void sparse_decode_backward(const SparseList<T>& list, const SparseDecodeBackwar
       for (size_t f = begin; f < end; ++f) {
         const size_t place = (f * targets + target) * it.width;
         const T* const w = it.decoder + place;
-        const bool uses_next = f + 1 < end && start[f + 2] > start[f + 1];
+        const size_t next_entries = f + 1 < end ? at(start, f + 2) - at(start, f + 1) : 0;
         kernels<T>().sparse_feature_backward(
             {.w = w,
-             .next_w = uses_next ? w + targets * it.width : nullptr,
+             .next_w = next_entries > 0 ? w + targets * it.width : nullptr,
              .dw = it.decoder_gradient + place,
              .pull = it.pull == nullptr ? T(0) : it.pull[it.source * s.features + f],
              .errors = errors,
              .width = it.width,
              .entry = list.entry + start[f],
              .entries = at(start, f + 1) - at(start, f),
+             .next_entries = next_entries,
              .row = list.row,
              .value = list.value,
              .value_gradient = it.value_gradient,
