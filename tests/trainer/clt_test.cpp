@@ -268,6 +268,15 @@ TEST_CASE("CLT's losses fall, and are the same for every number of ranks") {
 TEST_CASE("CLT refuses shapes that make no sense") {
   CHECK_FALSE(build_clt({.features = 9}, {.rank = 0, .size = 2}).ok());
   CHECK_FALSE(build_clt({.k = 0}, {}).ok());
+  const CltConfig small{.layers = 2, .features = 8, .k = 16};
+  CHECK(build_clt(small, {}).ok());
+  auto more = small;
+  more.k = 17;
+  CHECK(build_clt(more, {}).error().message ==
+        "k (17) must be at most layers * features (16): a token has no more");
+  more.activation = CltActivation::jump_relu;  // keeps what is above its thresholds
+  more.sparse = true;
+  CHECK(build_clt(more, {}).ok());
 }
 
 }  // namespace

@@ -220,6 +220,11 @@ Result<Program> build_clt(const CltConfig& config, Shard shard) {
       __builtin_mul_overflow(elements, config.features, &elements) ||
       elements > std::numeric_limits<int32_t>::max())
     return Error{.message = "layers * batch * features must stay below 2^31"};
+  const size_t most = config.layers * config.features;
+  if (config.activation != CltActivation::jump_relu && config.k > most)
+    return Error{.message = "k (" + std::to_string(config.k) +
+                            ") must be at most layers * features (" + std::to_string(most) +
+                            "): a token has no more"};
   if (!config.sparse && config.activation != CltActivation::batch_top_k)
     return Error{.message = "the dense decoder goes with BatchTopK only"};
   return CltBuilder(config, shard).build();
