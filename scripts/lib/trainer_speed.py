@@ -145,7 +145,9 @@ def run_own(trainer, name, precision, ranks=1):
                                                                "batch", "vocabulary", "head",
                                                                "features", "k") if k in shape}}
         args = [word for flag, key in flags.items() for word in (flag, str(shape[key]))]
-        subprocess.run([trainer, *args, "--precision", precision, "--tp", str(ranks), "--steps",
+        if ranks > 1:
+            args += ["--tp", str(ranks), "--sequence-parallel"]
+        subprocess.run([trainer, *args, "--precision", precision, "--steps",
                         str(1 + WARM + STEPS), "--facts", str(facts)], check=True,
                        stdout=subprocess.DEVNULL)
         known = json.loads(facts.read_text())
@@ -208,6 +210,7 @@ def table(trainer, names):
     for turn in range(ROUNDS):
         for row in rows:
             if turn == 0 or time.monotonic() < end:
+                print(f"  round {turn + 1}: {row.name} {row.precision}", file=sys.stderr)
                 row.measure(trainer, jemalloc)
     print(f"{'shape':16} {'':5} {'rounds':>6} {'own step':>9} {'products':>9}  times as fast as the "
           "fastest of eager and compiled; as eager; as compiled")
@@ -215,7 +218,8 @@ def table(trainer, names):
     for row in rows:  # the worst first
         print(row.text())
     print("products: this step's matrix products alone, measured in the same run, over the step; "
-          "two ranks: the step of one rank on all cores over that of two ranks that share them")
+          "two ranks: the step of one rank on all cores over that of two sequence-parallel ranks that "
+          "share them")
 
 
 if __name__ == "__main__":
