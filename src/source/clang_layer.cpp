@@ -65,6 +65,7 @@ class Layer {
   Layer(std::span<const ClangFile> files, const ClangOptions& options)
       : files_(files),
         options_(options),
+        lasting_(!options.cache_folder.empty() && options.cache_folder.starts_with(options.root)),
         library_(find_libclang(options.library)),
         scratch_("clang") {
     out_.types.resize(files.size());
@@ -88,7 +89,7 @@ class Layer {
  private:
   void request(size_t file, const ClangFlags& flags) {
     const std::string arguments = joined(flags.arguments) + '|' + joined(flags.prefix);
-    const std::string entry = options_.cache_folder.empty()
+    const std::string entry = !lasting_
                                   ? std::string()
                                   : options_.cache_folder + "/" + content_hash(files_[file].text) +
                                         content_hash(files_[file].path + '\n' + arguments + tool_);
@@ -118,10 +119,9 @@ class Layer {
     if (requests_.empty()) return;
     // Without a cache a prefix is compiled for this run, if that pays.
     constexpr size_t kFew = 2;
-    const bool lasting = !options_.cache_folder.empty();
-    const std::string& folder = lasting ? options_.cache_folder : scratch_.path();
+    const std::string& folder = lasting_ ? options_.cache_folder : scratch_.path();
     for (ClangRequest& request : requests_) {
-      const bool pays = lasting || request.heavy || requests_.size() > kFew;
+      const bool pays = lasting_ || request.heavy || requests_.size() > kFew;
       request.precompiled = pays ? folder + "/" + request.precompiled : std::string();
     }
     const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
@@ -153,6 +153,8 @@ class Layer {
 
   std::span<const ClangFile> files_;
   const ClangOptions& options_;
+  /// Types are bound to places: those of another revision's tree are of no use later.
+  const bool lasting_;
   const std::string library_;
   const TemporaryFolder scratch_;  ///< for compiled headers when there is no cache
   std::string tool_;

@@ -162,3 +162,28 @@ def test_real_headers_and_stubs_agree(tool, project, source, libclang):
           "arguments": ["c++", "-std=c++17", f"-I{include}", "-c", "typed.cpp"]}]))
     assert lint(tool, project) == stubs
     assert len(stubs) > 20
+
+
+def test_a_class_of_the_program_waits_if_its_code_does(tool, project, libclang):
+    (project / "train.cu").write_text("""#include <cuda_runtime.h>
+class Stream {
+ public:
+  void synchronize() { cudaStreamSynchronize(stream_); }
+  void launch(float* w);
+ private:
+  cudaStream_t stream_;
+};
+struct Barrier { void synchronize() { ++passed; } int passed = 0; };
+void train(Stream& stream, Barrier& barrier, float* w, int steps) {
+  for (int step = 0; step < steps; ++step) {
+    stream.launch(w);
+    model_backward(w);
+    model_update(w);
+    stream.synchronize();
+    barrier.synchronize();
+  }
+}
+int main() { Stream s; Barrier b; train(s, b, nullptr, 10); }
+""")
+    assert lines(lint(tool, project), "explicit-sync") == [15]
+    assert lines(lint(tool, project, "--libclang", "off"), "explicit-sync") == [15, 16]

@@ -66,7 +66,7 @@ TEST_CASE("of a compile command what decides meaning is kept, and nothing else")
 
 TEST_CASE("compile_commands.json is found above a file and in build folders") {
   const TemporaryFolder folder("clang-test");
-  const std::string root = folder.path();
+  const std::string& root = folder.path();
   fs::create_directories(root + "/build");
   fs::create_directories(root + "/src/deep");
   REQUIRE(
@@ -197,7 +197,7 @@ TEST_CASE("a file that libclang cannot read costs its own types only") {
     return;
   }
   const TemporaryFolder folder("clang-test");
-  const std::string root = folder.path();
+  const std::string& root = folder.path();
   const std::vector<ClangFile> files = {
       {root + "/endless.cpp", "#include \"/dev/zero\"\nint a;\n"},
       {root + "/good.cpp", "int twice(int n) { return n * 2; }\n"},
