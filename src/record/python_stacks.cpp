@@ -166,7 +166,9 @@ uint64_t PythonStacks::innermost(const PythonThread& thread, Hint& hint) {
 std::optional<PythonStacks::FrameWords> PythonStacks::read_frame(uint64_t address) {
   const PythonLayout& layout = *runtime_.layout;
   const auto inside = [&] {
-    return address >= window_begin_ && address + kFrameBytes <= window_begin_ + window_.size();
+    // A torn read gives any address, also one so high that adding to it wraps around.
+    return address >= window_begin_ && window_.size() >= kFrameBytes &&
+           address - window_begin_ <= window_.size() - kFrameBytes;
   };
   uint8_t bytes[kFrameBytes];
   if (!layout.frame_objects && !inside()) {
