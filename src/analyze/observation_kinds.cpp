@@ -272,7 +272,8 @@ std::vector<ObservationKind> all_kinds() {
             {"native",
              "text: the library's function that most of self_ns is spent in; absent when none is "
              "known"},
-            {"native_fraction", "number: that function's share of self_ns; absent with it"}}),
+            {"native_fraction",
+             "number: that function's share of self_ns where one is known; absent with it"}}),
       kind("hot-line", "a line of a Python function on the step thread, by samples",
            {{"self_ns", "ns: with it innermost, per used step"},
             {"duration_ns", "ns: with it anywhere in the stack, per used step"},
@@ -282,7 +283,8 @@ std::vector<ObservationKind> all_kinds() {
             {"native",
              "text: the library's function that most of self_ns is spent in; absent when none is "
              "known"},
-            {"native_fraction", "number: that function's share of self_ns; absent with it"}}),
+            {"native_fraction",
+             "number: that function's share of self_ns where one is known; absent with it"}}),
       kind("host-work", "host view only: a named range or call of the step thread",
            {{"self_ns", "ns: not covered by ranges inside it, per used step"},
             {"fraction", "number: self_ns over the step time"},

@@ -68,20 +68,23 @@ SampledStacks stacks_in_steps(const RankContext& context) {
   return stacks;
 }
 
-// The function of a library that a stack's innermost Python frame is in: below it lie the C
-// library and thread pools, which say how it waits and not what it does.
+// What a stack's innermost Python frame has a library do: of the innermost library's functions the
+// one that was called from outside it (dgesdd_, not its kernels). The C library and thread pools
+// say how it waits and not what it does.
 std::optional<FrameId> native_function(const Trace& trace, std::span<const FrameId> stack) {
   constexpr std::string_view kBelow[] = {"libc.so", "libc-",   "libpthread", "ld-linux",
                                          "libgomp", "libomp.", "libiomp",    "linux-vdso"};
+  std::optional<FrameId> found;
   for (const FrameId id : stack) {
     const Frame& frame = trace.frame(id);
     if (frame.kind == FrameKind::python) break;
+    if (found && frame.module != trace.frame(*found).module) break;
     const std::string_view module = file_name(trace.text(frame.module));
     const bool below = std::ranges::any_of(
         kBelow, [module](std::string_view name) { return module.starts_with(name); });
-    if (frame.kind == FrameKind::native && !below) return id;
+    if (frame.kind == FrameKind::native && !below) found = id;
   }
-  return std::nullopt;
+  return found;
 }
 
 // "dgesdd_ (libscipy_openblas64_)": the module without its ending and what a wheel adds to it.
@@ -151,7 +154,9 @@ class Rows {
         const auto& [function, time] = *std::ranges::max_element(
             times.native, {}, [](const auto& native) { return native.second; });
         builder.texts["native"] = native_text(context_.trace, function);
-        builder.numbers["native_fraction"] = time / times.own;
+        double known = 0;
+        for (const auto& [id, part] : times.native) known += part;
+        builder.numbers["native_fraction"] = time / known;
       }
       Observation row = builder.finish(context_, sites_, kind);
       row.place = place_of(context_.trace, key);

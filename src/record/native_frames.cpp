@@ -22,10 +22,7 @@ constexpr uint64_t kLongestInstruction = 2 + 2 * 12;
 // A copy taken later than this shows the thread after it had been off the CPU.
 constexpr Ns kLatest = 1'000'000;
 
-// Each needs a descriptor and locked memory, which an ordinary user has little of.
-constexpr size_t kMostMoments = 64;
-
-constexpr size_t kSleepingStack = 16 * 1024;
+constexpr size_t kSleepingStack = 60 * 1024;
 constexpr uint64_t kPage = 4096;
 
 bool shows(const StackCopy& copy, uint64_t instruction, std::span<const uint64_t> registers) {
@@ -66,10 +63,14 @@ void NativeFrames::ran(NativeLook& look) {
 void NativeFrames::ask(pid_t tid, NativeLook& look, Ns now) {
   if (!permission_.wanted || !permission_.running) return;
   if (!look.moment) {
-    if (permission_.open_moments >= kMostMoments) return;
+    if (permission_.open_moments >= permission_.most_moments) return;
     look.moment = ThreadMoment::open(tid);
     if (!look.moment) {
       if (errno == ESRCH) return;  // it has just ended
+      if (permission_.open_moments > 0) {
+        permission_.most_moments = permission_.open_moments;  // no more memory may be locked
+        return;
+      }
       permission_.running = false;
       permission_.reason = std::string("perf_event_open: ") + std::strerror(errno);
       return;

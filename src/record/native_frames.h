@@ -19,7 +19,8 @@ struct NativePermission {
   bool wanted = true;
   bool running = true;  ///< at threads that run; sleeping ones need nothing but their memory
   std::string reason;   ///< why not, one sentence
-  size_t open_moments = 0;
+  /// Each needs a descriptor and locked memory, which an ordinary user has little of.
+  size_t open_moments = 0, most_moments = 64;
   uint64_t named = 0;  ///< times that native functions were found
 };
 

@@ -31,9 +31,11 @@ constexpr uint64_t register_mask() {
   return mask;
 }
 
-// Enough to reach the interpreter below most libraries; a power of two holds one such record.
-constexpr uint32_t kStackBytes = 16 * 1024;
-constexpr size_t kPage = 4096, kRingBytes = 32 * 1024;
+// Enough to reach the interpreter below most libraries (NumPy's calls of LAPACK take more than
+// 16 KB, those of BLAS more than 32), and the most that a record has room for. What the thread has
+// not is not copied. A power of two holds one such record.
+constexpr uint32_t kStackBytes = 60 * 1024;
+constexpr size_t kPage = 4096, kRingBytes = 64 * 1024;
 
 int open_event(pid_t tid, bool with_kernel) {
   struct perf_event_attr event;

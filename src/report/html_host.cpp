@@ -87,7 +87,8 @@ std::string hot_table(const RankSummary& rank, std::string_view kind, std::strin
                         "class=\"n\">Share</th><th scope=\"col\" "
                         "class=\"n\">Inclusive</th><th scope=\"col\" "
                         "class=\"n\">Share</th>{}",
-                        what, natives ? "<th scope=\"col\">Mostly in, of its own time</th>" : ""),
+                        what,
+                        natives ? "<th scope=\"col\">Own time mostly in, where known</th>" : ""),
             rows));
 }
 

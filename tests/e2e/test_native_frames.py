@@ -11,12 +11,19 @@ from test_python_sampling import PYTHONS
 
 # A C extension in all but name: ctypes calls it.
 LIBRARY = r"""
+#include <stddef.h>
 #include <time.h>
 volatile unsigned long sink;
 __attribute__((noinline)) void spin_inside(long rounds) {
   for (long i = 0; i < rounds; ++i) sink += (unsigned long)i * 7;
 }
-__attribute__((noinline)) long spin_native(long rounds) { spin_inside(rounds); return (long)sink; }
+/* As much stack as libraries of linear algebra take, all of it used: a page that never was is not copied. */
+__attribute__((noinline)) long spin_native(long rounds) {
+  volatile char room[36 * 1024];
+  for (size_t i = 0; i < sizeof room; i += 1024) room[i] = 1;
+  spin_inside(rounds);
+  return (long)sink + room[0];
+}
 __attribute__((noinline, optimize("omit-frame-pointer"))) long nap_native(long ms) {
   struct timespec time = {ms / 1000, ms % 1000 * 1000000};
   nanosleep(&time, 0);
