@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cerrno>
@@ -95,44 +96,44 @@ const ThreadMoment::Moment* ThreadMoment::take() {
     std::memcpy(into, data + begin, first);
     std::memcpy(static_cast<uint8_t*>(into) + first, data, bytes - first);
   };
-  bool found = false;
+  uint64_t sample = 0;
+  size_t sample_bytes = 0;
   while (end - at >= sizeof(perf_event_header) && end - at <= kRingBytes) {
     perf_event_header record;
     copy(at, &record, sizeof record);
     if (record.size < sizeof record || record.size > end - at) break;
     if (record.type == PERF_RECORD_SAMPLE) {
-      record_.resize(record.size);
-      copy(at, record_.data(), record.size);
-      found = true;
+      sample = at;
+      sample_bytes = record.size;
     }
     at += record.size;
   }
+  // Header, time, abi, registers, bytes of stack, stack, of which were there.
+  struct Begin {
+    perf_event_header header;
+    uint64_t time, abi, registers[kRegisterCount], bytes;
+  } begin;
+  bool found = sample_bytes >= sizeof begin + sizeof(uint64_t);
+  if (found) copy(sample, &begin, sizeof begin);
+  found = found && begin.abi != PERF_SAMPLE_REGS_ABI_NONE && begin.bytes > 0 &&
+          begin.bytes <= sample_bytes - sizeof begin - sizeof(uint64_t);
+  if (found) {
+    // A record has room for the largest stack; what was there is mostly much less.
+    uint64_t there = 0;
+    copy(sample + sizeof begin + begin.bytes, &there, sizeof there);
+    stack_.resize(std::min(there, begin.bytes));
+    copy(sample + sizeof begin, stack_.data(), stack_.size());
+  }
   std::atomic_ref(head->data_tail).store(end, std::memory_order_release);
   if (!found) return nullptr;
-  // time, abi, registers, bytes of stack, stack, of which were there
-  size_t place = sizeof(perf_event_header);
-  const auto next = [&] {
-    uint64_t word = 0;
-    if (place + sizeof word <= record_.size()) std::memcpy(&word, record_.data() + place, 8);
-    place += sizeof word;
-    return word;
-  };
   moment_ = {};
-  moment_.time = static_cast<Ns>(next());
-  if (next() == PERF_SAMPLE_REGS_ABI_NONE) return nullptr;
-  uint64_t values[kRegisterCount];
-  for (uint64_t& value : values) value = next();
-  const uint64_t bytes = next();
-  if (bytes == 0 || place + bytes + sizeof(uint64_t) > record_.size()) return nullptr;
-  const size_t stack = place;
-  place += bytes;
-  const uint64_t there = next();
-  moment_.copy.frame = values[1];
-  moment_.copy.stack = values[2];
-  moment_.copy.instruction = values[3];
-  moment_.copy.bytes = std::span(record_).subspan(stack, std::min(there, bytes));
+  moment_.time = static_cast<Ns>(begin.time);
+  moment_.copy.frame = begin.registers[1];
+  moment_.copy.stack = begin.registers[2];
+  moment_.copy.instruction = begin.registers[3];
+  moment_.copy.bytes = stack_;
   for (size_t i = 0, saved = 0; i < kRegisterCount; ++i)
-    if (i != 2 && i != 3) moment_.saved[saved++] = values[i];
+    if (i != 2 && i != 3) moment_.saved[saved++] = begin.registers[i];
   return &moment_;
 }
 

@@ -42,7 +42,7 @@ class ThreadMoment {
 
   int fd_ = -1;
   uint8_t* ring_ = nullptr;
-  std::vector<uint8_t> record_;
+  std::vector<uint8_t> stack_;
   Moment moment_;
 };
 
