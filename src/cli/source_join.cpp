@@ -59,6 +59,8 @@ std::optional<std::vector<SourceFact>> facts_of_run(const SourceChoice& choice,
   std::optional<std::vector<SourceFact>> facts;
   SourceAnalysisOptions options;
   options.cache = false;  // a recording leaves nothing in the user's folders but its report
+  // Without a cache types would cost seconds for each run, and what ran was measured.
+  options.libclang = "off";
   for (const auto& [root, members] : projects) {
     Result<SourceAnalysis> analysis = analyze_source(members, rules, options);
     if (!analysis) {
