@@ -333,7 +333,7 @@ bool is_data_class(std::string_view name) {
 }
 
 bool is_report_name(std::string_view name) {
-  return has_word(lower(name), {"log", "logging", "report", "metrics", "summary", "print"});
+  return has_word(lower(name), {"log", "logging", "summary", "print"});
 }
 
 bool is_timing_class(std::string_view name) {
