@@ -135,16 +135,18 @@ def sample_cost(work, program):
         return
     target = subprocess.Popen([sys.executable, "-c", program.read_text().replace("range(250)", "range(10 ** 6)")])
     try:
-        costs = {"0": [], "1": []}
+        costs, wakes = {"0": [], "1": []}, []
         for pair in range(PAIRS):
             for native in ("0", "1") if pair % 2 else ("1", "0"):
-                samples, seconds, named = run(meter, target.pid, RATE, 2, native).split()
+                samples, seconds, _, wake = run(meter, target.pid, RATE, 2, native).split()
                 costs[native].append(float(seconds) / int(samples) * 1e6)
+                wakes.append(float(wake) * 1e6)
     finally:
         target.kill()
         target.wait()
     plain, native = (statistics.median(costs[kind]) for kind in ("0", "1"))
-    print(f"one sample of a busy thread: {plain:.0f} us of the sampler's CPU, {native:.0f} with native functions "
+    print(f"one sample of a busy thread: {plain:.0f} us of the sampler's CPU, {native:.0f} with native functions, "
+          f"{statistics.median(wakes):.0f} of them to wake from a timer "
           f"({plain * RATE / 1e4:.2f} % and {native * RATE / 1e4:.2f} % of a core at {RATE} Hz, if no budget held it)")
 
 

@@ -36,8 +36,7 @@ class Budget {
   }
 
   void account(Ns now) {
-    constexpr Ns kWindow = 500 * kMillisecond;
-    if (now - window_start_ < kWindow) return;
+    if (now - window_start_ < window_) return;
     const Ns cpu = clock_now(CLOCK_THREAD_CPUTIME_ID);  // a system call: not at every tick
     const double used =
         static_cast<double>(cpu - window_cpu_) / static_cast<double>(now - window_start_);
@@ -46,7 +45,7 @@ class Budget {
     constexpr uint32_t kSeldom = 4;
     constexpr double kRoom = 0.7;
     if (used > share_ && native_every_ < kSeldom) {
-      native_every_ *= 2;
+      native_every_ = used > 2 * share_ ? kSeldom : native_every_ * 2;
     } else if (used > share_) {
       period_ = std::min(kLongest, static_cast<Ns>(static_cast<double>(period_) *
                                                    std::min(used / share_ * 1.1, 4.0)));
@@ -56,14 +55,17 @@ class Budget {
       native_every_ /= 2;
     }
     longest_seen_ = std::max(longest_seen_, period_);
+    window_ = std::min(2 * window_, kLongestWindow);
     start(now, cpu);
   }
 
  private:
+  static constexpr Ns kLongestWindow = 500 * kMillisecond;
   Ns shortest_, period_, longest_seen_ = 0;
   double share_;
   uint32_t tick_ = 0, native_every_ = 1;
   Ns window_start_ = 0, window_cpu_ = 0;
+  Ns window_ = 60 * kMillisecond;  // short at first: a short run has its budget too
 };
 
 }  // namespace

@@ -1,8 +1,13 @@
 #include "record/side_thread.h"
 
-#include <algorithm>
-#include <chrono>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
 #include <csignal>
+#include <ctime>
 #include <exception>
 #include <utility>
 
@@ -24,18 +29,20 @@ void SideThread::run(const std::function<void(SideThread&)>& body) {
 }
 
 bool SideThread::wait_until(Ns time) {
-  std::unique_lock<std::mutex> lock(mutex_);
-  const Ns left = std::max<Ns>(0, time - clock_now(CLOCK_MONOTONIC));
-  wake_.wait_for(lock, std::chrono::nanoseconds(left), [this] { return stopping_; });
-  return !stopping_;
+  constexpr Ns kSecond = 1'000'000'000;
+  const timespec until{.tv_sec = time / kSecond, .tv_nsec = time % kSecond};
+  // FUTEX_WAIT_BITSET takes an absolute time of CLOCK_MONOTONIC.
+  while (stopping_.load() == 0) {
+    const long woken = ::syscall(SYS_futex, &stopping_, FUTEX_WAIT_BITSET_PRIVATE, 0, &until,
+                                 nullptr, FUTEX_BITSET_MATCH_ANY);
+    if (woken != 0 && errno != EINTR && errno != EAGAIN) break;
+  }
+  return stopping_.load() == 0;
 }
 
 std::string SideThread::stop() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    stopping_ = true;
-  }
-  wake_.notify_one();
+  stopping_.store(1);
+  ::syscall(SYS_futex, &stopping_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
   if (thread_.joinable()) thread_.join();
   return note_;
 }

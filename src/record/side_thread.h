@@ -1,9 +1,9 @@
 // SideThread: what looks on while a program is recorded, and never harms it.
 #pragma once
 
-#include <condition_variable>
+#include <atomic>
+#include <cstdint>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <thread>
 
@@ -31,9 +31,8 @@ class SideThread {
   void run(const std::function<void(SideThread&)>& body);
 
   std::string name_, note_;
-  bool stopping_ = false;
-  std::mutex mutex_;
-  std::condition_variable wake_;
+  std::atomic<uint32_t> stopping_{
+      0};               // a futex: one system call a wait, where a condition takes two
   std::thread thread_;  // last: it uses all of the above
 };
 
