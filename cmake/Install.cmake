@@ -4,7 +4,6 @@ if(TARGET stallscope)
   install(TARGETS stallscope RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 install(DIRECTORY rules/ DESTINATION ${CMAKE_INSTALL_DATADIR}/stallscope/rules)
-install(DIRECTORY stubs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/stallscope/stubs)
 install(DIRECTORY reports/ DESTINATION ${CMAKE_INSTALL_DATADIR}/stallscope/reports
   PATTERN "examples" EXCLUDE)
 # Line tables are for this project's own debugging and are most of the programs' size.

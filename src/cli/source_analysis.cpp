@@ -70,7 +70,7 @@ Result<IndexOptions> index_options() {
 ClangOptions clang_options(const std::string& root, const std::string& libclang) {
   ClangOptions out;
   // Without its stubs an installation has no types either.
-  const auto stubs = data_path("stubs");
+  const auto stubs = data_path("rules/stubs");
   out.on = libclang != "off" && stubs;
   if (stubs) out.stubs = *stubs;
   if (libclang != "auto") out.library = libclang;

@@ -57,7 +57,7 @@ def readme_recipe(source):
 
 @pytest.fixture
 def jobs(source):
-    return yaml.safe_load((source / "gitlab.yml").read_text())
+    return yaml.safe_load((source / ".gitlab/stallscope.yml").read_text())
 
 
 def run_job(job, folder, build):

@@ -32,7 +32,7 @@ RuleSet rule_for(const std::string& call, const std::string& on) {
 ClangOptions with_stubs(const std::string& root) {
   ClangOptions out;
   out.on = true;
-  out.stubs = STALLSCOPE_SOURCE_DIR "/stubs";
+  out.stubs = STALLSCOPE_SOURCE_DIR "/rules/stubs";
   out.root = root;
   return out;
 }

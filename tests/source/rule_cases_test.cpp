@@ -90,7 +90,7 @@ TEST_CASE("the cases beside the rules fire where they say and nowhere else") {
 TEST_CASE("C++ cases are found by structure and by types alike") {
   ClangOptions clang;
   clang.on = true;
-  clang.stubs = STALLSCOPE_SOURCE_DIR "/stubs";
+  clang.stubs = STALLSCOPE_SOURCE_DIR "/rules/stubs";
   clang.root = STALLSCOPE_SOURCE_DIR "/rules/cases";
   if (find_libclang({}).empty()) {
     MESSAGE("libclang is not installed: not tested");
