@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 
 #include "collect/settings.h"
 
@@ -81,6 +82,21 @@ Finished run_target(const std::vector<std::string>& command, const std::string& 
   return finished;
 }
 
+namespace {
+
+size_t used_chunk_bytes(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  segment::ChunkHeader header{};
+  size_t bytes = 0;
+  for (size_t at = segment::kHeaderBytes;; at += segment::kChunkBytes) {
+    in.seekg(static_cast<std::streamoff>(at));
+    if (!in.read(reinterpret_cast<char*>(&header), sizeof header)) return bytes;
+    if (header.sequence != 0) bytes += segment::kChunkBytes;
+  }
+}
+
+}  // namespace
+
 Recorded read_folder(const std::string& folder) {
   Recorded recorded;
   std::vector<std::string> files;
@@ -91,6 +107,7 @@ Recorded read_folder(const std::string& folder) {
     Result<SegmentContents> contents = read_segment(file, recorded.trace);
     REQUIRE_MESSAGE(contents.ok(), contents.error().to_string());
     recorded.segments.push_back(*contents);
+    recorded.chunk_bytes += used_chunk_bytes(file);
   }
   recorded.trace.finish();
   return recorded;

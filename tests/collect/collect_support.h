@@ -44,6 +44,8 @@ std::string nvtx_target();
 struct Recorded {
   Trace trace;
   std::vector<SegmentContents> segments;
+  size_t chunk_bytes =
+      0;  ///< of chunks in use: on a busy machine files have unused ones between them
 };
 Recorded read_folder(const std::string& folder);
 
