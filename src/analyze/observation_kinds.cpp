@@ -36,6 +36,19 @@ ObservationKind kind(std::string_view name, std::string_view meaning, Fields own
   return {name, meaning, std::move(fields)};
 }
 
+// Of a Python function or line, by samples.
+const Fields kHotPlace = {
+    {"self_ns", "ns: with it innermost, per used step"},
+    {"duration_ns", "ns: with it anywhere in the stack, per used step"},
+    {"fraction", "number: duration_ns over the step time"},
+    {"self_fraction", "number: self_ns over the step time"},
+    {"samples", "number: samples in used steps"},
+    {"native",
+     "text: the library's function that most of self_ns is spent in; absent when none is known"},
+    {"native_fraction",
+     "number: that function's share of self_ns where one is known; absent with it"},
+};
+
 const std::pair<std::string_view, std::string_view> kOperator = {
     "operator", "text: innermost framework operator around it, e.g. aten::_local_scalar_dense"};
 const std::pair<std::string_view, std::string_view> kOperators = {
@@ -264,27 +277,8 @@ std::vector<ObservationKind> all_kinds() {
            {"fraction", "number: duration_ns over the step time"},
            {"samples", "number: samples in used steps"}}),
       kind("hot-function", "a Python function of whatever package on the step thread, by samples",
-           {{"self_ns", "ns: with it innermost, per used step"},
-            {"duration_ns", "ns: with it anywhere in the stack, per used step"},
-            {"fraction", "number: duration_ns over the step time"},
-            {"self_fraction", "number: self_ns over the step time"},
-            {"samples", "number: samples in used steps"},
-            {"native",
-             "text: the library's function that most of self_ns is spent in; absent when none is "
-             "known"},
-            {"native_fraction",
-             "number: that function's share of self_ns where one is known; absent with it"}}),
-      kind("hot-line", "a line of a Python function on the step thread, by samples",
-           {{"self_ns", "ns: with it innermost, per used step"},
-            {"duration_ns", "ns: with it anywhere in the stack, per used step"},
-            {"fraction", "number: duration_ns over the step time"},
-            {"self_fraction", "number: self_ns over the step time"},
-            {"samples", "number: samples in used steps"},
-            {"native",
-             "text: the library's function that most of self_ns is spent in; absent when none is "
-             "known"},
-            {"native_fraction",
-             "number: that function's share of self_ns where one is known; absent with it"}}),
+           kHotPlace),
+      kind("hot-line", "a line of a Python function on the step thread, by samples", kHotPlace),
       kind("host-work", "host view only: a named range or call of the step thread",
            {{"self_ns", "ns: not covered by ranges inside it, per used step"},
             {"fraction", "number: self_ns over the step time"},
