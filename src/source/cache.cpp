@@ -1,9 +1,9 @@
 #include "source/cache.h"
 
-#include <cstring>
 #include <type_traits>
 
 #include "base/file.h"
+#include "source/field_bytes.h"
 
 namespace stallscope {
 namespace {
@@ -11,113 +11,46 @@ namespace {
 /// Changes whenever analysis or this layout does.
 constexpr std::string_view kFormat = "facts-3";
 
-class Writer {
- public:
-  std::string bytes;
-  template <typename T>
-    requires std::is_arithmetic_v<T> || std::is_enum_v<T>
-  void operator()(const T& v) {
-    bytes.append(reinterpret_cast<const char*>(&v), sizeof v);
-  }
-  void operator()(const std::string& s) {
-    (*this)(static_cast<uint32_t>(s.size()));
-    bytes += s;
-  }
-  template <typename T>
-  void operator()(const std::vector<T>& list) {
-    (*this)(static_cast<uint32_t>(list.size()));
-    for (const T& item : list) describe(*this, item);
-  }
-  template <typename T>
-    requires std::is_class_v<T>
-  void operator()(const T& item) {
-    describe(*this, item);
+struct Layout {
+  template <typename Io, typename T>
+  static void describe(Io& io, T& v) {
+    using Plain = std::remove_const_t<T>;
+    if constexpr (std::is_same_v<Plain, Value>) {
+      io(v.kind), io(v.certainty), io(v.flags), io(v.dependency);
+    } else if constexpr (std::is_same_v<Plain, Dependency>) {
+      io(v.kind), io(v.name), io(v.function), io(v.parameter);
+    } else if constexpr (std::is_same_v<Plain, FunctionFacts>) {
+      io(v.name), io(v.qualified), io(v.class_name), io(v.parent), io(v.first_line),
+          io(v.last_line), io(v.flags);
+      io(v.returns), io(v.parameters);
+    } else if constexpr (std::is_same_v<Plain, LoopFacts>) {
+      io(v.function), io(v.parent), io(v.first_line), io(v.last_line), io(v.optimizer_step),
+          io(v.backward);
+      io(v.over_parameters), io(v.over_optimizers), io(v.over_batches), io(v.comprehension),
+          io(v.runs_model), io(v.seldom);
+    } else if constexpr (std::is_same_v<Plain, CallFacts>) {
+      io(v.name), io(v.form), io(v.function), io(v.loop), io(v.line), io(v.guards), io(v.receiver),
+          io(v.arguments);
+      io(v.first_byte), io(v.last_byte), io(v.column), io(v.line_text);
+    } else if constexpr (std::is_same_v<Plain, ClassFacts>) {
+      io(v.name), io(v.bases), io(v.is_module);
+    } else if constexpr (std::is_same_v<Plain, Candidate>) {
+      io(v.rule), io(v.clause), io(v.function), io(v.loop), io(v.first_byte), io(v.last_byte),
+          io(v.first_line);
+      io(v.last_line), io(v.column), io(v.anchor_line), io(v.block), io(v.guards), io(v.subject),
+          io(v.in_inner_loop);
+      io(v.line_text), io(v.ordinal), io(v.metavariables);
+    } else if constexpr (std::is_same_v<Plain, FileFacts>) {
+      io(v.content_hash), io(v.language), io(v.skipped), io(v.note), io(v.readable),
+          io(v.has_suppressions);
+      io(v.lines_of_cells), io(v.functions), io(v.loops), io(v.calls), io(v.classes),
+          io(v.dependencies);
+      io(v.aliases), io(v.imports), io(v.bound), io(v.hiding_macros), io(v.candidates);
+    } else {
+      io(v.first), io(v.second);
+    }
   }
 };
-
-/// Reads what Writer wrote; reading past the end gives zeros and marks it bad.
-class Reader {
- public:
-  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
-  bool good() const { return good_ && bytes_.empty(); }
-  template <typename T>
-    requires std::is_arithmetic_v<T> || std::is_enum_v<T>
-  void operator()(T& v) {
-    if (bytes_.size() < sizeof v) {
-      good_ = false;
-      return;
-    }
-    std::memcpy(&v, bytes_.data(), sizeof v);
-    bytes_.remove_prefix(sizeof v);
-  }
-  void operator()(std::string& s) {
-    uint32_t size = 0;
-    (*this)(size);
-    if (size > bytes_.size()) {
-      good_ = false;
-      return;
-    }
-    s.assign(bytes_.substr(0, size));
-    bytes_.remove_prefix(size);
-  }
-  template <typename T>
-  void operator()(std::vector<T>& list) {
-    uint32_t size = 0;
-    (*this)(size);
-    for (uint32_t i = 0; i < size && good_; ++i) describe(*this, list.emplace_back());
-  }
-  template <typename T>
-    requires std::is_class_v<T>
-  void operator()(T& item) {
-    describe(*this, item);
-  }
-
- private:
-  std::string_view bytes_;
-  bool good_ = true;
-};
-
-template <typename Io, typename T>
-void describe(Io& io, T& v) {
-  using Plain = std::remove_const_t<T>;
-  if constexpr (std::is_same_v<Plain, std::string> || std::is_arithmetic_v<Plain> ||
-                std::is_enum_v<Plain>) {
-    io(v);
-  } else if constexpr (std::is_same_v<Plain, Value>) {
-    io(v.kind), io(v.certainty), io(v.flags), io(v.dependency);
-  } else if constexpr (std::is_same_v<Plain, Dependency>) {
-    io(v.kind), io(v.name), io(v.function), io(v.parameter);
-  } else if constexpr (std::is_same_v<Plain, FunctionFacts>) {
-    io(v.name), io(v.qualified), io(v.class_name), io(v.parent), io(v.first_line), io(v.last_line),
-        io(v.flags);
-    io(v.returns), io(v.parameters);
-  } else if constexpr (std::is_same_v<Plain, LoopFacts>) {
-    io(v.function), io(v.parent), io(v.first_line), io(v.last_line), io(v.optimizer_step),
-        io(v.backward);
-    io(v.over_parameters), io(v.over_optimizers), io(v.over_batches), io(v.comprehension),
-        io(v.runs_model), io(v.seldom);
-  } else if constexpr (std::is_same_v<Plain, CallFacts>) {
-    io(v.name), io(v.form), io(v.function), io(v.loop), io(v.line), io(v.guards), io(v.receiver),
-        io(v.arguments);
-    io(v.first_byte), io(v.last_byte), io(v.column), io(v.line_text);
-  } else if constexpr (std::is_same_v<Plain, ClassFacts>) {
-    io(v.name), io(v.bases), io(v.is_module);
-  } else if constexpr (std::is_same_v<Plain, Candidate>) {
-    io(v.rule), io(v.clause), io(v.function), io(v.loop), io(v.first_byte), io(v.last_byte),
-        io(v.first_line);
-    io(v.last_line), io(v.column), io(v.anchor_line), io(v.block), io(v.guards), io(v.subject),
-        io(v.in_inner_loop);
-    io(v.line_text), io(v.ordinal), io(v.metavariables);
-  } else if constexpr (std::is_same_v<Plain, FileFacts>) {
-    io(v.content_hash), io(v.language), io(v.skipped), io(v.note), io(v.readable),
-        io(v.has_suppressions);
-    io(v.lines_of_cells), io(v.functions), io(v.loops), io(v.calls), io(v.classes),
-        io(v.dependencies);
-    io(v.aliases), io(v.imports), io(v.bound), io(v.hiding_macros), io(v.candidates);
-  } else {
-    io(v.first), io(v.second);
-  }
-}
 
 std::string entry_of(const std::string& folder, const std::string& path, std::string_view bytes,
                      const std::string& digest) {
@@ -135,7 +68,7 @@ std::unique_ptr<FileFacts> cached_facts(const std::string& folder, const std::st
   auto stored = read_file(entry_of(folder, path, bytes, digest));
   if (!stored) return nullptr;
   auto out = std::make_unique<FileFacts>();
-  Reader reader(stored.value());
+  FieldReader<Layout> reader(stored.value());
   reader(*out);
   if (!reader.good()) return nullptr;
   out->path = path;
@@ -145,7 +78,7 @@ std::unique_ptr<FileFacts> cached_facts(const std::string& folder, const std::st
 void store_facts(const std::string& folder, const std::string& path, std::string_view bytes,
                  const std::string& digest, const FileFacts& facts) {
   if (folder.empty()) return;
-  Writer writer;
+  FieldWriter<Layout> writer;
   writer(facts);
   (void)write_file(entry_of(folder, path, bytes, digest), writer.bytes).ok();
 }

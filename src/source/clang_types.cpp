@@ -1,95 +1,32 @@
 #include "source/clang_types.h"
 
 #include <algorithm>
-#include <cstring>
 #include <tuple>
 #include <type_traits>
+
+#include "source/field_bytes.h"
 
 namespace stallscope {
 namespace {
 
-/// Visits every field, so that writing and reading cannot disagree.
-template <typename Io, typename T>
-void describe(Io& io, T& v) {
-  using Plain = std::remove_const_t<T>;
-  if constexpr (std::is_same_v<Plain, TypedRange>) {
-    io(v.first), io(v.last), io(v.type), io(v.name);
-  } else if constexpr (std::is_same_v<Plain, ResolvedCall>) {
-    io(v.first), io(v.last), io(v.name);
-  } else if constexpr (std::is_same_v<Plain, HiddenPart>) {
-    io(v.first), io(v.last), io(v.name);
-  } else if constexpr (std::is_same_v<Plain, HiddenCall>) {
-    io(v.first), io(v.last), io(v.name), io(v.method), io(v.receiver), io(v.arguments);
-  } else if constexpr (std::is_same_v<Plain, HeaderStamp>) {
-    io(v.path), io(v.bytes), io(v.modified_ns);
-  } else {
-    io(v.names), io(v.types), io(v.calls), io(v.hidden), io(v.headers), io(v.real_headers);
-  }
-}
-
-template <typename T>
-concept Plain = std::is_arithmetic_v<T> || std::is_enum_v<T>;
-
-class Writer {
- public:
-  std::string bytes;
-  template <typename T>
-  void operator()(const T& v) {
-    if constexpr (Plain<T>)
-      bytes.append(reinterpret_cast<const char*>(&v), sizeof v);
-    else
-      describe(*this, v);
-  }
-  void operator()(const std::string& text) {
-    (*this)(static_cast<uint32_t>(text.size()));
-    bytes += text;
-  }
-  template <typename T>
-  void operator()(const std::vector<T>& list) {
-    (*this)(static_cast<uint32_t>(list.size()));
-    for (const T& item : list) (*this)(item);
-  }
-};
-
-/// Reading past the end gives zeros and marks it bad.
-class Reader {
- public:
-  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
-  bool good() const { return good_ && bytes_.empty(); }
-  template <typename T>
-  void operator()(T& v) {
-    if constexpr (Plain<T>) {
-      if (bytes_.size() < sizeof v) {
-        good_ = false;
-        return;
-      }
-      std::memcpy(&v, bytes_.data(), sizeof v);
-      bytes_.remove_prefix(sizeof v);
+struct Layout {
+  template <typename Io, typename T>
+  static void describe(Io& io, T& v) {
+    using Plain = std::remove_const_t<T>;
+    if constexpr (std::is_same_v<Plain, TypedRange>) {
+      io(v.first), io(v.last), io(v.type), io(v.name);
+    } else if constexpr (std::is_same_v<Plain, ResolvedCall>) {
+      io(v.first), io(v.last), io(v.name);
+    } else if constexpr (std::is_same_v<Plain, HiddenPart>) {
+      io(v.first), io(v.last), io(v.name);
+    } else if constexpr (std::is_same_v<Plain, HiddenCall>) {
+      io(v.first), io(v.last), io(v.name), io(v.method), io(v.receiver), io(v.arguments);
+    } else if constexpr (std::is_same_v<Plain, HeaderStamp>) {
+      io(v.path), io(v.bytes), io(v.modified_ns);
     } else {
-      describe(*this, v);
+      io(v.names), io(v.types), io(v.calls), io(v.hidden), io(v.headers), io(v.real_headers);
     }
   }
-  void operator()(std::string& text) {
-    uint32_t size = 0;
-    (*this)(size);
-    if (size > bytes_.size()) {
-      good_ = false;
-      return;
-    }
-    text.assign(bytes_.substr(0, size));
-    bytes_.remove_prefix(size);
-  }
-  template <typename T>
-  void operator()(std::vector<T>& list) {
-    uint32_t size = 0;
-    (*this)(size);
-    list.clear();
-    for (uint32_t i = 0; i < size && good_; ++i) (*this)(list.emplace_back());
-  }
-
- private:
-  std::string_view bytes_;
-  bool good_ = true;
 };
 
 template <typename T>
@@ -119,13 +56,13 @@ std::string_view ClangTypes::callee(uint32_t first, uint32_t last) const {
 }
 
 std::string to_bytes(const ClangTypes& types) {
-  Writer writer;
+  FieldWriter<Layout> writer;
   writer(types);
   return std::move(writer.bytes);
 }
 
 bool from_bytes(std::string_view bytes, ClangTypes& out) {
-  Reader reader(bytes);
+  FieldReader<Layout> reader(bytes);
   reader(out);
   return reader.good() && names_exist(out);
 }
