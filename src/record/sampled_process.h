@@ -60,8 +60,9 @@ class SampledProcess {
     /// Most instructions of a busy program call nothing outside the interpreter, and asking
     /// interrupts the CPU that runs it: those that never gave a name are asked seldom.
     bool worth_asking() {
-      constexpr uint32_t kTries = 12, kSeldom = 4;
-      return named > 0 || asked < kTries || ++skipped % kSeldom == 0;
+      constexpr uint32_t kTries = 12, kSeldom = 4, kHardly = 16;
+      return named > 0 || asked < kTries ||
+             ++skipped % (asked < 2 * kTries ? kSeldom : kHardly) == 0;
     }
     uint32_t skipped = 0;
   };
