@@ -12,10 +12,12 @@ constexpr SiteId kUnknown = 0xffffffff;
 
 // Parts of paths that only interpreters, frameworks and systems have.
 constexpr std::string_view kLibraryParts[] = {
-    "site-packages/",  "dist-packages/", "/usr/lib",     "/usr/include",    "/usr/local/include",
-    "/usr/local/cuda", "/lib/python3",   "/lib/python2", "/include/c++/",   "<frozen",
-    "<string>",        "<built-in",      "/annotate.h",  "/nvtx3/",         "sysdeps/",
-    "/torch/include/", "importlib/",     "/bits/",       "/torchinductor_", "/csu/"};
+    "site-packages/",     "dist-packages/",  "/usr/lib",         "/usr/include",
+    "/usr/local/include", "/usr/local/cuda", "/lib/python3",     "/lib/python2",
+    "/include/c++/",      "<frozen",         "<string>",         "<built-in",
+    "/annotate.h",        "/nvtx3/",         "sysdeps/",         "/torch/include/",
+    "importlib/",         "/bits/",          "/torchinductor_",  "/csu/",
+    "/.cache/",           "/.triton/",       "/torch_geometric."};
 // Beginnings of the short paths that profilers write for installed packages.
 constexpr std::string_view kLibraryRoots[] = {
     "torch/",           "jax/",        "jaxlib/",      "numpy/",

@@ -95,7 +95,7 @@ Status find_all(const LintSettings& settings, Linted& out) {
   SourceAnalysisOptions analysis;
   analysis.cache = settings.cache;
   analysis.cache_root = settings.cache_root;
-  analysis.exclude = settings.exclude;
+  analysis.project.exclude = settings.exclude;
   analysis.times = settings.times;
   analysis.max_file_bytes = settings.max_file_mb << 20;
   analysis.given = settings.given;

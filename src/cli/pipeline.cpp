@@ -140,11 +140,12 @@ Result<Report> make_report(std::span<const std::string> inputs, const PipelineOp
          .remedy = "compare the ranks' code around it, or record with more room for events",
          .code = "collective-order"});
 
-  progress.update("evaluating rules");
   std::string warning;
+  progress.update("reading the program's source");
   const auto facts =
       facts_of_run(options.source, input.summary, input.run.command, *rules, warning);
   if (!warning.empty()) input.warnings.push_back(warning);
+  progress.update("evaluating rules");
   evaluation.source_was_analysed = facts.has_value();
   evaluation.run_file_hashes = sources.hashes();
   RuleResults results =

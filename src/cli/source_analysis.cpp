@@ -84,7 +84,7 @@ Result<SourceAnalysis> analyze_source(const std::vector<std::string>& paths,
   SourceAnalysis out;
   auto compiled = compile_source_rules(rules);
   if (!compiled) return compiled.error();
-  auto project = find_project(paths, {options.exclude});
+  auto project = find_project(paths, options.project);
   if (!project) return project.error();
   out.project = std::move(project.value());
   if (!options.given.empty()) out.project.chosen.clear();

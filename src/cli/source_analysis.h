@@ -14,7 +14,7 @@
 namespace stallscope {
 
 struct SourceAnalysisOptions {
-  std::vector<std::string> exclude;
+  ProjectOptions project;
   bool cache = true;
   std::string cache_root;          ///< the project whose cache is used; empty = the analysed one
   AnalysisTimes* times = nullptr;  ///< see FileOptions

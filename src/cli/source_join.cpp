@@ -13,6 +13,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// More than any training program has; to read them takes seconds.
+constexpr size_t kMostFiles = 10'000;
+
 // The script that an interpreter was told to run: its folder is the program's own.
 std::string script_of(std::span<const std::string> command) {
   const auto script = std::ranges::find_if(command, [](const std::string& word) {
@@ -48,8 +51,11 @@ std::optional<std::vector<SourceFact>> facts_of_run(const SourceChoice& choice,
   std::set<std::string> paths;
   if (choice.what == "auto") {
     paths = files_in_stacks(run);
-    if (const std::string script = script_of(command); !script.empty())
-      paths.insert(fs::absolute(script).parent_path().string());
+    if (const std::string script = script_of(command); !script.empty()) {
+      const fs::path own = fs::absolute(script);
+      paths.insert(own.string());
+      if (!is_wide_folder(own.parent_path().string())) paths.insert(own.parent_path().string());
+    }
   } else {
     paths.insert(choice.what);
   }
@@ -62,7 +68,19 @@ std::optional<std::vector<SourceFact>> facts_of_run(const SourceChoice& choice,
   // Without a cache types would cost seconds for each run, and what ran was measured.
   options.libclang = "off";
   for (const auto& [root, members] : projects) {
+    options.project = {};
+    // Nobody asked for more than the program: a folder that holds a whole disk is not read.
+    if (choice.what == "auto") options.project.most_files = kMostFiles;
     Result<SourceAnalysis> analysis = analyze_source(members, rules, options);
+    if (!analysis && analysis.error().code == kTooManyFiles) {
+      warning = analysis.error().to_string() +
+                " Only the files that ran were analysed; --source DIR takes a folder.";
+      std::vector<std::string> files = members;
+      std::error_code error;
+      std::erase_if(files, [&](const std::string& path) { return fs::is_directory(path, error); });
+      options.project = {.below_root = false};
+      analysis = analyze_source(files, rules, options);
+    }
     if (!analysis) {
       warning = "source was not analysed: " + analysis.error().to_string();
       continue;

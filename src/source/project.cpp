@@ -1,7 +1,10 @@
 #include "source/project.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 
 #include "base/file.h"
@@ -43,12 +46,19 @@ bool is_virtual_environment(const fs::path& folder) {
   return fs::exists(folder / "pyvenv.cfg", ec) || fs::exists(folder / "conda-meta", ec);
 }
 
+bool has_root_mark(const fs::path& folder) {
+  std::error_code ec;
+  return std::ranges::any_of(kRootMarks,
+                             [&](std::string_view mark) { return fs::exists(folder / mark, ec); });
+}
+
 class Walker {
  public:
   Walker(Project& project, const ProjectOptions& options)
       : project_(project), options_(options), root_(project.root) {}
 
-  void walk(const fs::path& folder, const std::string& relative) {
+  /// Reads `folder`, and with `deep` what lies below it. False when there were too many files.
+  bool walk(const fs::path& folder, const std::string& relative, bool deep = true) {
     std::error_code ec;
     if (auto text = read_file((folder / ".gitignore").string(), 1u << 20))
       ignore_.add(relative, *text);
@@ -68,11 +78,14 @@ class Walker {
       if (std::ranges::find(kNeverSource, name) != kNeverSource.end()) continue;
       if (ignore_.ignores(path, directory) || excluded(path)) continue;
       if (directory) {
-        if (!is_virtual_environment(entry.path())) walk(entry.path(), path);
+        if (deep && !is_virtual_environment(entry.path()) && !walk(entry.path(), path))
+          return false;
       } else if (entry.is_regular_file(ec)) {
+        if (project_.inputs.size() >= options_.most_files) return false;
         project_.inputs.push_back({path, entry.path().string(), {}});
       }
     }
+    return true;
   }
 
  private:
@@ -96,11 +109,19 @@ std::string project_root(const std::string& path) {
   if (!fs::is_directory(at, ec)) at = at.parent_path();
   const fs::path own = at;
   for (; at.has_relative_path(); at = at.parent_path()) {
-    for (std::string_view mark : kRootMarks) {
-      if (fs::exists(at / mark, ec)) return at.string();
-    }
+    if (has_root_mark(at)) return at.string();
   }
   return own.string();
+}
+
+bool is_wide_folder(const std::string& folder) {
+  std::error_code ec;
+  const fs::path at = fs::weakly_canonical(folder, ec);
+  if (ec || !at.has_relative_path()) return true;
+  const char* const home = std::getenv("HOME");
+  return (home != nullptr && *home != '\0' && fs::equivalent(at, home, ec)) ||
+         fs::equivalent(at, fs::temp_directory_path(ec), ec) || at == "/tmp" || at == "/var/tmp" ||
+         at == "/home" || at == "/dev/shm";
 }
 
 Result<Project> find_project(const std::vector<std::string>& paths, const ProjectOptions& options) {
@@ -122,7 +143,14 @@ Result<Project> find_project(const std::vector<std::string>& paths, const Projec
     }
     out.root = root;
   }
-  Walker(out, options).walk(out.root, "");
+  const bool deep =
+      options.below_root && (!is_wide_folder(out.root) || has_root_mark(out.root) ||
+                             std::ranges::find(named, fs::path(out.root)) != named.end());
+  if (!Walker(out, options).walk(out.root, "", deep))
+    return Error{.message = fmt::format("more than {} source files", options.most_files),
+                 .file = out.root,
+                 .remedy = "Name the folder that is yours.",
+                 .code = kTooManyFiles};
   auto add = [&](const std::string& relative, const fs::path& on_disk) {
     auto at = std::ranges::lower_bound(out.inputs, relative, {}, &SourceInput::path);
     if (at == out.inputs.end() || at->path != relative)
@@ -145,7 +173,7 @@ Result<Project> find_project(const std::vector<std::string>& paths, const Projec
     // The folder itself is ignored: it was named, so it is read all the same.
     Project inner;
     inner.root = path.string();
-    Walker(inner, options).walk(path, "");
+    (void)Walker(inner, {.exclude = options.exclude}).walk(path, "");
     for (const SourceInput& input : inner.inputs) {
       add(prefix + input.path, input.on_disk);
       out.chosen.push_back(prefix + input.path);
