@@ -1,4 +1,5 @@
 #include "report/build.h"
+#include "rule/rank_findings.h"
 
 #include <fmt/format.h>
 
@@ -38,8 +39,8 @@ std::string rank_name(const RankSummary& rank) {
 
 std::optional<Gain::Range> recoverable_range(const std::vector<Finding>& findings,
                                              const RankSummary& rank) {
-  const Ns mean = rank.mean_breakdown.total();
-  if (mean <= 0 || rank.step_median <= 0) return std::nullopt;
+  const Ns step = mean_step(rank);
+  if (step <= 0) return std::nullopt;
   Gain::Range best, sum;
   bool priced = false, unpriced = false;
   for (const Finding& finding : findings) {
@@ -56,8 +57,7 @@ std::optional<Gain::Range> recoverable_range(const std::vector<Finding>& finding
   }
   if (unpriced && !priced) return std::nullopt;
   const double compute_share =
-      static_cast<double>(rank.mean_breakdown[StepClass::compute]) / static_cast<double>(mean);
-  const Ns step = rank.step_median;
+      static_cast<double>(rank.mean_breakdown[StepClass::compute]) / static_cast<double>(step);
   const Ns not_compute = step - static_cast<Ns>(static_cast<double>(step) * compute_share);
   const auto capped = [&](Ns total, Ns single) {
     return std::min(std::max(std::min(total, not_compute), single), step);
@@ -134,7 +134,8 @@ Report build_report(ReportInput input) {
   std::ranges::sort(report.rules, {}, &RuleMeta::id);
 
   if (const RankSummary* slowest = slowest_rank(report.summary)) {
-    report.step_time = StepTime{slowest->step_median, slowest->step_low, slowest->step_high};
+    report.step_time =
+        StepTime{slowest->step_median, slowest->step_low, slowest->step_high, mean_step(*slowest)};
     const StepCounts counts = count_steps(*slowest);
     report.steps_used = counts.used;
     report.steps_discarded = counts.discarded();

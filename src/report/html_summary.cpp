@@ -31,14 +31,14 @@ std::string step_figure(const StepTime& time) {
   const auto [value, unit] = parts_of(duration_text(static_cast<double>(time.median)));
   const std::string interval =
       time.low > 0 && time.high >= time.low
-          ? fmt::format("95 % interval {} to {}", duration_text(static_cast<double>(time.low)),
-                        duration_text(static_cast<double>(time.high)))
+          ? fmt::format("95 % interval {} to {}{}", duration_text(static_cast<double>(time.low)),
+                        duration_text(static_cast<double>(time.high)), mean_text(time))
           : "interval unknown";
   return figure(value, unit, "Median step", interval);
 }
 
 std::string recoverable_figure(const Report& report) {
-  const double step = static_cast<double>(report.step_time->median);
+  const double step = static_cast<double>(report.step_time->mean);
   if (!report.recoverable)
     return figure("unknown", "", "Recoverable", "no finding could be priced");
   const Gain::Range& range = *report.recoverable;

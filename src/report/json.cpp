@@ -35,11 +35,11 @@ Json summary_json(const Report& report, const RankSummary* slowest) {
   Json step, fraction, nanoseconds;
   if (report.step_time) {
     const StepTime& time = *report.step_time;
-    step = {{"median", time.median}, {"low", time.low}, {"high", time.high}};
-    if (report.recoverable && time.median > 0) {
+    step = {{"median", time.median}, {"low", time.low}, {"high", time.high}, {"mean", time.mean}};
+    if (report.recoverable && time.mean > 0) {
       const Gain::Range& range = *report.recoverable;
       const auto share = [&](Ns ns) {
-        return static_cast<double>(ns) / static_cast<double>(time.median);
+        return static_cast<double>(ns) / static_cast<double>(time.mean);
       };
       fraction = {
           {"low", share(range.low)}, {"mid", share(range.mid)}, {"high", share(range.high)}};

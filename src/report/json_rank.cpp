@@ -5,6 +5,7 @@
 
 #include "report/build.h"
 #include "report/json_parts.h"
+#include "rule/rank_findings.h"
 
 namespace stallscope {
 namespace {
@@ -109,7 +110,10 @@ Json rank_json(const RankSummary& rank) {
   const StepCounts counts = count_steps(rank);
   Json step_time;
   if (rank.step_median > 0)
-    step_time = {{"median", rank.step_median}, {"low", rank.step_low}, {"high", rank.step_high}};
+    step_time = {{"median", rank.step_median},
+                 {"low", rank.step_low},
+                 {"high", rank.step_high},
+                 {"mean", mean_step(rank)}};
   return {{"rank", rank.rank < 0 ? Json() : Json(rank.rank)},
           {"pid", rank.pid},
           {"device", rank.device < 0 ? Json() : Json(rank.device)},

@@ -67,17 +67,17 @@ Result<std::string> render_markdown(const Report& report) {
   std::string out = "## stallscope\n\n";
   if (report.step_time) {
     const StepTime& time = *report.step_time;
-    out += fmt::format("**{} per step** ({} to {}, {} steps used, {} discarded)",
+    out += fmt::format("**{} per step** ({} to {}{}, {} steps used, {} discarded)",
                        duration_text(static_cast<double>(time.median)),
                        duration_text(static_cast<double>(time.low)),
-                       duration_text(static_cast<double>(time.high)), report.steps_used,
-                       report.steps_discarded);
+                       duration_text(static_cast<double>(time.high)), mean_text(time),
+                       report.steps_used, report.steps_discarded);
     if (report.recoverable && report.recoverable->high > 0) {
-      const double median = static_cast<double>(time.median);
+      const double mean = static_cast<double>(time.mean);
       out += fmt::format(", about **{} recoverable** ({} to {})",
-                         percent_text(static_cast<double>(report.recoverable->mid) / median),
-                         percent_text(static_cast<double>(report.recoverable->low) / median),
-                         percent_text(static_cast<double>(report.recoverable->high) / median));
+                         percent_text(static_cast<double>(report.recoverable->mid) / mean),
+                         percent_text(static_cast<double>(report.recoverable->low) / mean),
+                         percent_text(static_cast<double>(report.recoverable->high) / mean));
     }
     out += fmt::format(".\n\n{}\n\n", verdict_text(report));
   } else {

@@ -103,6 +103,13 @@ std::string percent_text(double fraction) {
   return fmt::format("{:.{}f} %", percent, std::fabs(percent) < 9.95 && percent != 0 ? 1 : 0);
 }
 
+std::string mean_text(const StepTime& time) {
+  constexpr double kFar = 1.2;
+  const double median = static_cast<double>(time.median), mean = static_cast<double>(time.mean);
+  if (mean <= kFar * median && median <= kFar * mean) return {};
+  return "; on average " + duration_text(mean);
+}
+
 std::string gain_text(const Finding& finding) {
   if (!finding.gain) return unpriced_text(finding);
   const Gain& gain = *finding.gain;

@@ -28,6 +28,9 @@ const Place& primary_place(const Finding& finding);
 std::string duration_text(double nanoseconds);
 std::string percent_text(double fraction);  ///< "21 %", "0.4 %": two significant digits
 
+/// "; on average 95 ms" where the mean step is far from the median; else empty.
+std::string mean_text(const StepTime& time);
+
 /// "saves about 2.73 ms per step (21 %)", "saves about 34 s once", "not measured".
 std::string gain_text(const Finding& finding);
 /// "1.9 to 3.4 ms"; empty without a range.

@@ -30,7 +30,8 @@ struct OverheadInfo {
 };
 
 struct StepTime {
-  Ns median = 0, low = 0, high = 0;
+  Ns median = 0, low = 0, high = 0;  ///< low to high: 95 % of the median
+  Ns mean = 0;                       ///< what gains are parts of
 };
 
 struct Report {

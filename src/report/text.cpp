@@ -94,16 +94,17 @@ std::string headline(const Report& report, const TextStyle& style) {
   }
   const StepTime& time = *report.step_time;
   std::string out = bold(duration_text(static_cast<double>(time.median)) + " per step", style);
-  out += fmt::format(
-      " ({} to {}; {} steps used, {} discarded)", duration_text(static_cast<double>(time.low)),
-      duration_text(static_cast<double>(time.high)), report.steps_used, report.steps_discarded);
+  out += fmt::format(" ({} to {}{}; {} steps used, {} discarded)",
+                     duration_text(static_cast<double>(time.low)),
+                     duration_text(static_cast<double>(time.high)), mean_text(time),
+                     report.steps_used, report.steps_discarded);
   if (report.recoverable && report.recoverable->high > 0) {
-    const double median = static_cast<double>(time.median);
-    out += fmt::format(
-        "\nabout {} recoverable ({} to {})",
-        bold(percent_text(static_cast<double>(report.recoverable->mid) / median), style),
-        percent_text(static_cast<double>(report.recoverable->low) / median),
-        percent_text(static_cast<double>(report.recoverable->high) / median));
+    const double mean = static_cast<double>(time.mean);
+    out +=
+        fmt::format("\nabout {} recoverable ({} to {})",
+                    bold(percent_text(static_cast<double>(report.recoverable->mid) / mean), style),
+                    percent_text(static_cast<double>(report.recoverable->low) / mean),
+                    percent_text(static_cast<double>(report.recoverable->high) / mean));
   }
   const RankSummary* slowest = slowest_rank(report.summary);
   if (slowest != nullptr && report.summary.ranks.size() > 1)

@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include "rule/rank_findings.h"
 #include "rule/wording.h"
 
 namespace stallscope {
@@ -132,7 +133,7 @@ class Builder {
 
  private:
   static Ns step_ns(const RankPart& part) {
-    return part.rank == nullptr ? 0 : part.rank->step_median;
+    return part.rank == nullptr ? 0 : mean_step(*part.rank);
   }
 
   std::vector<RankPart> by_rank(std::span<const Claim* const> claims) const {
@@ -282,7 +283,7 @@ class Builder {
   }
 
   void add_gain(Finding& f, const RankPart& part) const {
-    const Ns step = slowest_ == nullptr ? 0 : slowest_->step_median;
+    const Ns step = slowest_ == nullptr ? 0 : mean_step(*slowest_);
     const bool once = part.one_time > 0 && rule_.startup && rule_.gain != GainModel::none;
     std::optional<double> fraction;
     if (part.total || once) {

@@ -221,9 +221,4 @@ RuleResults evaluate(std::span<const Rule> rules, const RunSummary* run,
   return Engine(rules, run, facts, options).evaluate(rules);
 }
 
-Ns run_step_ns(const RunSummary& run) {
-  const RankSummary* slowest = slowest_rank(run);
-  return slowest == nullptr ? 0 : slowest->step_median;
-}
-
 }  // namespace stallscope

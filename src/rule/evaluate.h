@@ -47,7 +47,4 @@ struct RuleResults {
 RuleResults evaluate(std::span<const Rule> rules, const RunSummary* run,
                      std::span<const SourceFact> facts, const EvaluateOptions& options = {});
 
-/// The median step of the slowest rank, which is the run's; 0 = no steps.
-Ns run_step_ns(const RunSummary& run);
-
 }  // namespace stallscope

@@ -1,4 +1,5 @@
 #include "rule/gain.h"
+#include "rule/rank_findings.h"
 
 #include <algorithm>
 #include <array>
@@ -63,7 +64,7 @@ Charge charge_of(GainModel model, const Seen& seen) {
     if (model == GainModel::remove_sync && is_host_view(seen)) {
       // What is waited for must still be computed; read later, it runs beside the host's own work
       // of the step at best, and how much of that does not need it is unknown.
-      const double beside = static_cast<double>(seen.rank->step_median) - inclusive;
+      const double beside = static_cast<double>(mean_step(*seen.rank)) - inclusive;
       const double most = std::clamp(beside, 0.0, number(o, "waiting_ns"));
       return {most / 2, most / 2, Budget::idle};
     }
@@ -110,7 +111,7 @@ std::optional<Price> price_of(GainModel model, double share, const Seen& seen) {
   Price price;
   price.budget = charge.budget;
   price.host_view = is_host_view(seen);
-  const double step = seen.rank == nullptr ? 0 : static_cast<double>(seen.rank->step_median);
+  const double step = seen.rank == nullptr ? 0 : static_cast<double>(mean_step(*seen.rank));
   const double error = seen.rank == nullptr ? -1 : seen.rank->replay_error;
   const bool batched = model == GainModel::batch_calls && o.numbers.contains("replay_batched_ns");
   const auto saved = o.numbers.find(batched ? "replay_batched_ns" : "replay_saved_ns");

@@ -64,4 +64,9 @@ const RankSummary* slowest_rank(const RunSummary& summary) {
   return slowest;
 }
 
+Ns mean_step(const RankSummary& rank) {
+  const Ns mean = rank.mean_breakdown.total();
+  return rank.step_median > 0 && mean > 0 ? mean : rank.step_median;
+}
+
 }  // namespace stallscope

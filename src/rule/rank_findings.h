@@ -21,4 +21,9 @@ void rank_findings(std::vector<Finding>& findings);
 /// among those that did not abstain (ties: the first); nullptr when there is none.
 const RankSummary* slowest_rank(const RunSummary& summary);
 
+/// The mean of the used steps, in ns: what a gain per step, itself a mean, is a part of. (The
+/// median is much less where some steps do more, as the roll-outs of reinforcement learning.) 0 =
+/// no steps.
+Ns mean_step(const RankSummary& rank);
+
 }  // namespace stallscope
