@@ -156,10 +156,14 @@ class Collector {
   /// m.def("forward", &forward<float>), m.impl("forward", TORCH_FN(forward)): what Python calls.
   void bound(NodeId id, NodeId callee) {
     if (ast_[callee].kind != K::attribute ||
-        (ast_[callee].text != "def" && ast_[callee].text != "impl"))
+        (ast_[callee].text != "def" && ast_[callee].text != "def_static" &&
+         ast_[callee].text != "impl"))
       return;
     const NodeId first = ast_.child(id, Role::argument);
     if (first == kNoNode || ast_[first].next == kNoNode) return;
+    for (NodeId at = ast_[first].next; at != kNoNode; at = ast_[at].next) {
+      if (ast_[at].kind == K::lambda) bound_by_lambda(at);
+    }
     std::string_view text = ast_.slice(ast_[first].next);
     if (ast_[first].kind != K::string && !text.starts_with('&')) return;
     if (size_t open = text.find("TORCH_FN("); open != std::string_view::npos)
@@ -168,6 +172,21 @@ class Collector {
     const size_t start = text.find_last_of("&:");
     if (start != std::string_view::npos) text.remove_prefix(start + 1);
     if (!text.empty()) facts_.bound.emplace_back(text);
+  }
+
+  /// .def("unbind", [](const List& self) { return py::cast(self.unbind()); })
+  void bound_by_lambda(NodeId lambda) {
+    for (NodeId at = lambda; at < ast_[lambda].end; ++at) {
+      const NodeId callee = ast_[at].kind == K::call ? ast_.child(at, Role::callee) : kNoNode;
+      if (callee == kNoNode) continue;
+      const NodeId object = ast_.child(callee, Role::object);
+      const bool own =
+          object == kNoNode || ast_[object].text == "self" ||
+          (!ast_.slice(callee).starts_with("py::") && !ast_.slice(callee).starts_with("std::") &&
+           ast_.slice(callee).find("::") != std::string_view::npos);
+      // size(), dim(): what says nothing of a class.
+      if (own && ast_[callee].text.size() > 5) facts_.bound.emplace_back(ast_[callee].text);
+    }
   }
 
   void arguments(NodeId id, CallFacts& out) {

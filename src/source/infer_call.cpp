@@ -269,6 +269,12 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
       (name == "max" || name == "min" || name == "sum" || name == "mean" || name == "any" ||
        name == "all" || name == "cumsum" || name == "amax"))
     return likely(name == "any" || name == "all" ? Kind::mask : Kind::device_tensor);
+  // counts.sum() of what another function gave, in a file of tensors alone.
+  if (receiver.kind == Kind::unknown && object != kNoNode && ast_[object].kind == K::name &&
+      shape.count == 0 && (name == "sum" || name == "max" || name == "min" || name == "mean") &&
+      names_.uses("torch") && !names_.uses("numpy") && !names_.uses("pandas") &&
+      (!dependency(receiver) || dependency(receiver)->kind == DependencyKind::returns))
+    return likely(Kind::device_tensor);
   Value out;
   // `loss.mean()` is whatever loss is: keep what decides it.
   if (receiver.kind == Kind::unknown && receiver.dependency != 0 && ast_[object].kind == K::name &&

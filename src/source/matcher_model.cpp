@@ -20,38 +20,6 @@ std::map<uint32_t, std::vector<NodeId>> calls_by_function(const FileView& file) 
   return out;
 }
 
-NodeId first_argument(const Ast& ast, NodeId call) {
-  return ast.child(call, Role::argument);
-}
-
-/// The name a call's result is assigned to, or empty.
-std::string_view assigned_name(const Ast& ast, NodeId id) {
-  for (NodeId at = id; ast[at].parent != kNoNode; at = ast[at].parent) {
-    NodeId parent = ast[at].parent;
-    if (ast[parent].kind == K::assign && ast[at].role == Role::right) {
-      NodeId left = ast.child(parent, Role::left);
-      return left != kNoNode && ast[left].kind == K::name ? ast[left].text : std::string_view();
-    }
-    if (ast[parent].kind == K::block) break;
-  }
-  return {};
-}
-
-bool is_product(const FileView& file, NodeId id) {
-  const Node& node = file.ast[id];
-  if (node.kind == K::binary && node.text == "@") return true;
-  if (node.kind != K::call) return false;
-  std::string_view name = callee_name(file.ast, id);
-  return name == "matmul" || name == "bmm" || name == "einsum" || name == "baddbmm";
-}
-
-bool mentions(const Ast& ast, NodeId id, std::string_view name) {
-  for (NodeId at = id; at < ast[id].end; ++at) {
-    if (ast[at].kind == K::name && ast[at].text == name) return true;
-  }
-  return false;
-}
-
 /// Whether a slice of `id`'s parent takes the first elements: x[:k] or x[-k:].
 bool is_leading_slice(const Ast& ast, NodeId subscript) {
   for (NodeId index : children(ast, subscript)) {
@@ -105,48 +73,6 @@ void find_sort_then_take(const FileView& file, std::vector<Match>& out) {
       taken = uses > 0 && uses == slices;
     }
     if (taken) out.push_back({id, python ? likely(Kind::list) : v, {}});
-  }
-}
-
-void find_manual_attention(const FileView& file, std::vector<Match>& out) {
-  const Ast& ast = file.ast;
-  for (const auto& [function, calls] : calls_by_function(file)) {
-    // With the fused kernel beside it this is the branch for where that cannot run.
-    const bool has_fused = std::ranges::any_of(calls, [&](NodeId id) {
-      return contains_any(callee_name(ast, id),
-                          {"scaled_dot_product", "flash_attn", "memory_efficient_attention",
-                           "flash_attention", "flex_attention", "fused_attn", "sdpa"});
-    });
-    if (has_fused) continue;
-    for (NodeId id : calls) {
-      if (callee_name(ast, id) != "softmax") continue;
-      NodeId callee = ast.child(id, Role::callee), object = ast.child(callee, Role::object);
-      NodeId subject = file.names.resolve(callee).imported ? first_argument(ast, id) : object;
-      if (subject == kNoNode) continue;
-      // What is normalised must be a product with a transposed operand.
-      std::string_view scores =
-          ast[subject].kind == K::name ? ast[subject].text : std::string_view();
-      const NodeId body = file.outline.functions[function];
-      bool product = false;
-      for (NodeId at = body; at < ast[id].end && !product; ++at) {
-        if (!is_product(file, at) || file.outline.function_of[at] != function) continue;
-        if (!contains_any(ast.slice(at), {"transpose", ".t()", ".mt", "permute", "...d", "einsum",
-                                          "k_t", "kt", "key", "hk"}))
-          continue;
-        product = ast.inside(at, subject) || (!scores.empty() && assigned_name(ast, at) == scores);
-      }
-      if (!product) continue;
-      std::string_view weights = assigned_name(ast, id);
-      for (NodeId at = id; at < ast[body].end; ++at) {
-        if (!is_product(file, at) || at == id) continue;
-        NodeId left = ast[at].kind == K::binary ? ast[at].first_child : first_argument(ast, at);
-        if (left != kNoNode && ast[left].kind == K::string) left = ast[left].next;
-        if (left != kNoNode && !weights.empty() && mentions(ast, left, weights)) {
-          out.push_back({id, likely(Kind::device_tensor), {}});
-          break;
-        }
-      }
-    }
   }
 }
 

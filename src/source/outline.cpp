@@ -9,6 +9,22 @@ namespace {
 
 using K = NodeKind;
 
+/// "Layer::run" of "Layer<T>::run", "dispatch" of the specialisation "dispatch<torch::kCUDA>".
+std::string without_template_arguments(std::string_view name) {
+  std::string out;
+  unsigned depth = 0;
+  for (char c : name) {
+    if (c == '<' && !out.ends_with("operator")) {
+      ++depth;
+    } else if (c == '>' && depth > 0) {
+      --depth;
+    } else if (depth == 0) {
+      out += c;
+    }
+  }
+  return depth == 0 ? out : std::string(name);
+}
+
 class Builder {
  public:
   Builder(const Ast& ast, const Names& names, FileFacts& facts)
@@ -81,6 +97,8 @@ class Builder {
       const NodeId part = ast_[id].kind == K::for_ ? ast_.child(id, role) : kNoNode;
       loop.seldom |= part != kNoNode && contains_any(ast_.slice(part), {"epoch", "eval"});
     }
+    // A program that solves or boosts has no optimizer: its loop says what it counts.
+    if (ast_.grammar == Grammar::cuda && counts_iterations(id)) loop.optimizer_step = true;
     loop.over_parameters = runs_over_parameters(ast_, id);
     NodeId over = ast_.child(id, Role::right);
     loop.over_optimizers = over != kNoNode && contains_any(ast_.slice(over), {"optim"});
@@ -91,6 +109,15 @@ class Builder {
     facts_.loops.push_back(loop);
     out_.loops.push_back(id);
     return static_cast<uint32_t>(out_.loops.size() - 1);
+  }
+
+  /// for (int iter = 0; iter < max_iterations; ++iter)
+  bool counts_iterations(NodeId loop) const {
+    const NodeId body = ast_.child(loop, Role::body);
+    if (body == kNoNode || ast_[loop].kind == K::comprehension) return false;
+    const uint32_t first = ast_[loop].first_byte;
+    const std::string_view head = ast_.source.substr(first, ast_[body].first_byte - first);
+    return head.size() < 200 && names_iterations(head);
   }
 
   uint32_t add_class(NodeId id) {
@@ -118,11 +145,13 @@ class Builder {
     const Node& node = ast_[id];
     out.name = node.text;
     if (ast_.grammar == Grammar::cuda) {
+      out.name = without_template_arguments(out.name);
       size_t colon = out.name.rfind("::");
       if (colon != std::string::npos) {
         out.class_name = out.name.substr(0, colon);
         out.name = out.name.substr(colon + 2);
       }
+      if (is_operator_name(out.name)) out.flags |= kForward;
     }
     if (klass != kNone) out.class_name = facts_.classes[klass].name;
     if (klass != kNone && is_autograd_function(klass) &&
@@ -149,7 +178,8 @@ class Builder {
     // A loss may be any object that is called.
     of_module |= contains_any(out.class_name, {"lossfn", "lossfunction", "criterion"}) ||
                  out.class_name.ends_with("Loss");
-    out.flags |= role_flags(out.name, of_module, !out.class_name.empty());
+    out.flags |= role_flags(ast_.grammar == Grammar::cuda ? snake_case(out.name) : out.name,
+                            of_module, !out.class_name.empty());
     if (is_timing_class(out.class_name)) out.flags |= kTestFunction;
     if (contains_any(out.class_name, {"validator", "evaluator"}) && (out.flags & kForward) == 0)
       out.flags = (out.flags | kEvalFunction) & ~static_cast<uint32_t>(kWeakRole);

@@ -139,7 +139,13 @@ class Converter {
   /// The identifier a (possibly templated) name ends in, or the node's whole text.
   std::string_view last_name(Id id) const {
     const Id name = child_in(id, tables_.name_field);
-    return text(name == kNoId ? id : name);
+    std::string_view out = text(name == kNoId ? id : name);
+    // x.template run<T>(): of a class that depends on a template's arguments.
+    if (constexpr std::string_view kWord = "template "; out.starts_with(kWord)) {
+      out.remove_prefix(kWord.size());
+      out = out.substr(0, out.find('<'));
+    }
+    return out;
   }
 
   /// Roles and texts that the grammars do not name.

@@ -215,6 +215,30 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
   return flags;
 }
 
+std::string snake_case(std::string_view name) {
+  auto is_lower = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  std::string out;
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (i > 0 && name[i] >= 'A' && name[i] <= 'Z' && is_lower(name[i - 1])) out += '_';
+    out += name[i];
+  }
+  return out;
+}
+
+bool is_operator_name(std::string_view name) {
+  const std::string text = lower(snake_case(name));
+  return has_word(text, {"forward", "backward", "fw", "bw", "fwd", "bwd"}) &&
+         !has_word(text, {"test", "move", "fast", "print", "check", "log", "bench", "port"});
+}
+
+bool names_iterations(std::string_view head) {
+  return contains_any(head, {"num_iter", "n_iter", "max_iter", "niter", "iterations", "iteration <",
+                             "iter < ", "step < ", "num_step", "n_steps", "nsteps", "max_step",
+                             "total_steps", "number_of_steps", "num_round", "timestep",
+                             "generation < ", "train_num_batches"}) &&
+         !contains_any(head, {"eval", "epoch", "warm", "bench", "repeat", "trial", "test", ">>"});
+}
+
 bool runs_over_parameters(const Ast& ast, NodeId loop) {
   auto says_parameters = [&](NodeId over) {
     std::string_view text = ast.slice(over);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "source/ast.h"
@@ -18,6 +19,15 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method);
 /// Whether a loop runs over a model's parameters, gradients or a state dict.
 bool runs_over_parameters(const Ast& ast, NodeId loop);
 
+/// Forward_gpu(), attn_layer_fw(), dispatchRasterizeBackward(): a C++ operator or layer by its
+/// name.
+bool is_operator_name(std::string_view name);
+
+/// Whether the head of a C++ loop counts steps, iterations or rounds, and no trials.
+bool names_iterations(std::string_view head);
+
+/// "save_model" of "saveModel"; other names as they are.
+std::string snake_case(std::string_view name);
 /// Whether `receiver.step()` is an optimiser's step, by the receiver's name.
 bool is_optimizer_name(std::string_view name);
 

@@ -22,6 +22,27 @@ class Scan : public torch::autograd::Function<Scan> {
   }
 };
 
+template <typename T>
+void EncoderLayer<T>::attn_layer_fw(const T* in, cudaStream_t stream) {
+  norm<<<64, 256, 0, stream>>>(in);
+  CUDA_CHECK(cudaStreamSynchronize(stream));  // expect: explicit-sync
+  scores<<<64, 256, 0, stream>>>(in);
+}
+
+template <>
+void dispatchBlendBackward<torch::kCUDA>(const torch::Tensor& grad) {
+  blend<<<64, 256>>>(grad.data_ptr<float>());
+  cudaDeviceSynchronize();  // expect: explicit-sync
+}
+
+void RaggedList::unbind_rows() const {
+  split<<<64, 256>>>(rows_);
+  cudaDeviceSynchronize();  // expect: explicit-sync
+}
+
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.def("pool_forward", &pool_forward, "pooling");
+  py::class_<RaggedList>(m, "RaggedList").def("unbind", [](const RaggedList& self) {
+    self.unbind_rows();
+  });
 }

@@ -19,7 +19,13 @@ torch::Tensor pool_forward(const torch::Tensor& in) {
   return out;
 }
 
+void saveSplats(const torch::Tensor& in) {
+  pack<<<64, 256>>>(in.data_ptr<float>());
+  cudaDeviceSynchronize();
+}
+
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.def("pool_forward", &pool_forward, "pooling");
   m.def("init_tables", &init_tables);
+  m.def("save", &saveSplats);
 }

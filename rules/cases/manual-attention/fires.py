@@ -33,3 +33,35 @@ class Chunks(torch.nn.Module):
         att = ((q * scale) @ (k.transpose(2, 3) * scale)).softmax(3)  # expect: manual-attention
         att = self.dropout(att)
         return (att @ v).transpose(2, 3)
+
+
+class Layer(torch.nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.scale = dim**-0.5
+        self.attend = torch.nn.Softmax(dim=-1)
+        self.dropout = torch.nn.Dropout(0.1)
+
+    def forward(self, q, k, v, mask=None):
+        dots = torch.matmul(q, k.transpose(-1, -2)) * self.scale
+        if mask is not None:
+            dots = dots.masked_fill(~mask, -torch.finfo(dots.dtype).max)
+        attn = self.attend(dots)  # expect: manual-attention
+        attn = self.dropout(attn)
+        return torch.matmul(attn, v)
+
+
+class Renamed(torch.nn.Module):
+    def forward(self, q, k, v, mask):
+        scores = torch.einsum("bhid,bhjd->bhij", q, k)
+        masked = torch.where(mask, self.scale * scores, -1e9)
+        weights = F.softmax(masked.float(), dim=-1).type_as(q)  # expect: manual-attention
+        kept = F.dropout(weights, p=0.1, training=self.training)
+        return torch.einsum("bhij,bhjd->bhid", kept, v)
+
+
+class Pixels(torch.nn.Module):
+    def forward(self, q, k, v):
+        w = torch.bmm(q, k)
+        w = F.softmax(w * self.scale, dim=2)  # expect: manual-attention
+        return torch.bmm(v, w.permute(0, 2, 1))

@@ -19,3 +19,20 @@ class Router(torch.nn.Module):
 class Classifier(torch.nn.Module):
     def forward(self, x):
         return F.softmax(self.head(x), dim=-1)
+
+
+class Experts(torch.nn.Module):
+    def __init__(self, dim, experts):
+        super().__init__()
+        self.gate = torch.nn.Linear(dim, experts)
+        self.activation = torch.nn.Softmax(dim=-1)
+
+    def forward(self, x, outputs):
+        gates = self.activation(self.gate(x))
+        return torch.einsum("be,bed->bd", gates, outputs)
+
+
+class Scores(torch.nn.Module):
+    def forward(self, q, k):
+        scores = torch.matmul(q, k.transpose(-1, -2))
+        return F.softmax(scores, dim=-1)
