@@ -78,7 +78,8 @@ void observe_all(const RankContext& context, RankSummary& summary) {
               std::make_move_iterator(waits.end()));
   put_in_order(rows);
   if (summary.step_median > 0) {
-    summary.slow_steps = slow_steps(context);
+    SiteTable sites(context.index, context.options);
+    summary.slow_steps = slow_steps(context, sites);
     summary.startup = startup_phases(context);
   }
   summary.representative = representative_timeline(context);

@@ -49,7 +49,7 @@ void observe_host_work(const RankContext&, SiteTable&, Observations&);
 std::vector<StartupPhase> startup_phases(const RankContext&);
 /// When the imports at the begin of a thread were done, by its samples.
 Ns end_of_imports(const Trace& trace, const HostThread& thread);
-std::vector<SlowStep> slow_steps(const RankContext&);
+std::vector<SlowStep> slow_steps(const RankContext&, SiteTable&);
 /// Peak of memory in use, per step and in all, where allocations are known.
 void fill_memory(const RankContext&, RankSummary&);
 

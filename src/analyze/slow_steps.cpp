@@ -3,6 +3,7 @@
 
 #include "analyze/observe_parts.h"
 #include "analyze/statistics.h"
+#include "analyze/step_samples.h"
 
 namespace stallscope {
 namespace {
@@ -46,12 +47,14 @@ std::string known_cause(const RankContext& context, const Step& step, Ns excess)
                                                                                     : "";
 }
 
-std::string likely_cause(const RankContext& context, const Step& step, const ClassTimes& difference,
-                         Ns excess) {
-  std::string cause = known_cause(context, step, excess);
+std::string likely_cause(const RankContext& context, const StepSamples& samples, uint32_t used,
+                         const ClassTimes& difference, Ns excess) {
+  const double least = kExplains * static_cast<double>(excess);
+  std::string cause = known_cause(context, context.steps[context.used[used]], excess);
+  if (cause.empty()) cause = samples.beyond_usual(used, least);
   if (!cause.empty()) return cause;
   const auto largest = std::ranges::max_element(difference.ns);
-  if (static_cast<double>(*largest) < kExplains * static_cast<double>(excess)) return "";
+  if (static_cast<double>(*largest) < least) return "";
   switch (static_cast<StepClass>(largest - difference.ns.begin())) {
     case StepClass::exposed_communication:
       return "late rank";
@@ -66,7 +69,7 @@ std::string likely_cause(const RankContext& context, const Step& step, const Cla
 
 }  // namespace
 
-std::vector<SlowStep> slow_steps(const RankContext& context) {
+std::vector<SlowStep> slow_steps(const RankContext& context, SiteTable& sites) {
   std::vector<Ns> lengths;
   for (uint32_t i : context.used)
     lengths.push_back(context.steps[i].window_end - context.steps[i].window_start);
@@ -80,6 +83,8 @@ std::vector<SlowStep> slow_steps(const RankContext& context) {
   std::ranges::stable_sort(order, std::greater<>(), [&](size_t i) { return lengths[i]; });
   if (order.size() > kMostSlowSteps) order.resize(kMostSlowSteps);
   std::vector<SlowStep> slow;
+  if (order.empty()) return slow;
+  const StepSamples samples(context, sites);
   for (size_t i : order) {
     const Step& step = context.steps[context.used[i]];
     SlowStep row;
@@ -87,7 +92,8 @@ std::vector<SlowStep> slow_steps(const RankContext& context) {
     row.duration = lengths[i];
     for (size_t c = 0; c < kStepClasses; ++c)
       row.difference.ns[c] = step.classes.ns[c] - usual.ns[c];
-    row.likely_cause = likely_cause(context, step, row.difference, lengths[i] - lengths[median]);
+    row.likely_cause = likely_cause(context, samples, static_cast<uint32_t>(i), row.difference,
+                                    lengths[i] - lengths[median]);
     slow.push_back(std::move(row));
   }
   return slow;

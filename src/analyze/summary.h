@@ -171,8 +171,8 @@ struct SlowStep {
   uint32_t step = 0;
   Ns duration = 0;
   ClassTimes difference;  ///< this step minus the median step
-  std::string
-      likely_cause;  ///< "garbage collection", "checkpoint", "compile", "late rank 3", "" = unknown
+  /// "garbage collection", "checkpoint", "late rank", "load (data.py:12)", ...; "" = unknown
+  std::string likely_cause;
 };
 
 /// The row of the kernel table: time by kernel name.

@@ -195,8 +195,8 @@ std::string headline_html(const Report& report) {
   std::string out = "<dl class=\"figures\">";
   out += step_figure(*report.step_time);
   out += recoverable_figure(report);
-  const double per_second = 1e9 / static_cast<double>(report.step_time->median);
-  out += figure(fmt::format("{:.3g}", per_second), "steps/s", "Throughput", "at the median step");
+  const double per_second = 1e9 / static_cast<double>(report.step_time->mean);
+  out += figure(fmt::format("{:.3g}", per_second), "steps/s", "Throughput", "at the mean step");
   const size_t ranks = report.summary.ranks.size();
   const RankSummary* slowest = slowest_rank(report.summary);
   out += figure(
