@@ -144,6 +144,7 @@ class Attention {
         return ast_[id].first_child;
       case K::binary: {
         const NodeId first = ast_[id].first_child;
+        if (first == kNoNode) return kNoNode;  // broken syntax
         const bool scale = ast_[first].kind == K::number || ast_.slice(first).starts_with("self.");
         return scale ? ast_[first].next : first;
       }
