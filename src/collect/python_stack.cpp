@@ -8,6 +8,7 @@
 #include <atomic>
 
 #include "collect/definitions.h"
+#include "collect/note.h"
 #include "collect/text.h"
 #include "trace/python_layout.h"
 #include "trace/python_lines.h"
@@ -18,9 +19,8 @@ namespace {
 constexpr uint32_t kSlots = 1 << 14;
 constexpr uint32_t kMaxPlaces = kSlots / 2;
 constexpr uint32_t kMaxProbes = 32;
-constexpr int kCheckedWalks = 8;             // until the layout is believed
-constexpr uint32_t kQualifiedName = 128;     // co_qualname, from 3.11
-constexpr uint64_t kDebugFreeThreaded = 16;  // in _Py_DebugOffsets, from 3.13
+constexpr int kCheckedWalks = 8;          // until the layout is believed
+constexpr uint32_t kQualifiedName = 128;  // co_qualname, from 3.11
 constexpr size_t kLongestTable = 64 * 1024;
 constexpr size_t kLongestText = 1024;
 
@@ -72,12 +72,17 @@ const PythonLayout* running_layout() {
   if (text == nullptr || text[0] != '3' || text[1] != '.') return nullptr;
   const PythonLayout* layout = python_layout(3, static_cast<int>(parse_number(text + 2, -1)));
   if (layout == nullptr || layout->minor < 13) return layout;
-  // Free-threaded builds move frames and counts about.
-  char cookie[8] = {};
-  uint64_t free_threaded = 1;
-  const bool read = safe_read(runtime, cookie, sizeof cookie) &&
-                    safe_read(runtime + kDebugFreeThreaded, &free_threaded, sizeof free_threaded);
-  return read && memcmp(cookie, "xdebugpy", 8) == 0 && free_threaded == 0 ? layout : nullptr;
+  char cookie[sizeof kDebugCookie - 1] = {};
+  uint64_t free_threaded = 0;
+  if (!safe_read(runtime, cookie, sizeof cookie) ||
+      memcmp(cookie, kDebugCookie, sizeof cookie) != 0 ||
+      !safe_read(runtime + kDebugFreeThreaded, &free_threaded, sizeof free_threaded))
+    return nullptr;
+  if (free_threaded == 0) return layout;
+  // It moves frames and counts about.
+  note(
+      "CPython is a free-threaded build here: blocking calls are known without their Python lines");
+  return nullptr;
 }
 
 size_t put_utf8(char* out, uint32_t code) {
@@ -100,10 +105,7 @@ uint32_t intern_text(uint64_t address) {
   if (!safe_read(address + kTextLength, &length, sizeof length) ||
       !safe_read(address + kTextState, &word, sizeof word))
     return 0;
-  // 3.14 gave `interned` 16 bits; before it had two.
-  const uint32_t bits = g_layout->minor >= 14 && (word >> 16) != 0 ? word >> 16 : word >> 2;
-  const uint32_t kind = bits & 7;
-  const bool compact = (bits >> 3 & 1) != 0, ascii = (bits >> 4 & 1) != 0;
+  const auto [kind, compact, ascii] = text_state(word);
   if (!compact || (kind != 1 && kind != 2 && kind != 4)) return 0;
   if (length > kLongestText) length = kLongestText;
   uint8_t data[kLongestText * 4];

@@ -121,6 +121,14 @@ std::optional<std::pair<int, int>> version_of(const RemoteMemory& memory, const 
   return std::nullopt;
 }
 
+/// A build without the interpreter's lock moves frames and reference counts about.
+bool is_free_threaded(const RemoteMemory& memory, uint64_t runtime) {
+  char cookie[sizeof kDebugCookie - 1];
+  return memory.read(runtime, cookie, sizeof cookie) &&
+         std::memcmp(cookie, kDebugCookie, sizeof cookie) == 0 &&
+         memory.get<uint64_t>(runtime + kDebugFreeThreaded).value_or(0) != 0;
+}
+
 PythonSearch unreadable(std::string reason) {
   return {.presence = PythonPresence::unreadable, .runtime = {}, .reason = std::move(reason)};
 }
@@ -140,6 +148,9 @@ PythonSearch find_python(pid_t pid) {
     const PythonLayout* layout = python_layout(version->first, version->second);
     if (layout == nullptr)
       return unreadable("CPython " + text + " is not one whose stacks can be read (3.8 to 3.14)");
+    if (layout->minor >= 13 && is_free_threaded(memory, symbols->runtime))
+      return unreadable("CPython " + text +
+                        " is a free-threaded build, whose stacks cannot be read");
     return {.presence = PythonPresence::found,
             .runtime = {.layout = layout, .runtime = symbols->runtime, .version = text},
             .reason = {}};

@@ -11,11 +11,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// _Py_DebugOffsets, first fields: the same in 3.13 and 3.14.
-constexpr uint32_t kDebugFreeThreaded = 16, kDebugInterpretersHead = 40, kDebugNext = 64,
-                   kDebugThreadsHead = 72;
-constexpr char kDebugCookie[] = "xdebugpy";
-
 // glibc keeps the kernel's number of a thread here in struct pthread (x86-64, since 2.2).
 constexpr uint64_t kPthreadTid = 720;
 
@@ -51,17 +46,6 @@ void append_utf8(std::string& out, uint32_t code) {
   }
 }
 
-/// Bytes per character and whether the text is ASCII, from the state word of a str.
-struct TextState {
-  uint32_t kind;
-  bool compact, ascii;
-};
-TextState text_state(uint32_t word, int minor) {
-  // 3.14 gave `interned` 16 bits; before it had two.
-  const uint32_t bits = minor >= 14 && (word >> 16) != 0 ? word >> 16 : word >> 2;
-  return {bits & 7, (bits >> 3 & 1) != 0, (bits >> 4 & 1) != 0};
-}
-
 uint32_t name_offset(const PythonLayout& layout) {
   constexpr uint32_t kQualifiedName = 128;  // co_qualname, from 3.11
   return layout.minor >= 11 ? kQualifiedName : layout.code_name;
@@ -77,23 +61,47 @@ std::optional<uint64_t> PythonStacks::interpreter_head() const {
   if (!memory_.read(runtime_.runtime, cookie, sizeof cookie) ||
       std::memcmp(cookie, kDebugCookie, sizeof cookie) != 0)
     return std::nullopt;
-  // A free-threaded build moves frames and reference counts about: not understood.
-  if (memory_.pointer(runtime_.runtime + kDebugFreeThreaded) != 0ULL) return std::nullopt;
   const std::optional<uint64_t> offset = memory_.pointer(runtime_.runtime + kDebugInterpretersHead);
   if (!offset || *offset > kLongestTable) return std::nullopt;
   return memory_.pointer(runtime_.runtime + *offset);
+}
+
+uint64_t PythonStacks::interpreter_next() const {
+  if (runtime_.layout->runtime_interpreters != 0) return 0;
+  return memory_.pointer(runtime_.runtime + kDebugNext).value_or(kLongestTable);
+}
+
+// New interpreters come first in the list, the main one is the last.
+uint64_t PythonStacks::main_interpreter() const {
+  const uint64_t next_at = interpreter_next();
+  std::optional<uint64_t> interpreter = interpreter_head();
+  uint64_t last = 0;
+  for (size_t i = 0; interpreter && *interpreter != 0 && i < kMostInterpreters; ++i) {
+    last = *interpreter;
+    interpreter = memory_.pointer(last + next_at);
+  }
+  return last;
+}
+
+// A thread that runs code in another interpreter has a state in each: newer interpreters, which
+// come first, are entered from older ones.
+void PythonStacks::add(PythonThread thread, std::vector<PythonThread>& threads) {
+  const auto known = std::ranges::find(threads, thread.tid, &PythonThread::tid);
+  if (known == threads.end())
+    threads.push_back(std::move(thread));
+  else
+    known->entered_from.push_back(thread.state);
 }
 
 std::vector<PythonThread> PythonStacks::threads() const {
   const PythonLayout& layout = *runtime_.layout;
   std::vector<PythonThread> threads;
   std::optional<uint64_t> interpreter = interpreter_head();
-  uint64_t head_at = layout.interpreter_threads, next_at = 0;
-  if (layout.runtime_interpreters == 0) {
+  uint64_t head_at = layout.interpreter_threads;
+  const uint64_t next_at = interpreter_next(), main = main_interpreter();
+  if (layout.runtime_interpreters == 0)
     head_at = memory_.pointer(runtime_.runtime + kDebugThreadsHead).value_or(kLongestTable);
-    next_at = memory_.pointer(runtime_.runtime + kDebugNext).value_or(kLongestTable);
-    if (head_at >= kLongestTable || next_at >= kLongestTable) return threads;
-  }
+  if (head_at >= kLongestTable || next_at >= kLongestTable) return threads;
   for (size_t i = 0; interpreter && *interpreter != 0 && i < kMostInterpreters; ++i) {
     std::optional<uint64_t> state = memory_.pointer(*interpreter + head_at);
     while (state && *state != 0 && threads.size() < kMostThreads) {
@@ -103,7 +111,8 @@ std::vector<PythonThread> PythonStacks::threads() const {
             layout.minor >= 11 ? *state + layout.thread_id + 8 : *pthread + kPthreadTid;
         thread.tid = static_cast<pid_t>(memory_.get<uint32_t>(tid_at).value_or(0));
       }
-      if (is_thread_of(memory_.pid(), thread.tid)) threads.push_back(thread);
+      thread.shares_lock = layout.minor < 12 || *interpreter == main;
+      if (is_thread_of(memory_.pid(), thread.tid)) add(std::move(thread), threads);
       state = memory_.pointer(*state + kThreadNext);
     }
     interpreter = memory_.pointer(*interpreter + next_at);
@@ -114,21 +123,23 @@ std::vector<PythonThread> PythonStacks::threads() const {
 void PythonStacks::find_lock(const std::vector<PythonThread>& threads) {
   if (lock_.found()) return;
   std::vector<uint64_t> states;
-  for (const PythonThread& thread : threads) states.push_back(thread.state);
-  if (const std::optional<uint64_t> interpreter = interpreter_head())
-    lock_.find(*interpreter, states);
+  for (const PythonThread& thread : threads) {
+    states.push_back(thread.state);
+    states.insert(states.end(), thread.entered_from.begin(), thread.entered_from.end());
+  }
+  if (const uint64_t interpreter = main_interpreter()) lock_.find(interpreter, states);
 }
 
 std::optional<uint64_t> PythonStacks::lock_holder() {
   return lock_words_ ? PythonLock::holder_of(*lock_words_) : lock_.holder();
 }
 
-bool PythonStacks::read_at_hint(const PythonThread& thread, const Hint& hint, uint64_t& first,
+bool PythonStacks::read_at_hint(uint64_t state, const Hint& hint, uint64_t& first,
                                 uint64_t& frame) {
   const PythonLayout& layout = *runtime_.layout;
   RemoteMemory::Piece pieces[4];
   size_t count = 0;
-  pieces[count++] = {thread.state + layout.thread_frame, &first, sizeof first};
+  pieces[count++] = {state + layout.thread_frame, &first, sizeof first};
   if (hint.indirect != 0)
     pieces[count++] = {hint.indirect + static_cast<uint32_t>(layout.frame_indirect), &frame,
                        sizeof frame};
@@ -148,12 +159,12 @@ bool PythonStacks::read_at_hint(const PythonThread& thread, const Hint& hint, ui
   return true;
 }
 
-uint64_t PythonStacks::innermost(const PythonThread& thread, Hint& hint) {
+uint64_t PythonStacks::innermost(uint64_t state, Hint& hint) {
   const PythonLayout& layout = *runtime_.layout;
   uint64_t first = 0, frame = 0;
-  if (!read_at_hint(thread, hint, first, frame)) {
+  if (!read_at_hint(state, hint, first, frame)) {
     hint = {.exact = hint.exact || hint.window != 0, .none = hint.none || hint.exact};
-    if (!memory_.read(thread.state + layout.thread_frame, &first, sizeof first)) return 0;
+    if (!memory_.read(state + layout.thread_frame, &first, sizeof first)) return 0;
   }
   if (layout.frame_indirect < 0 || first == 0) return first;
   if (first != hint.indirect) {
@@ -191,13 +202,19 @@ std::optional<PythonStacks::FrameWords> PythonStacks::read_frame(uint64_t addres
 }
 
 const std::vector<PythonFrame>& PythonStacks::walk(const PythonThread& thread) {
-  window_.clear();
   frames_.clear();
   constexpr size_t kMostHints = 4096;
   if (hints_.size() > kMostHints) hints_.clear();  // of threads that have long ended
-  Hint& hint = hints_[thread.state];
-  if (!walk_frames(innermost(thread, hint), hint)) frames_.clear();
+  bool whole = walk_state(thread.state);
+  for (const uint64_t state : thread.entered_from) whole = whole && walk_state(state);
+  if (!whole) frames_.clear();
   return frames_;
+}
+
+bool PythonStacks::walk_state(uint64_t state) {
+  window_.clear();
+  Hint& hint = hints_[state];
+  return walk_frames(innermost(state, hint), hint);
 }
 
 bool PythonStacks::walk_frames(uint64_t address, Hint& hint) {
@@ -249,7 +266,7 @@ std::optional<std::string> PythonStacks::read_text(uint64_t address) const {
   const std::optional<uint64_t> length = memory_.pointer(address + kTextLength);
   const std::optional<uint32_t> word = memory_.get<uint32_t>(address + kTextState);
   if (!length || !word || *length > kLongestText) return std::nullopt;
-  const TextState state = text_state(*word, layout.minor);
+  const TextState state = text_state(*word);
   if (!state.compact || (state.kind != 1 && state.kind != 2 && state.kind != 4))
     return std::nullopt;
   std::vector<uint8_t> data(*length * state.kind);

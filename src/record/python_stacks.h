@@ -1,6 +1,7 @@
 // The stacks of all Python threads of another process.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,6 +18,14 @@ namespace stallscope {
 struct PythonThread {
   uint64_t state = 0;
   pid_t tid = 0;
+  bool shares_lock = true;  ///< with the main interpreter, which from 3.12 on others need not
+  /// States of the same thread in the interpreters from which it entered this one, innermost first.
+  std::vector<uint64_t> entered_from;
+
+  bool has(uint64_t other) const {
+    return state == other ||
+           std::find(entered_from.begin(), entered_from.end(), other) != entered_from.end();
+  }
 };
 
 /// One level of a stack, as numbers that stay the same from sample to sample.
@@ -89,14 +98,19 @@ class PythonStacks {
     bool none = false;      ///< nor are all of the bytes below it there
   };
   /// The address of the innermost frame; 0 when there is none.
-  uint64_t innermost(const PythonThread& thread, Hint& hint);
-  bool read_at_hint(const PythonThread& thread, const Hint& hint, uint64_t& first, uint64_t& frame);
+  uint64_t innermost(uint64_t state, Hint& hint);
+  bool read_at_hint(uint64_t state, const Hint& hint, uint64_t& first, uint64_t& frame);
+  /// Appends the frames of one thread state; false when it changed too much.
+  bool walk_state(uint64_t state);
   bool walk_frames(uint64_t address, Hint& hint);
   std::optional<FrameWords> read_frame(uint64_t address);
   std::optional<PythonCodeFacts> read_code(uint64_t address);
   std::optional<std::string> read_text(uint64_t address) const;
   bool is_code(uint64_t address);
   std::optional<uint64_t> interpreter_head() const;
+  uint64_t interpreter_next() const;  ///< offset
+  uint64_t main_interpreter() const;  ///< 0 when there is none
+  static void add(PythonThread thread, std::vector<PythonThread>& threads);
 
   RemoteMemory memory_;
   PythonRuntime runtime_;

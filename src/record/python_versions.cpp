@@ -13,13 +13,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// "3.11" of "python3.11"; empty for other names ("python3.11-config", "python3").
+/// "3.11" of "python3.11", "3.14t" of a free-threaded "python3.14t"; empty for other names
+/// ("python3.11-config", "python3").
 std::string version_in_name(std::string_view name) {
   constexpr std::string_view kPrefix = "python";
   if (!name.starts_with(kPrefix)) return {};
   const std::string_view version = name.substr(kPrefix.size());
-  const bool plain = version.find('.') != std::string_view::npos &&
-                     version.find_first_not_of("0123456789.") == std::string_view::npos;
+  std::string_view number = version;
+  if (number.ends_with('t')) number.remove_suffix(1);
+  const bool plain = number.find('.') != std::string_view::npos &&
+                     number.find_first_not_of("0123456789.") == std::string_view::npos;
   return plain ? std::string(version) : std::string();
 }
 
@@ -36,8 +39,9 @@ bool is_supported(const std::string& version) {
   const char* const end = version.data() + version.size();
   const auto [dot, error] = std::from_chars(version.data(), end, major);
   if (error != std::errc() || dot == end) return false;
-  std::from_chars(dot + 1, end, minor);
-  return major == 3 && minor >= 8 && minor <= 14;
+  const char* const rest = std::from_chars(dot + 1, end, minor).ptr;
+  const bool free_threaded = rest != end && *rest == 't';
+  return major == 3 && minor >= 8 && minor <= 14 && !free_threaded;
 }
 
 }  // namespace

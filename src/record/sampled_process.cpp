@@ -90,12 +90,16 @@ SampleState SampledProcess::state_of(const Thread& thread, const CpuUse& use, Ns
   return thread.has_lock ? SampleState::python : SampleState::native;
 }
 
+bool SampledProcess::has_lock(const Thread& thread) {
+  const std::optional<uint64_t> holder = stacks_.lock_holder();
+  return !holder || thread.thread.has(*holder) || !thread.thread.shares_lock;
+}
+
 void SampledProcess::look_for_lock(Thread& thread, bool has_run) {
-  const uint64_t state = thread.thread.state;
   if (has_run) {
     thread.waits_for_lock = false;
     const std::optional<uint64_t> holder = stacks_.lock_holder();
-    if (threads_.size() < 2 || !holder || *holder == 0 || *holder == state) return;
+    if (threads_.size() < 2 || !holder || *holder == 0 || has_lock(thread)) return;
     if (thread.syscall_file < 0) {
       const std::string path = "/proc/" + std::to_string(pid_) + "/task/" +
                                std::to_string(thread.thread.tid) + "/syscall";
@@ -115,7 +119,7 @@ void SampledProcess::look_for_lock(Thread& thread, bool has_run) {
   if (!thread.waits_for_lock) return;
   const std::optional<uint64_t> holder = stacks_.lock_holder();
   const auto found = std::ranges::find_if(
-      threads_, [&](const auto& other) { return holder && other.second.thread.state == *holder; });
+      threads_, [&](const auto& other) { return holder && other.second.thread.has(*holder); });
   thread.lock_holder = found == threads_.end() ? 0 : found->first;
 }
 
@@ -199,7 +203,7 @@ size_t SampledProcess::sample(Ns now, Ns longest, bool ask_native) {
     // A thread without CPU time since the last look has the same stack, and the lock or not.
     if (has_run) {
       thread.has_stack = take_stack(thread);
-      thread.has_lock = stacks_.lock_holder().value_or(thread.thread.state) == thread.thread.state;
+      thread.has_lock = has_lock(thread);
       native_.ran(thread.native);
       if (ask_native && thread.has_stack && native_answers_[thread.instruction].worth_asking())
         native_.ask(tid, thread.native, clock_now(CLOCK_MONOTONIC));

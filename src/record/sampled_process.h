@@ -78,6 +78,8 @@ class SampledProcess {
     uint32_t stack = 0;
   };
   static CpuUse cpu_use(Thread& thread);
+  /// Whether it has the interpreter's lock, as far as is known.
+  bool has_lock(const Thread& thread);
   /// Whether the thread sleeps until another one gives Python's lock away, and which.
   void look_for_lock(Thread& thread, bool has_run);
   static void close_files(Thread& thread);

@@ -28,11 +28,24 @@ struct PythonLayout {
   LineTable lines;
 };
 
+/// _Py_DebugOffsets, with which _PyRuntime begins from 3.13 on: first fields, the same in 3.14.
+inline constexpr char kDebugCookie[] = "xdebugpy";
+inline constexpr uint32_t kDebugFreeThreaded = 16, kDebugInterpretersHead = 40, kDebugNext = 64,
+                          kDebugThreadsHead = 72;
 /// PyThreadState
 inline constexpr uint32_t kThreadNext = 8;
 /// str and bytes
 inline constexpr uint32_t kTextLength = 16, kTextState = 32;
 inline constexpr uint32_t kBytesLength = 16, kBytesData = 32;
+/// What the state word of a str says. How it is interned takes the first two bits; what lies above
+/// the first byte is padding, which holds anything.
+struct TextState {
+  uint32_t kind;  ///< bytes per character
+  bool compact, ascii;
+};
+constexpr TextState text_state(uint32_t word) {
+  return {word >> 2 & 7, (word >> 5 & 1) != 0, (word >> 6 & 1) != 0};
+}
 /// Frames of this owner and above belong to the interpreter's C code.
 inline constexpr uint8_t kOwnerInterpreter = 3;
 

@@ -25,16 +25,30 @@ def python_with(*packages):
 
 
 @functools.cache
+def _builds():
+    """CPython as it is found: in $STALLSCOPE_TEST_PYTHONS (paths with colons between), in pyenv, on PATH.
+    (major, minor, whether it is a free-threaded build) to the path of one."""
+    found = {}
+    names = [f"python3.{minor}{build}" for minor in range(8, 15) for build in ("", "t")]
+    candidates = [path for path in os.environ.get("STALLSCOPE_TEST_PYTHONS", "").split(":") if path]
+    candidates += sorted(pathlib.Path.home().glob(".pyenv/versions/3.*/bin/python3"))
+    candidates += [shutil.which(name) for name in (*names, "python3", "/usr/bin/python3")]
+    for path in candidates:
+        done = path and subprocess.run(
+            [str(path), "-c", "import sys; print(*sys.version_info[:2], 't' in getattr(sys, 'abiflags', ''))"],
+            capture_output=True, text=True)
+        if done and done.returncode == 0:
+            major, minor, free_threaded = done.stdout.split()
+            found.setdefault((int(major), int(minor), free_threaded == "True"), str(path))
+    return found
+
+
 def interpreters():
     """CPython 3.8 to 3.14, as many as are found: (major, minor) to the path of one."""
-    found = {}
-    candidates = sorted(pathlib.Path.home().glob(".pyenv/versions/3.*/bin/python3"))
-    candidates += [pathlib.Path(path) for path in (*(shutil.which(f"python3.{minor}") for minor in range(8, 15)),
-                                                   shutil.which("python3"), shutil.which("/usr/bin/python3")) if path]
-    for path in candidates:
-        done = subprocess.run([str(path), "-c", "import sys; print('%d.%d' % sys.version_info[:2])"],
-                              capture_output=True, text=True)
-        version = tuple(map(int, done.stdout.strip().split("."))) if done.returncode == 0 else ()
-        if (3, 8) <= version <= (3, 14):
-            found.setdefault(version, str(path))
-    return found
+    return {version[:2]: path for version, path in _builds().items()
+            if (3, 8) <= version[:2] <= (3, 14) and not version[2]}
+
+
+def free_threaded_interpreters():
+    """The same for builds without the interpreter's lock."""
+    return {version[:2]: path for version, path in _builds().items() if version[2]}
