@@ -12,10 +12,15 @@ FOLDER, CUDA = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 FIELDS = {
     "Kernel": "kind start end deviceId contextId streamId correlationId name [graphId] [graphNodeId]",
     "Memcpy": "kind copyKind srcKind dstKind flags bytes start end deviceId contextId streamId correlationId",
+    "MemcpyPtoP": "kind copyKind srcKind dstKind flags bytes start end deviceId contextId streamId correlationId "
+                  "[graphId] [graphNodeId]",
     "Memset": "kind start end deviceId contextId streamId correlationId bytes",
     "Synchronization": "kind type start end correlationId contextId streamId cudaEventId [cudaEventSyncId]",
     "CudaEvent": "kind correlationId contextId streamId eventId [cudaEventSyncId]",
-    "Overhead": "kind overheadKind start end [overheadData]",
+    "Overhead": "kind overheadKind objectKind objectId start end [overheadData]",
+    "Jit": "kind jitEntryType jitOperationType deviceId start end correlationId [threadId]",
+    "Context": "kind contextId deviceId nullStreamId",
+    "Stream": "kind contextId streamId priority flag correlationId",
     "GraphTrace": "kind correlationId start end deviceId contextId streamId graphId",
     "Memory": "kind memoryOperationType memoryKind correlationId address bytes timestamp deviceId",
     "API": "kind cbid start end threadId correlationId",
@@ -23,7 +28,8 @@ FIELDS = {
 CONSTANTS = """CUPTI_ACTIVITY_KIND_RUNTIME CUPTI_ACTIVITY_KIND_DRIVER CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL
 CUPTI_ACTIVITY_KIND_MEMCPY CUPTI_ACTIVITY_KIND_MEMSET CUPTI_ACTIVITY_KIND_SYNCHRONIZATION
 CUPTI_ACTIVITY_KIND_CUDA_EVENT CUPTI_ACTIVITY_KIND_OVERHEAD CUPTI_ACTIVITY_KIND_GRAPH_TRACE
-CUPTI_ACTIVITY_KIND_MEMORY2 CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC CUPTI_CB_DOMAIN_RUNTIME_API
+CUPTI_ACTIVITY_KIND_MEMORY2 CUPTI_ACTIVITY_KIND_MEMCPY2 CUPTI_ACTIVITY_KIND_JIT CUPTI_ACTIVITY_KIND_CONTEXT
+CUPTI_ACTIVITY_KIND_STREAM CUPTI_ACTIVITY_KIND_INTERNAL_LAUNCH_API CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC CUPTI_CB_DOMAIN_RUNTIME_API
 CUPTI_CB_DOMAIN_DRIVER_API CUPTI_CB_DOMAIN_RESOURCE CUPTI_API_ENTER CUPTI_API_EXIT""".split()
 
 

@@ -9,11 +9,9 @@
 #include "collect/text.h"
 
 namespace stallscope {
-namespace {
 
 using namespace collect;
 
-// Groups are text in the trace: MPI names them otherwise than NCCL.
 uint32_t group_number(uint64_t group) {
   char text[20] = "0x";
   for (int digit = 0; digit < 16; ++digit)
@@ -21,8 +19,6 @@ uint32_t group_number(uint64_t group) {
   text[18] = '\0';
   return intern(text, 18);
 }
-
-}  // namespace
 
 void begin_collective(CollectiveRecord& record) {
   record.start_ticks = ticks();

@@ -24,6 +24,10 @@ struct CollectiveRecord {
   uint64_t start_ticks = 0;  ///< set by begin_collective
 };
 
+/// The string number of a group's name. Groups are text in the trace: MPI names them otherwise than
+/// NCCL.
+uint32_t group_number(uint64_t group);
+
 /// Notes when the host began to enqueue it.
 void begin_collective(CollectiveRecord& record);
 

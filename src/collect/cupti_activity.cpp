@@ -28,10 +28,14 @@ alignas(8) uint8_t g_reserve[64 * 1024];
 
 constexpr CUpti_ActivityKind kKinds[] = {
     CUPTI_ACTIVITY_KIND_RUNTIME,    CUPTI_ACTIVITY_KIND_DRIVER,
-    CUPTI_ACTIVITY_KIND_MEMCPY,     CUPTI_ACTIVITY_KIND_MEMCPY2,
-    CUPTI_ACTIVITY_KIND_MEMSET,     CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
-    CUPTI_ACTIVITY_KIND_CUDA_EVENT, CUPTI_ACTIVITY_KIND_OVERHEAD,
-    CUPTI_ACTIVITY_KIND_MEMORY2,    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL};
+    CUPTI_ACTIVITY_KIND_MEMCPY,     CUPTI_ACTIVITY_KIND_MEMSET,
+    CUPTI_ACTIVITY_KIND_CUDA_EVENT, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
+    CUPTI_ACTIVITY_KIND_OVERHEAD,   CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL};
+// Seldom records, or such as not every version and device has: a run does without them.
+constexpr CUpti_ActivityKind kOptionalKinds[] = {
+    CUPTI_ACTIVITY_KIND_MEMORY2, CUPTI_ACTIVITY_KIND_MEMCPY2,
+    CUPTI_ACTIVITY_KIND_CONTEXT, CUPTI_ACTIVITY_KIND_STREAM,
+    CUPTI_ACTIVITY_KIND_JIT,     CUPTI_ACTIVITY_KIND_INTERNAL_LAUNCH_API};
 
 // Calls by the thousand that tell nothing: device and context look-ups, error reads.
 constexpr uint32_t kNoisyRuntime[] = {CUPTI_RUNTIME_TRACE_CBID_cudaGetLastError_v3020,
@@ -114,13 +118,12 @@ bool start_activity(const CuptiLibrary& cupti, GpuLevel level, const char** reas
   for (const CUpti_ActivityKind kind : kKinds) {
     if (result != CUPTI_SUCCESS) break;
     result = cupti.enable(kind);
-    if (kind == CUPTI_ACTIVITY_KIND_MEMORY2 || kind == CUPTI_ACTIVITY_KIND_MEMCPY2)
-      result = CUPTI_SUCCESS;
   }
   if (result != CUPTI_SUCCESS) {
     cupti.get_result_string(result, reason);
     return false;
   }
+  for (const CUpti_ActivityKind kind : kOptionalKinds) cupti.enable(kind);
   // Thread ids as the rest of the trace has them, not pthread handles.
   if (cupti.set_thread_id_type != nullptr)
     cupti.set_thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
@@ -138,12 +141,14 @@ void flush_activity(bool force) {
 
 void pause_activity() {
   for (const CUpti_ActivityKind kind : kKinds) g_cupti->disable(kind);
+  for (const CUpti_ActivityKind kind : kOptionalKinds) g_cupti->disable(kind);
   if (g_level == GpuLevel::light) g_cupti->disable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
 }
 
 void resume_activity() {
   if (g_level == GpuLevel::light) g_cupti->enable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
   for (const CUpti_ActivityKind kind : kKinds) g_cupti->enable(kind);
+  for (const CUpti_ActivityKind kind : kOptionalKinds) g_cupti->enable(kind);
 }
 
 void stop_activity() {

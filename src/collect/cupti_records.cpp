@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collect/clock.h"
 #include "collect/cupti_activity.h"
 #include "collect/cupti_graphs.h"
 #include "collect/definitions.h"
@@ -16,6 +17,7 @@ namespace {
 // the same place in every version since 12.0, but for those gated below.
 constexpr uint32_t kVersionWithEventSyncId = 27;       // 12.9
 constexpr uint32_t kVersionWithOverheadData = 130000;  // its data is ours to free
+constexpr uint32_t kVersionWithJitThread = 22;          // 12.4
 
 uint32_t g_api_names[2][kMaxCbid];  // string numbers; 0 = not asked yet
 
@@ -113,12 +115,29 @@ const char* overhead_name(uint32_t kind) {
   }
 }
 
+/// Of the device's own work: what it had no room to time has neither begin nor end, and is lost.
+template <typename Record>
+bool is_timed(const Record& record) {
+  if (record.end != 0) return true;
+  count_dropped(1);
+  return false;
+}
+
+template <typename Record>
+uint32_t lane_of_stream(const Record& record) {
+  return lane_number(static_cast<int32_t>(record.deviceId), record.contextId, record.streamId);
+}
+
+uint32_t lane_of_thread(uint32_t thread) {
+  return thread == 0 ? 0 : lane_number(-1, 0, thread);
+}
+
 void write_api(const CuptiLibrary& cupti, const CUpti_ActivityAPI& record, bool runtime) {
   if (is_recorded_by_callback(runtime, record.cbid)) return;
   EventRecord event(EventKind::api, 0);
   event.name = api_name(cupti, runtime, record.cbid);
   event.correlation = record.correlationId;
-  event.lane = lane_number(-1, 0, record.threadId);
+  event.lane = lane_of_thread(record.threadId);
   set_times(event, record.start, record.end);
   event.write();
 }
@@ -133,22 +152,34 @@ void set_graph_node(EventRecord& event, const Record& record) {
   event.stack = capture_stack(record.graphNodeId);
 }
 
+// A launch outside of any public call; its record names no function.
+void write_internal_launch(const CUpti_ActivityAPI& record) {
+  EventRecord event(EventKind::api, static_cast<uint8_t>(ApiCall::launch));
+  event.name = text_number("driver's internal launch");
+  event.correlation = record.correlationId;
+  event.lane = lane_of_thread(record.threadId);
+  set_times(event, record.start, record.end);
+  event.write();
+}
+
 void write_kernel(const CUpti_ActivityKernel10& record) {
+  if (!is_timed(record)) return;
   EventRecord event(EventKind::kernel, 0);
   event.name = kernel_name(record.name);
   event.correlation = record.correlationId;
-  event.lane =
-      lane_number(static_cast<int32_t>(record.deviceId), record.contextId, record.streamId);
+  event.lane = lane_of_stream(record);
   set_times(event, record.start, record.end);
   set_graph_node(event, record);
   event.write();
 }
 
-void write_copy(const CUpti_ActivityMemcpy6& record) {
+// CUpti_ActivityMemcpy6, or CUpti_ActivityMemcpyPtoP4 of a copy between devices.
+template <typename Record>
+void write_copy(const Record& record) {
+  if (!is_timed(record)) return;
   EventRecord event(EventKind::memcpy, copy_kind(record.copyKind));
   event.correlation = record.correlationId;
-  event.lane =
-      lane_number(static_cast<int32_t>(record.deviceId), record.contextId, record.streamId);
+  event.lane = lane_of_stream(record);
   set_times(event, record.start, record.end);
   event.add(kKeyBytes, static_cast<int64_t>(record.bytes));
   event.add_text(kKeySourceMemory, text_number(memory_kind(record.srcKind)));
@@ -159,10 +190,10 @@ void write_copy(const CUpti_ActivityMemcpy6& record) {
 }
 
 void write_memset(const CUpti_ActivityMemset4& record) {
+  if (!is_timed(record)) return;
   EventRecord event(EventKind::memset, 0);
   event.correlation = record.correlationId;
-  event.lane =
-      lane_number(static_cast<int32_t>(record.deviceId), record.contextId, record.streamId);
+  event.lane = lane_of_stream(record);
   set_times(event, record.start, record.end);
   event.add(kKeyBytes, static_cast<int64_t>(record.bytes));
   set_graph_node(event, record);
@@ -214,22 +245,85 @@ void write_event_record(const CuptiLibrary& cupti, const CUpti_ActivityCudaEvent
   event.write();
 }
 
+// Loading and compiling code is the program's doing, whoever profiles it.
+bool is_loading(uint32_t overhead) {
+  return overhead == CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER ||
+         overhead == CUPTI_ACTIVITY_OVERHEAD_RUNTIME_TRIGGERED_MODULE_LOADING ||
+         overhead == CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING;
+}
+
 void write_overhead(const CuptiLibrary& cupti, const CUpti_ActivityOverhead3& record) {
-  EventRecord event(EventKind::overhead, 0);
+  const bool loading = is_loading(record.overheadKind);
+  EventRecord event(loading ? EventKind::api : EventKind::overhead,
+                    loading ? static_cast<uint8_t>(ApiCall::module_load) : 0);
   event.name = text_number(overhead_name(record.overheadKind));
+  if (record.objectKind == CUPTI_ACTIVITY_OBJECT_THREAD)
+    event.lane = lane_of_thread(record.objectId.pt.threadId);
   set_times(event, record.start, record.end);
   event.write();
   if (cupti.version >= kVersionWithOverheadData) free(record.overheadData);
 }
 
+const char* jit_name(const CUpti_ActivityJit2& record) {
+  switch (record.jitOperationType) {
+    case CUPTI_ACTIVITY_JIT_OPERATION_CACHE_LOAD:
+      return "JIT: cubin read from the cache";
+    case CUPTI_ACTIVITY_JIT_OPERATION_CACHE_STORE:
+      return "JIT: cubin put into the cache";
+    default:
+      return record.jitEntryType == CUPTI_ACTIVITY_JIT_ENTRY_NVVM_IR_TO_PTX
+                 ? "JIT: NVVM IR compiled to PTX"
+                 : "JIT: PTX compiled to cubin";
+  }
+}
+
+void write_jit(const CuptiLibrary& cupti, const CUpti_ActivityJit2& record) {
+  EventRecord event(EventKind::api, static_cast<uint8_t>(ApiCall::module_load));
+  event.name = text_number(jit_name(record));
+  event.correlation = record.correlationId;
+  if (cupti.version >= kVersionWithJitThread) event.lane = lane_of_thread(record.threadId);
+  set_times(event, record.start, record.end);
+  event.add(kKeyDevice, record.deviceId);
+  event.write();
+}
+
+// Which stream of a context is the default one.
+void write_context(const CUpti_ActivityContext3& record) {
+  EventRecord event(EventKind::marker, 0);
+  event.name = text_number("CUDA context");
+  event.set_ticks(ticks(), 0);
+  event.add(kKeyDevice, record.deviceId);
+  event.add(kKeyContext, record.contextId);
+  event.add(kKeyStream, record.nullStreamId);
+  event.write();
+}
+
+void write_stream(const CUpti_ActivityStream& record) {
+  char name[64];
+  TextBuilder text(name, sizeof name);
+  text.add(record.flag == CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NON_BLOCKING
+               ? "CUDA stream, non-blocking"
+           : record.flag == CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NULL ? "CUDA stream, default"
+                                                                   : "CUDA stream");
+  if (const auto priority = static_cast<int32_t>(record.priority); priority != 0)
+    text.add(", priority ").add_number(priority);
+  EventRecord event(EventKind::marker, 0);
+  event.name = text_number(name);
+  event.set_ticks(ticks(), 0);
+  event.correlation = record.correlationId;
+  event.add(kKeyContext, record.contextId);
+  event.add(kKeyStream, record.streamId);
+  event.write();
+}
+
 void write_graph(const CUpti_ActivityGraphTrace2& record) {
+  if (!is_timed(record)) return;
   EventRecord event(EventKind::graph_launch, 0);
   char name[32];
   TextBuilder(name, sizeof name).add("CUDA graph ").add_number(record.graphId);
   event.name = text_number(name);
   event.correlation = record.correlationId;
-  event.lane =
-      lane_number(static_cast<int32_t>(record.deviceId), record.contextId, record.streamId);
+  event.lane = lane_of_stream(record);
   set_times(event, record.start, record.end);
   event.add(kKeyGraph, record.graphId);
   event.write();
@@ -262,11 +356,15 @@ void write_activity(const CuptiLibrary& cupti, const CUpti_Activity& record) {
       return write_api(cupti, as<CUpti_ActivityAPI>(record), true);
     case CUPTI_ACTIVITY_KIND_DRIVER:
       return write_api(cupti, as<CUpti_ActivityAPI>(record), false);
+    case CUPTI_ACTIVITY_KIND_INTERNAL_LAUNCH_API:
+      return write_internal_launch(as<CUpti_ActivityAPI>(record));
     case CUPTI_ACTIVITY_KIND_KERNEL:
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
       return write_kernel(as<CUpti_ActivityKernel10>(record));
     case CUPTI_ACTIVITY_KIND_MEMCPY:
       return write_copy(as<CUpti_ActivityMemcpy6>(record));
+    case CUPTI_ACTIVITY_KIND_MEMCPY2:
+      return write_copy(as<CUpti_ActivityMemcpyPtoP4>(record));
     case CUPTI_ACTIVITY_KIND_MEMSET:
       return write_memset(as<CUpti_ActivityMemset4>(record));
     case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
@@ -279,6 +377,12 @@ void write_activity(const CuptiLibrary& cupti, const CUpti_Activity& record) {
       return write_graph(as<CUpti_ActivityGraphTrace2>(record));
     case CUPTI_ACTIVITY_KIND_MEMORY2:
       return write_memory(as<CUpti_ActivityMemory4>(record));
+    case CUPTI_ACTIVITY_KIND_JIT:
+      return write_jit(cupti, as<CUpti_ActivityJit2>(record));
+    case CUPTI_ACTIVITY_KIND_CONTEXT:
+      return write_context(as<CUpti_ActivityContext3>(record));
+    case CUPTI_ACTIVITY_KIND_STREAM:
+      return write_stream(as<CUpti_ActivityStream>(record));
     default:
       return;
   }

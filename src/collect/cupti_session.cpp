@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <algorithm>
+
 #include "collect/capture.h"
 #include "collect/clock.h"
 #include "collect/cupti_activity.h"
@@ -86,6 +88,26 @@ constexpr TracedCall kDriverCalls[] = {
     {CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz, kStackLaunch},
 };
 
+// With a context its committed records go as well: they are asked for before.
+constexpr TracedCall kRuntimeEnds[] = {
+    {CUPTI_RUNTIME_TRACE_CBID_cudaDeviceReset_v3020, kStackAlways},
+    {CUPTI_RUNTIME_TRACE_CBID_cudaThreadExit_v3020, kStackAlways},
+};
+constexpr TracedCall kDriverEnds[] = {
+    {CUPTI_DRIVER_TRACE_CBID_cuCtxDestroy, kStackAlways},
+    {CUPTI_DRIVER_TRACE_CBID_cuCtxDestroy_v2, kStackAlways},
+    {CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRelease, kStackAlways},
+    {CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRelease_v2, kStackAlways},
+    {CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxReset, kStackAlways},
+    {CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxReset_v2, kStackAlways},
+};
+
+bool ends_context(bool runtime, uint32_t cbid) {
+  const auto is_it = [cbid](const TracedCall& call) { return call.cbid == cbid; };
+  return runtime ? std::ranges::any_of(kRuntimeEnds, is_it)
+                 : std::ranges::any_of(kDriverEnds, is_it);
+}
+
 uint8_t g_policy[2][kMaxCbid];  // StackPolicy + 1 of traced calls; 0 = not traced
 
 template <size_t N>
@@ -102,6 +124,8 @@ void trace_calls(const TracedCall (&calls)[N], CUpti_CallbackDomain domain, bool
 void trace_all_calls(bool trace) {
   trace_calls(kRuntimeCalls, CUPTI_CB_DOMAIN_RUNTIME_API, trace);
   trace_calls(kDriverCalls, CUPTI_CB_DOMAIN_DRIVER_API, trace);
+  trace_calls(kRuntimeEnds, CUPTI_CB_DOMAIN_RUNTIME_API, trace);
+  trace_calls(kDriverEnds, CUPTI_CB_DOMAIN_DRIVER_API, trace);
 }
 
 // Outside the window CUPTI measures nothing, so that it costs nothing. The end of the window
@@ -131,14 +155,15 @@ void CUPTIAPI on_call(void*, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
     const ProfilerCall call = profiler_call(domain, cbid, data.callbackSite);
     if (call != ProfilerCall::none) return follow_profiler(call);
   }
+  const bool runtime = domain == CUPTI_CB_DOMAIN_RUNTIME_API;
   if (data.callbackSite == CUPTI_API_ENTER) {
+    if (ends_context(runtime, cbid)) flush_activity(true);
     *data.correlationData = ticks();
     return;
   }
   __atomic_add_fetch(&g_callbacks, 1, __ATOMIC_RELAXED);
   Thread* const thread = this_thread();
   if (thread == nullptr || thread->in_recorder != 0) return;
-  const bool runtime = domain == CUPTI_CB_DOMAIN_RUNTIME_API;
   EventRecord event(EventKind::api, 0);
   event.set_ticks(*data.correlationData, ticks());
   event.name = api_name(*g_cupti, runtime, cbid);

@@ -18,6 +18,9 @@ enum EventType : uint64_t {
   kCollective = 1 << 1,
   kPointToPoint = 1 << 2,
   kProxyOp = 1 << 3,
+  kProxyStep = 1 << 4,
+  kKernelChannel = 1 << 6,
+  kNetworkPlugin = 1 << 7,
 };
 
 // Version 1 describes functions, types and algorithms by number, later ones by name.
@@ -118,6 +121,28 @@ struct PointToPointV4 {
 using CollectiveV5 = CollectiveV4;      // parentGroup follows; not read
 using PointToPointV5 = PointToPointV4;  // parentGroup follows; not read
 
+// What proxy threads do, in every version; kernelCh and netPlugin came with version 3.
+struct ProxyOp {
+  pid_t pid;  ///< of the process whose collective it is: the parent is a handle of that one
+  uint8_t channel;
+  int peer;
+  int steps;
+  int chunk_bytes;
+  int is_send;
+};
+struct ProxyStep {
+  int step;
+};
+struct KernelChannel {
+  uint8_t channel;
+};
+
+/// What recordEventState receives, for the two events it is read for: up to version 3 that of a
+/// proxy operation, from version 4 on that of a proxy step.
+struct TransferState {
+  size_t bytes;
+};
+
 /// What startEvent receives. Up to version 4 the type is one byte, then 8.
 template <typename Type, typename Collective, typename PointToPoint>
 struct EventDescriptor {
@@ -127,6 +152,9 @@ struct EventDescriptor {
   union {
     Collective collective;
     PointToPoint point_to_point;
+    ProxyOp proxy_op;
+    ProxyStep proxy_step;
+    KernelChannel kernel_channel;
   };
 };
 using EventDescriptorV1 = EventDescriptor<uint8_t, CollectiveV1, PointToPointV1>;

@@ -3,12 +3,16 @@
 // looks for the newest version it knows, so all are exported.
 //
 // A collective's interval here is its enqueueing on the host; its device time
-// is that of the kernel with the same place in the stream.
+// is that of the kernel with the same place in the stream. What its proxy threads
+// do for it carries the collective's group and number.
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "collect/collective_record.h"
 #include "collect/nccl_abi.h"
+#include "collect/nccl_proxy.h"
 #include "collect/session.h"
+#include "collect/settings.h"
 
 namespace stallscope {
 namespace {
@@ -62,27 +66,6 @@ constexpr int kMaxCommunicators = 256;
 Communicator communicators[kMaxCommunicators];
 int communicator_count = 0;
 
-// An enqueueing under way. Slots are claimed and given back without a lock;
-// when all are taken the event is recorded at once, with no duration.
-struct Enqueue {
-  int busy;
-  CollectiveRecord record;
-};
-constexpr int kMaxEnqueues = 1024;
-Enqueue enqueues[kMaxEnqueues];
-unsigned next_enqueue = 0;
-
-Enqueue* claim_enqueue() {
-  for (int tries = 0; tries < 16; ++tries) {
-    const unsigned index = __atomic_fetch_add(&next_enqueue, 1, __ATOMIC_RELAXED) % kMaxEnqueues;
-    int free = 0;
-    if (__atomic_compare_exchange_n(&enqueues[index].busy, &free, 1, false, __ATOMIC_ACQUIRE,
-                                    __ATOMIC_RELAXED))
-      return &enqueues[index];
-  }
-  return nullptr;
-}
-
 template <typename Collective>
 uint64_t hash_of(const Collective& collective, const Communicator* communicator) {
   if constexpr (requires { collective.comm_hash; }) return collective.comm_hash;
@@ -124,41 +107,76 @@ bool describe(const Descriptor& event, const Communicator* communicator, Collect
   return true;
 }
 
+// A proxy thread may work for another process: the parent is a handle of that one then.
+template <typename Descriptor>
+bool describe_proxy(const Descriptor& event, OpenEvent& open) {
+  const bool is_op = event.type == kProxyOp;
+  void* const parent = is_op && event.proxy_op.pid != getpid() ? nullptr : event.parent;
+  if (!begin_proxy(event.type, parent, open)) return false;
+  if (event.type == kKernelChannel) open.channel = event.kernel_channel.channel;
+  if (!is_op) return true;
+  open.name = event.proxy_op.is_send != 0 ? "NCCL proxy send" : "NCCL proxy receive";
+  open.channel = event.proxy_op.channel;
+  open.record.peer = event.proxy_op.peer;
+  return true;
+}
+
 template <typename Descriptor>
 int start_event(void* context, void** handle, Descriptor* event) {
   if (handle != nullptr) *handle = nullptr;
-  if (handle == nullptr || event == nullptr) return kSuccess;
-  CollectiveRecord record;
-  if (!describe(*event, static_cast<const Communicator*>(context), record)) return kSuccess;
-  begin_collective(record);
-  Enqueue* enqueue = claim_enqueue();
-  if (enqueue == nullptr) {
-    end_collective(record);
+  // What comes first starts the session, and with it the clock that its begin is read from.
+  if (handle == nullptr || event == nullptr || collect::session() == nullptr) return kSuccess;
+  OpenEvent open;
+  if (describe_proxy(*event, open)) {
+    *handle = open_event(open);
     return kSuccess;
   }
-  enqueue->record = record;
-  *handle = enqueue;
+  if (!describe(*event, static_cast<const Communicator*>(context), open.record)) return kSuccess;
+  open.type = event->type;
+  begin_collective(open.record);
+  *handle = open_event(open);
+  // With no place for it, it is recorded at once, with no duration.
+  if (*handle == nullptr) end_collective(open.record);
   return kSuccess;
 }
 
 int stop_event(void* handle) {
-  auto* enqueue = static_cast<Enqueue*>(handle);
-  if (enqueue == nullptr) return kSuccess;
-  end_collective(enqueue->record);
-  __atomic_store_n(&enqueue->busy, 0, __ATOMIC_RELEASE);
+  OpenEvent event;
+  if (handle == nullptr || !close_event(handle, event)) return kSuccess;
+  if (event.type == kCollective || event.type == kPointToPoint)
+    end_collective(event.record);
+  else
+    end_proxy(event);
   return kSuccess;
 }
 
-int record_event_state(void*, int, void*) {
+// Up to version 3 a proxy operation tells how much it has moved so far, later each step its part.
+template <uint64_t kTells>
+int record_event_state(void* handle, int, void* arguments) {
+  OpenEvent event;
+  if (arguments == nullptr || !find_event(handle, event) || event.type != kTells) return kSuccess;
+  const size_t bytes = static_cast<const TransferState*>(arguments)->bytes;
+  if (bytes <= event.record.bytes) return kSuccess;
+  add_bytes(handle, bytes - event.record.bytes);
+  if (kTells == kProxyStep) add_bytes(event.parent, bytes - event.record.bytes);
   return kSuccess;
 }
 int finalize(void*) {
   return kSuccess;
 }
 
+// One proxy operation per channel and peer costs nothing that shows; its steps are many, and
+// kernels tell of their channels through memory that they write for it.
+int wanted_events() {
+  const char* level = getenv(settings::kGpu);
+  const bool full = level != nullptr && strcmp(level, "full") == 0;
+  return static_cast<int>(kCollective | kPointToPoint | kProxyOp |
+                          (full ? kProxyStep | kKernelChannel | kNetworkPlugin : 0));
+}
+
 int init_communicator(void** context, int* activation_mask, uint64_t hash, int ranks) {
   const bool recording = collect::prepare();
-  if (activation_mask != nullptr) *activation_mask = recording ? kCollective | kPointToPoint : 0;
+  if (activation_mask != nullptr) *activation_mask = recording ? wanted_events() : 0;
   if (context == nullptr) return kSuccess;
   *context = nullptr;
   const int index = __atomic_fetch_add(&communicator_count, 1, __ATOMIC_RELAXED);
@@ -192,33 +210,33 @@ STALLSCOPE_EXPORT const stallscope::nccl::ProfilerV1 ncclProfiler_v1 = {
     stallscope::init_v1,
     stallscope::start_event<stallscope::nccl::EventDescriptorV1>,
     stallscope::stop_event,
-    stallscope::record_event_state,
+    stallscope::record_event_state<stallscope::nccl::kProxyOp>,
     stallscope::finalize};
 STALLSCOPE_EXPORT const stallscope::nccl::ProfilerV2 ncclProfiler_v2 = {
     stallscope::kName,
     stallscope::init_v1,
     stallscope::start_event<stallscope::nccl::EventDescriptorV2>,
     stallscope::stop_event,
-    stallscope::record_event_state,
+    stallscope::record_event_state<stallscope::nccl::kProxyOp>,
     stallscope::finalize};
 STALLSCOPE_EXPORT const stallscope::nccl::ProfilerV3 ncclProfiler_v3 = {
     stallscope::kName,
     stallscope::init_v1,
     stallscope::start_event<stallscope::nccl::EventDescriptorV3>,
     stallscope::stop_event,
-    stallscope::record_event_state,
+    stallscope::record_event_state<stallscope::nccl::kProxyOp>,
     stallscope::finalize};
 STALLSCOPE_EXPORT const stallscope::nccl::ProfilerV4 ncclProfiler_v4 = {
     stallscope::kName,
     stallscope::init_v4,
     stallscope::start_event<stallscope::nccl::EventDescriptorV4>,
     stallscope::stop_event,
-    stallscope::record_event_state,
+    stallscope::record_event_state<stallscope::nccl::kProxyStep>,
     stallscope::finalize};
 STALLSCOPE_EXPORT const stallscope::nccl::ProfilerV5 ncclProfiler_v5 = {
     stallscope::kName,
     stallscope::init_v5,
     stallscope::start_event<stallscope::nccl::EventDescriptorV5>,
     stallscope::stop_event,
-    stallscope::record_event_state,
+    stallscope::record_event_state<stallscope::nccl::kProxyStep>,
     stallscope::finalize};

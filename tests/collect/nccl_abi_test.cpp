@@ -54,4 +54,12 @@ TEST_CASE("event descriptors are laid out as NCCL's public headers lay them out"
             5, offsetof(CollectiveV5, channels)) ==
         Layout{5, 24, 32, 56, 64, 72, 80, 88, 96, 24, 40, 48, 56});
   CHECK(offsetof(EventDescriptorV5, rank) == 16);
+  // The same for proxies in all versions.
+  CHECK(offsetof(EventDescriptorV1, proxy_op) == 24);
+  CHECK(offsetof(ProxyOp, pid) == 0);
+  CHECK(offsetof(ProxyOp, channel) == 4);
+  CHECK(offsetof(ProxyOp, peer) == 8);
+  CHECK(offsetof(ProxyOp, steps) == 12);
+  CHECK(offsetof(ProxyOp, chunk_bytes) == 16);
+  CHECK(offsetof(ProxyOp, is_send) == 20);
 }

@@ -24,6 +24,14 @@ size_t record_size(CUpti_ActivityKind kind) {
       return version() < 130000 ? sizeof(CUpti_ActivityKernel9) : sizeof(CUpti_ActivityKernel10);
     case CUPTI_ACTIVITY_KIND_MEMCPY:
       return before_12_9 ? sizeof(CUpti_ActivityMemcpy5) : sizeof(CUpti_ActivityMemcpy6);
+    case CUPTI_ACTIVITY_KIND_MEMCPY2:
+      return sizeof(CUpti_ActivityMemcpyPtoP4);
+    case CUPTI_ACTIVITY_KIND_JIT:
+      return version() < 22 ? sizeof(CUpti_ActivityJit) : sizeof(CUpti_ActivityJit2);
+    case CUPTI_ACTIVITY_KIND_CONTEXT:
+      return sizeof(CUpti_ActivityContext3);
+    case CUPTI_ACTIVITY_KIND_STREAM:
+      return sizeof(CUpti_ActivityStream);
     case CUPTI_ACTIVITY_KIND_MEMSET:
       return sizeof(CUpti_ActivityMemset4);
     case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:

@@ -16,15 +16,22 @@ extern "C" {
 ///   exec EXEC GRAPH                          a graph is made executable
 ///   kernel CORR DEVICE STREAM START NS NAME [GRAPH NODE]
 ///   memcpy CORR DEVICE STREAM KIND SRC DST BYTES START NS [GRAPH NODE]   (CUPTI's numbers)
+///   peer CORR DEVICE STREAM TO_DEVICE BYTES START NS [GRAPH NODE]
+///   untimed CORR DEVICE STREAM NAME          a kernel without begin and end
+///   internal CORR NS                         a launch outside of any public call, taking NS
 ///   memset CORR DEVICE STREAM BYTES START NS [GRAPH NODE]
 ///   sync CORR TYPE STREAM EVENT START NS
 ///   event CORR STREAM EVENT
 ///   overhead KIND START NS
+///   jit CORR ENTRY OPERATION START NS
+///   context CONTEXT DEVICE NULL_STREAM
+///   stream CONTEXT STREAM FLAG PRIORITY
 ///   graph CORR DEVICE STREAM GRAPH START NS
 ///   memory CORR OPERATION KIND ADDRESS BYTES AT
 ///   deliver           hand the filled buffer to the collector now
 ///   hold              keep records back until the collector flushes with force
 ///   drop N            report N dropped records at the next delivery
+///   lose              what was not delivered is lost, as with a context that ends
 ///   steal             another client takes over the buffer callbacks
 ///   sleep NS
 ///

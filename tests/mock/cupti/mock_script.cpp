@@ -28,6 +28,11 @@ struct Line {
     words >> value;
     return value;
   }
+  int64_t integer() {
+    int64_t value = 0;
+    words >> value;
+    return value;
+  }
   /// 0 when the line ends here.
   uint64_t optional_number() {
     const uint64_t value = number();
@@ -51,6 +56,18 @@ struct Line {
     record.streamId = static_cast<uint32_t>(number());
   }
 };
+
+void emit_call(CUpti_ActivityKind kind, uint32_t cbid, uint32_t correlation, uint64_t start) {
+  if (state().silenced_calls.contains({kind, cbid})) return;
+  CUpti_ActivityAPI record{};
+  record.cbid = cbid;
+  record.start = start;
+  record.end = now_ns();
+  record.processId = static_cast<uint32_t>(getpid());
+  record.threadId = static_cast<uint32_t>(gettid());
+  record.correlationId = correlation;
+  emit(kind, record);
+}
 
 void call(Line& line) {
   const bool runtime = line.word() == "runtime";
@@ -77,15 +94,14 @@ void call(Line& line) {
   sleep_ns(duration);
   data.callbackSite = CUPTI_API_EXIT;
   if (call_back && callback != nullptr) callback(mock.callback_data, domain, cbid, &data);
-  if (mock.silenced_calls.contains({kind, cbid})) return;
-  CUpti_ActivityAPI record{};
-  record.cbid = cbid;
-  record.start = start;
-  record.end = now_ns();
-  record.processId = static_cast<uint32_t>(getpid());
-  record.threadId = static_cast<uint32_t>(gettid());
-  record.correlationId = correlation;
-  emit(kind, record);
+  emit_call(kind, cbid, correlation, start);
+}
+
+void internal_launch(Line& line) {
+  const auto correlation = static_cast<uint32_t>(line.number());
+  const uint64_t start = now_ns();
+  sleep_ns(line.number());
+  emit_call(CUPTI_ACTIVITY_KIND_INTERNAL_LAUNCH_API, 0, correlation, start);
 }
 
 // Handles are the numbers themselves, and so are the ids that CUPTI gives for them.
@@ -159,6 +175,26 @@ void memcpy_command(Line& line) {
   emit_node(CUPTI_ACTIVITY_KIND_MEMCPY, line, record);
 }
 
+void peer_copy(Line& line) {
+  CUpti_ActivityMemcpyPtoP4 record{};
+  line.place(record);
+  record.copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_PTOP;
+  record.srcKind = record.dstKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+  record.srcDeviceId = record.deviceId;
+  record.dstDeviceId = static_cast<uint32_t>(line.number());
+  record.bytes = line.number();
+  line.times(record);
+  emit_node(CUPTI_ACTIVITY_KIND_MEMCPY2, line, record);
+}
+
+// A kernel for which the device had no room to keep its times.
+void untimed(Line& line) {
+  CUpti_ActivityKernel10 record{};
+  line.place(record);
+  record.name = state().keep(line.word());
+  emit_node(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, line, record);
+}
+
 void memset_command(Line& line) {
   CUpti_ActivityMemset4 record{};
   line.place(record);
@@ -189,7 +225,46 @@ void overhead(Line& line) {
   CUpti_ActivityOverhead3 record{};
   record.overheadKind = static_cast<CUpti_ActivityOverheadKind>(line.number());
   line.times(record);
+  record.objectKind = CUPTI_ACTIVITY_OBJECT_THREAD;
+  record.objectId.pt.processId = static_cast<uint32_t>(getpid());
+  record.objectId.pt.threadId = static_cast<uint32_t>(gettid());
   emit(CUPTI_ACTIVITY_KIND_OVERHEAD, record);
+}
+
+void jit(Line& line) {
+  CUpti_ActivityJit2 record{};
+  record.correlationId = static_cast<uint32_t>(line.number());
+  record.jitEntryType = static_cast<CUpti_ActivityJitEntryType>(line.number());
+  record.jitOperationType = static_cast<CUpti_ActivityJitOperationType>(line.number());
+  line.times(record);
+  record.processId = static_cast<uint32_t>(getpid());
+  record.threadId = static_cast<uint32_t>(gettid());
+  emit(CUPTI_ACTIVITY_KIND_JIT, record);
+}
+
+void context(Line& line) {
+  CUpti_ActivityContext3 record{};
+  record.contextId = static_cast<uint32_t>(line.number());
+  record.deviceId = static_cast<uint32_t>(line.number());
+  record.nullStreamId = static_cast<uint16_t>(line.number());
+  emit(CUPTI_ACTIVITY_KIND_CONTEXT, record);
+}
+
+void stream(Line& line) {
+  CUpti_ActivityStream record{};
+  record.contextId = static_cast<uint32_t>(line.number());
+  record.streamId = static_cast<uint32_t>(line.number());
+  record.flag = static_cast<CUpti_ActivityStreamFlag>(line.number());
+  record.priority = static_cast<uint32_t>(line.integer());
+  emit(CUPTI_ACTIVITY_KIND_STREAM, record);
+}
+
+// What was not delivered goes with the context, as when a device is reset.
+void lose() {
+  State& mock = state();
+  std::lock_guard lock(mock.mutex);
+  mock.current.used = 0;
+  mock.held.clear();
 }
 
 void graph(Line& line) {
@@ -218,15 +293,22 @@ const std::map<std::string_view, std::function<void(Line&)>> kCommands = {
     {"exec", graph_exec},
     {"kernel", kernel},
     {"memcpy", memcpy_command},
+    {"peer", peer_copy},
+    {"untimed", untimed},
     {"memset", memset_command},
     {"sync", sync},
     {"event", event},
     {"overhead", overhead},
+    {"internal", internal_launch},
+    {"jit", jit},
+    {"context", context},
+    {"stream", stream},
     {"graph", graph},
     {"memory", memory},
     {"deliver", [](Line&) { deliver(); }},
     {"hold", [](Line&) { state().holding = true; }},
     {"drop", [](Line& line) { state().dropped = line.number(); }},
+    {"lose", [](Line&) { lose(); }},
     {"steal", [](Line&) { state().stolen = true; }},
     {"sleep", [](Line& line) { sleep_ns(line.number()); }},
 };
