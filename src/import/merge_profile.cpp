@@ -143,8 +143,8 @@ class Announced {
 
 /// Backward passes as --annotate marks them, by process. DistributedDataParallel starts the last of
 /// its collectives when the last gradient is there, then waits for all of them and copies what they
-/// gave; only then does the pass return. So the last one's end is known to the time of that copy;
-/// of those before it, nothing is known but that it came no later.
+/// gave; only then does the pass return. So the host waits from the start of the last one on, and
+/// where its end was not told it is known to the time of that copy.
 class BackwardPasses {
  public:
   explicit BackwardPasses(const Trace& trace) : passes_(trace.processes.size()) {
@@ -188,28 +188,32 @@ uint64_t merge_profile(const Trace& profile, Ns realtime_offset, Trace& into) {
   return added;
 }
 
-uint64_t merge_collectives(const Trace& list, Ns realtime_offset, Trace& into) {
+uint64_t merge_collectives(const Trace& list, Ns realtime_offset,
+                           const std::vector<CaptureWindow>* only, Trace& into) {
   const Announced announced(into);
   const BackwardPasses backward(into);
   Merger merger(list, into);
   std::vector<std::pair<Event, uint32_t>> wanted;
   std::map<std::pair<uint32_t, size_t>, Ns> last_start;  // by process and backward pass
   merger.each(realtime_offset, [&](const Event& event, uint32_t process) {
-    if (event.kind != EventKind::collective || announced.covers(process, event.start)) return;
+    if (event.kind != EventKind::collective || announced.covers(process, event.start) ||
+        (only != nullptr && !in_window(*only, event.start)))
+      return;
     wanted.emplace_back(event, process);
     if (const auto pass = backward.at(process, event.start))
       last_start[{process, *pass}] = std::max(last_start[{process, *pass}], event.start);
   });
   const StringId reason = into.strings.intern(kUntilBackward);
   for (auto& [event, process] : wanted) {
-    const auto pass = event.duration == 0 ? backward.at(process, event.start) : std::nullopt;
+    const auto pass = backward.at(process, event.start);
     if (!pass || event.start != last_start.at({process, *pass})) {
       merger.add(event, process);
       continue;
     }
-    event.duration = backward.end(process, *pass) - event.start;
     const Field fields[] = {Field::of_integer(kKeyAsync, 0), Field::of_text(kKeyReason, reason)};
-    merger.add(event, process, fields);
+    const bool told = event.duration > 0;
+    if (!told) event.duration = backward.end(process, *pass) - event.start;
+    merger.add(event, process, std::span(fields, told ? 1 : 2));
   }
   return wanted.size();
 }

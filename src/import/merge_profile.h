@@ -1,6 +1,9 @@
 // What a recorded program left about itself, put into the recording.
 #pragma once
 
+#include <vector>
+
+#include "import/capture_windows.h"
 #include "trace/trace.h"
 
 namespace stallscope {
@@ -12,7 +15,8 @@ namespace stallscope {
 uint64_t merge_profile(const Trace& profile, Ns realtime_offset, Trace& into);
 
 /// The same for a list of collectives: those that `into` does not have already, because somebody
-/// announced them.
-uint64_t merge_collectives(const Trace& list, Ns realtime_offset, Trace& into);
+/// announced them. With `only`, those that began in one of its windows.
+uint64_t merge_collectives(const Trace& list, Ns realtime_offset,
+                           const std::vector<CaptureWindow>* only, Trace& into);
 
 }  // namespace stallscope

@@ -79,11 +79,12 @@ void merge_profiles(const std::string& folder, const RunManifest* manifest, Ns r
 
 /// Collectives that the program started without Python.
 void merge_collective_lists(const std::string& folder, const RunManifest* manifest,
-                            Ns realtime_offset, const ImportOptions& options, Trace& trace) {
+                            Ns realtime_offset, const std::vector<CaptureWindow>* only,
+                            const ImportOptions& options, Trace& trace) {
   for (const std::string& file : recorded_files(folder, manifest, kCollectivesSuffix)) {
     const Result<Trace> list = import_trace(file, options);
     if (list)
-      merge_collectives(*list, realtime_offset, trace);
+      merge_collectives(*list, realtime_offset, only, trace);
     else
       trace.health.warnings.push_back("a list of collectives cannot be read: " +
                                       list.error().to_string());
@@ -124,13 +125,14 @@ Result<Trace> read_folder(const std::string& folder, const ImportOptions& option
   const std::vector<std::string> samples = recorded_files(folder, found, kSampleSuffix);
   windows = merged(std::move(windows));
   const bool bounded = found != nullptr && found->environment.contains(kCaptureFact);
+  const std::vector<CaptureWindow>* const only = bounded ? &windows : nullptr;
   for (const std::string& file : samples)
     if (const Status status =
-            read_samples(file, trace, symbols.symbolizer(), bounded ? &windows : nullptr);
+            read_samples(file, trace, symbols.symbolizer(), only);
         !status)
       trace.health.warnings.push_back("stack samples cannot be read: " +
                                       status.error().to_string());
-  merge_collective_lists(folder, found, realtime_offset, options, trace);
+  merge_collective_lists(folder, found, realtime_offset, only, options, trace);
   merge_profiles(folder, found, realtime_offset, options, trace);
   if (bounded) state_windows(windows, trace.health);
   if (manifest) apply_manifest(*manifest, trace);
