@@ -1,0 +1,85 @@
+"""Slow Python planted where PyTorch calls it: in a backward pass (on the caller's thread or on another), in a tensor's
+hook, behind a graph break of a compiled function, in a forked child that trains. The finding names the planted line."""
+import pytest
+
+from python_packages import python_with
+
+PROGRAM = """
+import sys, threading, torch
+torch.manual_seed(0)
+torch.set_num_threads(1)
+
+def planted(n):
+    total = 0
+    for k in range(300000):
+        total += k * n % 7  # planted
+    return total
+
+class Scale(torch.autograd.Function):
+    @staticmethod
+    def forward(context, x):
+        return x * 2
+    @staticmethod
+    def backward(context, gradient):
+        planted(3)
+        return gradient * 2
+
+def hook(gradient):
+    planted(3)
+    return gradient
+
+def after_break(x):
+    x = torch.relu(x)
+    torch._dynamo.graph_break()
+    planted(3)
+    return x * 2
+
+def train(way):
+    model = torch.nn.Linear(64, 64)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    extra = torch.compile(after_break, backend="eager") if way == "compiled" else lambda x: x
+    for _ in range(40):
+        optimizer.zero_grad()
+        y = extra(model(torch.ones(32, 64)))
+        if way in ("backward", "thread"):
+            y = Scale.apply(y)
+        if way == "hook":
+            y.register_hook(hook)
+        loss = y.square().mean()
+        if way == "thread":
+            thread = threading.Thread(target=loss.backward)
+            thread.start()
+            thread.join()
+        else:
+            loss.backward()
+        if way in ("plain", "child"):
+            planted(3)
+        optimizer.step()
+
+if __name__ == "__main__":
+    if sys.argv[1] == "child":
+        import multiprocessing
+        child = multiprocessing.get_context("fork").Process(target=train, args=("child",))
+        child.start()
+        child.join()
+    else:
+        train(sys.argv[1])
+    print("done")
+"""
+LINES = PROGRAM.splitlines()
+LOOP = {number for number, line in enumerate(LINES, 1) if "for k in" in line or "# planted" in line}
+
+
+@pytest.mark.parametrize("way", ["plain", "backward", "thread", "hook", "compiled", "child"])
+def test_the_planted_line_is_named(tool, tmp_path, way):
+    program, out = tmp_path / "program.py", tmp_path / "out"
+    program.write_text(PROGRAM)
+    done = tool("run", "-q", "-o", out, "--", python_with("torch"), program, way, cwd=tmp_path)
+    assert done.stdout == "done\n"
+    report = tool.report(out)
+    found = [f for f in report["findings"] if f["status"] == "measured" and f["locations"]]
+    places = [(f["ruleId"], f["locations"][0]["function"], f["locations"][0]["line"]) for f in found]
+    hot = [f for f in found if f["locations"][0]["line"] in LOOP]
+    assert hot and hot[0]["locations"][0]["function"] == "planted", places
+    assert hot[0]["locations"][0]["file"].endswith("program.py")
+    assert hot[0]["ruleId"] == "python-in-step"
