@@ -2,11 +2,12 @@
 # Everything that only a GPU can show, in one command of under nine minutes.
 #   scripts/gpu-check.sh [INSTALL_TREE]
 # Uses the installed tree given (bin/stallscope inside), else builds one. Prints
-# a table of pass, fail and n/a; exits 1 when a check failed, 0 otherwise, and
-# says so when there was no GPU to check. With OUT=DIR the recorded runs stay there.
+# a table of pass, FAIL and n/a (not applicable, with the reason); exits 1 when a
+# check failed, 0 otherwise, also without a GPU. With OUT=DIR the recorded runs stay
+# there. What --gpu light and full cost is kept for `run --help` and the reports.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-case "${1:-}" in -h|--help) sed -n '2,7p' "$0" | sed 's/^# \{0,1\}//'; exit 0 ;; esac
+case "${1:-}" in -h|--help) sed -n '2,8p' "$0" | sed 's/^# \{0,1\}//'; exit 0 ;; esac
 if [ $# -ge 1 ]; then
   tool="$1/bin/stallscope"
 else

@@ -14,6 +14,7 @@
 #include "cli/measure_overhead.h"
 #include "cli/pipeline.h"
 #include "cli/report_options.h"
+#include "record/gpu_cost.h"
 #include "record/launcher.h"
 #include "record/recorder.h"
 
@@ -186,8 +187,9 @@ void add_options(CLI::App& app, RunOptions& options) {
       ->type_name("SIZE")
       ->transform(CLI::AsSizeValue(false));
   app.add_option("--gpu", record_options.gpu,
-                 "none, light (default; a CUDA graph launch is one event) or full (each of its "
-                 "kernels is one, at a cost)")
+                 "none (" + gpu_cost("none") +
+                     "), light (default; a CUDA graph launch is one event; " + gpu_cost("light") +
+                     ") or full (each kernel of a graph is one; " + gpu_cost("full") + ")")
       ->type_name("LEVEL")
       ->check(CLI::IsMember({"none", "light", "full"}));
   app.add_option("--sample-rate", record_options.sample_rate_hz,

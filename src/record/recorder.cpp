@@ -13,6 +13,7 @@
 #include "record/clock.h"
 #include "record/environment.h"
 #include "record/gather.h"
+#include "record/gpu_cost.h"
 #include "record/installed_packages.h"
 #include "record/launcher.h"
 #include "record/line_evidence.h"
@@ -50,6 +51,7 @@ RunManifest begin_manifest(const RecordOptions& options, const RunFolder& folder
   manifest.started_at = utc_now();
   manifest.identity = identity;
   manifest.environment = machine_facts(options.command);
+  manifest.environment["gpu.level"] = options.gpu + "; " + gpu_cost(options.gpu);
   if (options.capture_profiler) manifest.environment[kCaptureFact] = "cuda-profiler";
   return manifest;
 }

@@ -1,0 +1,47 @@
+"""The planted stalls of samples/pytorch and their fixed twins."""
+import sys
+
+from gpu_harness import OUT, SAMPLES, check, expect, findings, python, record, run
+
+
+def marked_line(rule, program):
+    for number, line in enumerate((SAMPLES / program).read_text().splitlines(), 1):
+        if f"# expect: {rule}" in line:
+            return number
+    raise AssertionError(f"{program} marks no line for {rule}")
+
+
+def pair_check(rule):
+    @check(f"{rule} is found at its line, and not in the fixed twin", seconds=30)
+    def pair():
+        _, stalled = record(f"{rule}-stalled", *python(f"{rule}/stalled.py"))
+        _, fixed = record(f"{rule}-fixed", *python(f"{rule}/fixed.py"))
+        line = marked_line(rule, f"{rule}/stalled.py")
+        found = findings(stalled, rule)
+        expect(any(place["line"] == line for f in found for place in f["locations"]), f"not found at line {line}")
+        expect(not findings(fixed, rule), "found in the fixed twin")
+        return f"line {line}; recorded run in {OUT / f'{rule}-stalled'}"
+
+
+for sample in sorted(p.name for p in SAMPLES.iterdir() if (p / "stalled.py").exists()):
+    pair_check(sample)
+
+
+@check("losses are the same, bit for bit, with and without recording", seconds=30)
+def losses():
+    text = ("import sys, pathlib; sys.path.insert(0, %r)\n"
+            "import torch; from model import DEVICE, batches, build, loss_of\n"
+            "torch.use_deterministic_algorithms(True); model, optimizer = build(); losses = []\n"
+            "for rows in batches():\n"
+            "    loss = loss_of(model, rows.to(DEVICE)); optimizer.zero_grad(); loss.backward(); optimizer.step()\n"
+            "    losses.append(loss.item().hex())\n"
+            "print(losses)\n") % str(SAMPLES)
+    program = OUT / "losses.py"
+    program.write_text(text)
+    deterministic = {"CUBLAS_WORKSPACE_CONFIG": ":4096:8"}
+    plain = run(sys.executable, program, env=deterministic).stdout
+    again = run(sys.executable, program, env=deterministic).stdout
+    recorded, _ = record("losses", sys.executable, program, env=deterministic)
+    expect(plain == again, "they differ between two runs without recording")
+    expect(recorded.stdout == plain, "they differ")
+    return f"{plain.count('0x')} losses"
