@@ -8,13 +8,19 @@ from test_cupti import of_kind
 # Two windows of the program's choice: calls and kernels before, between and behind them are not
 # wanted; nor is what Python did there.
 WINDOWED = """
-import ctypes, os, sys, time
+import ctypes, json, os, sys, time
 cupti = ctypes.CDLL(sys.argv[1])
 collector = ctypes.CDLL(os.environ["CUDA_INJECTION64_PATH"])
 assert collector.InitializeInjection() == 1
 def play(text):
     assert cupti.mock_cupti_play(text.encode()) == 0
+listed = []
 def work(name):
+    # What PyTorch's flight recorder keeps of a collective, as the marks of --annotate leave it.
+    time.sleep(0.005)
+    listed.append({"kind": "collective", "name": "gloo:" + name, "startNs": time.time_ns(), "durationNs": 1000,
+                   "pid": os.getpid(), "tid": os.getpid(), "detail": "all-reduce", "group": "g", "async": 1})
+    time.sleep(0.005)
     play(f"call runtime cudaStreamSynchronize_v3020 131 1 1000\\nkernel 1 0 7 0 500 {name}\\ndeliver")
 def busy(seconds):
     end = time.monotonic() + seconds
@@ -40,6 +46,8 @@ play("hold\\nkernel 2 0 7 0 500 late")
 play(STOP)
 work("behind")
 unwanted()
+with open(os.path.join(os.environ["STALLSCOPE_OUT"], "%d.1.collectives" % os.getpid()), "w") as file:
+    file.write("".join(json.dumps(line) + "\\n" for line in listed))
 """
 RUNTIME_CALLS = ["call runtime cudaProfilerStart_v4000 {runtime_start} 8 1000",
                  "call runtime cudaProfilerStop_v4000 {runtime_stop} 9 1000"]
@@ -68,6 +76,10 @@ def kernel_names(events):
     return {event["name"] for event in of_kind(events, "kernel")}
 
 
+def collective_names(events):
+    return {event["name"] for event in of_kind(events, "collective")}
+
+
 def samples_in(events, function):
     return sum(any(frame.get("function") == function for frame in event["stack"])
                for event in of_kind(events, "sample"))
@@ -80,6 +92,7 @@ def test_cuda_profiler_bounds_the_recording(record_window, calls):
     assert len([event for event in of_kind(events, "api") if "Synchronize" in event["name"]]) == 2
     # A sample's stack is read a moment after its time: at a border it may show what came after.
     assert samples_in(events, "unwanted") <= 2 < samples_in(events, "wanted")
+    assert collective_names(events) == {"gloo:first", "gloo:second"}
     hole, = report["trust"]["holes"]
     assert "outside cudaProfilerStart" in hole["reason"] and hole["durationNs"] >= 300_000_000
     assert any("2 windows" in warning for warning in report["warnings"]), report["warnings"]
@@ -91,12 +104,13 @@ def test_without_it_everything_is_recorded(record_window, options):
     _, events, report = record_window(RUNTIME_CALLS, *options)
     assert kernel_names(events) == {"before", "first", "between", "second", "late", "behind"}
     assert samples_in(events, "wanted") and samples_in(events, "unwanted")
+    assert collective_names(events) == {f"gloo:{name}" for name in ("before", "first", "between", "second", "behind")}
     assert report["trust"]["holes"] == []
 
 
 def test_a_window_that_never_opens_records_nothing_and_says_so(record_window):
     _, events, report = record_window(["sleep 1", "sleep 1"], "--capture", "cuda-profiler")
-    assert not of_kind(events, "kernel") and not of_kind(events, "sample") and not of_kind(events, "api")
+    assert not any(of_kind(events, kind) for kind in ("kernel", "sample", "api", "collective"))
     assert any("never called cudaProfilerStart" in warning for warning in report["warnings"])
 
 
