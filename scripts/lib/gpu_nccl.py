@@ -1,5 +1,5 @@
 """The real NCCL library: one rank, two, and its proxies."""
-import os
+import shutil
 import socket
 import sys
 
@@ -77,11 +77,13 @@ def proxies():
     return f"{len(sends)} sends of {sum(event.get('bytes', 0) for event in sends) / 1e6:.0f} MB"
 
 
-@check("MPI ranks with GPUs", torch=False)
+@check("MPI ranks that use the GPU are told apart", seconds=25)
 def mpi():
-    if not any(os.access(os.path.join(folder, "mpirun"), os.X_OK) for folder in os.environ["PATH"].split(":")):
+    if not shutil.which("mpirun"):
         raise NotApplicable("no mpirun on PATH")
-    program, _ = written("mpi", "import time\ntime.sleep(0.2)\n")
-    _, report = record("mpi", "mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", sys.executable, program,
-                       expected=None)
-    return f"{len(report['ranks'])} ranks"
+    program, _ = written("mpi", "import torch\nx = torch.ones(64, 64, device='cuda')\n"
+                         "for i in range(50): x = (x @ x).clamp(0, 1)\ntorch.cuda.synchronize()\n")
+    record("mpi", "mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", sys.executable, program)
+    counts = [sum(event["kind"] == "kernel" and event.get("rank") == rank for event in events("mpi")) for rank in (0, 1)]
+    expect(min(counts) >= 100, f"kernels by rank {counts}")
+    return f"kernels by rank {counts}"
