@@ -7,14 +7,12 @@
 
 #include "analyze/observation_builder.h"
 #include "analyze/observe_parts.h"
+#include "analyze/other_threads.h"
 #include "analyze/sample_weights.h"
 #include "trace/sample_state.h"
 
 namespace stallscope {
 namespace {
-
-/// What a thread did is told by its sample before, if that is not older than this.
-constexpr Ns kOldest = 100'000'000;
 
 /// What one function of the other threads keeps the step waiting for.
 struct Row {
@@ -29,18 +27,6 @@ const HostThread* thread_numbered(const RankContext& context, int64_t tid) {
     return context.trace.tracks[thread.track].id == tid;
   });
   return found == context.index.threads.end() ? nullptr : &*found;
-}
-
-// The stack of a thread's latest sample at `time`; 0 when there is none.
-StackId stack_at(const Trace& trace, const HostThread& thread, Ns time) {
-  const auto starts = trace.starts().subspan(thread.first, thread.last - thread.first);
-  auto row = std::ranges::upper_bound(starts, time) - starts.begin();
-  while (row-- > 0 && time - starts[static_cast<size_t>(row)] <= kOldest) {
-    const EventId id = thread.first + static_cast<EventId>(row);
-    if (trace.kinds()[id] == EventKind::sample && trace.stacks()[id] != 0)
-      return trace.stacks()[id];
-  }
-  return 0;
 }
 
 std::string line_text(const Place& place) {
@@ -62,8 +48,9 @@ void observe_lock_waits(const RankContext& context, SiteTable& sites, Observatio
         return;
       const std::optional<int64_t> holder = trace.integer(id, kKeyWakerTid);
       const HostThread* const thread = holder ? thread_numbered(context, *holder) : nullptr;
-      const SiteId site =
-          thread == nullptr ? 0 : sites.of_stack(stack_at(trace, *thread, trace.starts()[id]));
+      const std::optional<EventId> theirs =
+          thread == nullptr ? std::nullopt : sample_at(trace, *thread, trace.starts()[id]);
+      const SiteId site = theirs ? sites.of_stack(trace.stacks()[*theirs]) : 0;
       const Place& held_by = sites.site(site).place;
       Row& row = rows[{held_by.file, held_by.function}];
       ObservationBuilder& builder = row.builder;

@@ -8,6 +8,7 @@
 #include "analyze/lines_around_steps.h"
 #include "analyze/observation_builder.h"
 #include "analyze/observe_parts.h"
+#include "analyze/other_threads.h"
 #include "analyze/sample_weights.h"
 #include "trace/sample_state.h"
 
@@ -95,6 +96,36 @@ std::string_view state_field(SampleState state) {
   return {};
 }
 
+// True for a wait that another thread ends: a join, an event, a queue, a future.
+bool waits_for_thread(const std::vector<Place>& stack, size_t user) {
+  constexpr std::string_view kFiles[] = {"/threading.py", "/queue.py",
+                                         "/concurrent/futures/_base.py",
+                                         "/concurrent/futures/thread.py"};
+  return std::ranges::any_of(std::span(stack).first(user), [&](const Place& place) {
+    return std::ranges::any_of(kFiles,
+                               [&](std::string_view file) { return place.file.ends_with(file); });
+  });
+}
+
+// What the other threads of the process run while one waits for them.
+void note_other_threads(const RankContext& context, SiteTable& sites, EventId id, double weight,
+                        ObservationBuilder& row) {
+  const Trace& trace = context.trace;
+  const TrackId own = trace.tracks_of_events()[id];
+  for (const HostThread& thread : context.index.threads) {
+    if (thread.track == own || trace.tracks[thread.track].process != trace.tracks[own].process)
+      continue;
+    const std::optional<EventId> theirs = sample_at(trace, thread, trace.starts()[id]);
+    if (!theirs) continue;
+    const auto state = static_cast<SampleState>(trace.details()[*theirs]);
+    const Place& place = sites.site(sites.of_stack(trace.stacks()[*theirs])).place;
+    if (state_field(state) == "waiting_ns" || !place.known()) continue;
+    row.causes[place.function + " on another thread (" +
+               place.file.substr(place.file.rfind('/') + 1) + ":" + std::to_string(place.line) +
+               ")"] += weight;
+  }
+}
+
 void add_sample(const RankContext& context, SiteTable& sites, EventId id, double weight,
                 Sampled& sampled) {
   const uint32_t used = context.used_at(context.trace.starts()[id]);
@@ -130,8 +161,10 @@ void add_sample(const RankContext& context, SiteTable& sites, EventId id, double
       hot.step.per_step["self_ns"].add(used, innermost ? weight : 0);
       if (!field.empty()) hot.step.per_step[field].add(used, weight);
       if (is_python(state)) hot.python += weight;
-      if (innermost && state == SampleState::waiting && waits_in_standard_library(stack, i))
+      if (innermost && state == SampleState::waiting && waits_in_standard_library(stack, i)) {
         hot.step.per_step["standard_wait_ns"].add(used, weight);
+        if (waits_for_thread(stack, i)) note_other_threads(context, sites, id, weight, hot.step);
+      }
       hot.step.consider(weight, id);
     } else {
       ++hot.startup_samples;
