@@ -93,6 +93,15 @@ void PythonStacks::add(PythonThread thread, std::vector<PythonThread>& threads) 
     known->entered_from.push_back(thread.state);
 }
 
+pid_t PythonStacks::tid_of(uint64_t state) const {
+  const PythonLayout& layout = *runtime_.layout;
+  const auto pthread = memory_.pointer(state + layout.thread_id);
+  if (!pthread) return 0;
+  const uint64_t tid_at =
+      layout.minor >= 11 ? state + layout.thread_id + 8 : *pthread + kPthreadTid;
+  return static_cast<pid_t>(memory_.get<uint32_t>(tid_at).value_or(0));
+}
+
 std::vector<PythonThread> PythonStacks::threads() const {
   const PythonLayout& layout = *runtime_.layout;
   std::vector<PythonThread> threads;
@@ -105,12 +114,7 @@ std::vector<PythonThread> PythonStacks::threads() const {
   for (size_t i = 0; interpreter && *interpreter != 0 && i < kMostInterpreters; ++i) {
     std::optional<uint64_t> state = memory_.pointer(*interpreter + head_at);
     while (state && *state != 0 && threads.size() < kMostThreads) {
-      PythonThread thread{.state = *state, .tid = 0};
-      if (const auto pthread = memory_.pointer(*state + layout.thread_id)) {
-        const uint64_t tid_at =
-            layout.minor >= 11 ? *state + layout.thread_id + 8 : *pthread + kPthreadTid;
-        thread.tid = static_cast<pid_t>(memory_.get<uint32_t>(tid_at).value_or(0));
-      }
+      PythonThread thread{.state = *state, .tid = tid_of(*state)};
       thread.shares_lock = layout.minor < 12 || *interpreter == main;
       if (is_thread_of(memory_.pid(), thread.tid)) add(std::move(thread), threads);
       state = memory_.pointer(*state + kThreadNext);
@@ -205,7 +209,9 @@ const std::vector<PythonFrame>& PythonStacks::walk(const PythonThread& thread) {
   frames_.clear();
   constexpr size_t kMostHints = 4096;
   if (hints_.size() > kMostHints) hints_.clear();  // of threads that have long ended
-  bool whole = walk_state(thread.state);
+  // What one thread left another may have taken since the threads were looked for.
+  const bool alone = thread.entered_from.empty();
+  bool whole = (!alone && tid_of(thread.state) != thread.tid) || walk_state(thread.state);
   for (const uint64_t state : thread.entered_from) whole = whole && walk_state(state);
   if (!whole) frames_.clear();
   return frames_;

@@ -108,8 +108,9 @@ class PythonStacks {
   std::optional<std::string> read_text(uint64_t address) const;
   bool is_code(uint64_t address);
   std::optional<uint64_t> interpreter_head() const;
-  uint64_t interpreter_next() const;  ///< offset
-  uint64_t main_interpreter() const;  ///< 0 when there is none
+  pid_t tid_of(uint64_t state) const;  ///< 0 when it cannot be read
+  uint64_t interpreter_next() const;   ///< offset
+  uint64_t main_interpreter() const;   ///< 0 when there is none
   static void add(PythonThread thread, std::vector<PythonThread>& threads);
 
   RemoteMemory memory_;
