@@ -61,7 +61,7 @@ def record(tool, tmp_path, python, *arguments):
     samples = [json.loads(line) for line in tool("dump", out, "--kind", "sample").stdout.splitlines()]
     hot = []
     for event in samples:
-        frames = [(frame["function"].split(".")[-1], frame["line"]) for frame in event["stack"]
+        frames = [(frame["function"].split(".")[-1], frame.get("line", 0)) for frame in event["stack"]
                   if isinstance(frame, dict) and frame.get("kind") == "python"]
         if frames and frames[0][0] == "inner":
             hot.append((event["tid"] != event["pid"], frames[1:]))
