@@ -93,7 +93,7 @@ void suppress(Linted& linted, const EvaluateOptions& options) {
 /// Analyses and takes out what comments and per-path settings accept.
 Status find_all(const LintSettings& settings, Linted& out) {
   SourceAnalysisOptions analysis;
-  analysis.cache = settings.cache;
+  analysis.cache = settings.cache ? SourceCache::made : SourceCache::none;
   analysis.cache_root = settings.cache_root;
   analysis.project.exclude = settings.exclude;
   analysis.times = settings.times;

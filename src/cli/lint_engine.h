@@ -19,7 +19,7 @@ struct LintSettings {
   bool cache = true, update_baseline = false;
   std::string cache_root;  ///< see SourceAnalysisOptions
   uint64_t max_file_mb = 4;
-  std::string libclang;  ///< see SourceAnalysisOptions
+  std::string libclang;                      ///< see SourceAnalysisOptions
   AnalysisTimes* times = nullptr;            ///< see FileOptions
   std::map<std::string, std::string> given;  ///< texts by path, instead of what is on disk
 };

@@ -140,11 +140,9 @@ Result<Report> make_report(std::span<const std::string> inputs, const PipelineOp
          .remedy = "compare the ranks' code around it, or record with more room for events",
          .code = "collective-order"});
 
-  std::string warning;
   progress.update("reading the program's source");
   const auto facts =
-      facts_of_run(options.source, input.summary, input.run.command, *rules, warning);
-  if (!warning.empty()) input.warnings.push_back(warning);
+      facts_of_run(options.source, input.summary, input.run.command, *rules, input.warnings);
   progress.update("evaluating rules");
   evaluation.source_was_analysed = facts.has_value();
   evaluation.run_file_hashes = sources.hashes();

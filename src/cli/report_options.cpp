@@ -18,6 +18,12 @@ void add_pipeline_options(CLI::App& app, PipelineOptions& options) {
                  "Source to analyse with the run: auto (the program's own), off, or a folder")
       ->type_name("auto|off|DIR")
       ->capture_default_str();
+  app.add_option("--libclang", options.source.libclang,
+                 "Types of the C++ that ran or may stall, in at most " +
+                     std::to_string(kMostTimeForTypes.count()) +
+                     " s: auto, off or the library's path")
+      ->type_name("auto|off|PATH")
+      ->capture_default_str();
   app.add_option("--rules", options.rule_folders, "Further folder of rule files (repeatable)")
       ->type_name("DIR")
       ->allow_extra_args(false);

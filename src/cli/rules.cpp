@@ -27,6 +27,7 @@ struct Options {
   std::string test_folder;
   std::string new_folder = ".";
   std::string docs_folder;
+  std::string libclang = "auto";
 };
 
 int fail(const Error& error) {
@@ -77,8 +78,13 @@ int test(const Options& options) {
                                            std::filesystem::weakly_canonical(options.test_folder))
       tested.push_back(rule);
   }
-  const CaseReport report = case_report(*rules, tested, run_source_case);
+  const CaseTypes types(tested, options.libclang);
+  const CaseReport report = case_report(
+      *rules, tested, [&](std::span<const Rule> all, const Rule& rule, const RuleCase& rule_case) {
+        return run_source_case(all, rule, rule_case, types);
+      });
   std::cout << report.text;
+  if (!types.note().empty()) std::cout << types.note() << "\n";
   bool ok = report.ok;
   for (const Rule& rule : tested) {
     if (rule.edit.kind == EditKind::none) continue;
@@ -132,6 +138,10 @@ std::function<int()> setup(CLI::App& app) {
   add_format(sub);
   sub = add("test", "Run the cases of the bundled rules, or of the rules in DIR", test);
   sub->add_option("dir", options->test_folder, "A folder of rules")->type_name("DIR");
+  sub->add_option("--libclang", options->libclang,
+                  "Types of C++ cases: auto, off (structure alone is tested) or the library's path")
+      ->type_name("auto|off|PATH")
+      ->capture_default_str();
   add_folders(sub);
   sub = add("docs", "Write a page of documentation for each rule into DIR", docs);
   sub->add_option("dir", options->docs_folder, "The folder to write into")

@@ -30,16 +30,24 @@ void prune(const fs::path& folder) {
   }
 }
 
-/// A folder for cached facts, hidden from git; empty when it cannot be made.
-std::string cache_folder(const std::string& root) {
+/// A folder for cached facts, hidden from git; empty when there is none or it cannot be made.
+std::string cache_folder(const std::string& root, SourceCache cache) {
+  if (cache == SourceCache::none) return {};
   std::error_code ec;
   const fs::path folder = fs::path(root) / ".stallscope-cache";
   if (!fs::is_directory(folder, ec)) {
+    if (cache == SourceCache::existing) return {};
     if (!fs::create_directory(folder, ec)) return {};
     if (!write_file((folder / ".gitignore").string(), "*\n")) return {};
   }
   prune(folder);
   return folder.string();
+}
+
+/// A path as the facts of the project at `root` name it.
+std::string in_project(const std::string& path, const std::string& root) {
+  std::error_code ec;
+  return fs::proximate(fs::weakly_canonical(fs::absolute(path), ec), root).generic_string();
 }
 
 }  // namespace
@@ -89,10 +97,7 @@ Result<SourceAnalysis> analyze_source(const std::vector<std::string>& paths,
   out.project = std::move(project.value());
   if (!options.given.empty()) out.project.chosen.clear();
   for (const auto& [path, text] : options.given) {
-    std::error_code ec;
-    const std::string relative =
-        fs::proximate(fs::weakly_canonical(fs::absolute(path), ec), out.project.root)
-            .generic_string();
+    const std::string relative = in_project(path, out.project.root);
     std::erase_if(out.project.inputs, [&](const SourceInput& i) { return i.path == relative; });
     auto at = std::ranges::lower_bound(out.project.inputs, relative, {}, &SourceInput::path);
     out.project.inputs.insert(at, {relative, {}, text});
@@ -104,10 +109,14 @@ Result<SourceAnalysis> analyze_source(const std::vector<std::string>& paths,
   IndexOptions index = std::move(*made);
   index.file.max_bytes = options.max_file_bytes;
   index.file.times = options.times;
-  if (options.cache)
-    index.cache_folder =
-        cache_folder(options.cache_root.empty() ? out.project.root : options.cache_root);
+  index.cache_folder = cache_folder(
+      options.cache_root.empty() ? out.project.root : options.cache_root, options.cache);
   index.clang = clang_options(out.project.root, options.libclang);
+  index.clang.within = options.types_within;
+  if (options.types_within.count() > 0)
+    index.typed.only.emplace(out.project.chosen.begin(), out.project.chosen.end());
+  for (const std::string& path : options.observed)
+    index.typed.always.insert(in_project(path, out.project.root));
   out.index = SourceIndex::build(out.project.inputs, compiled.value(), index);
   out.facts = out.index.facts();
   std::erase_if(out.facts, [&](const SourceFact& fact) {

@@ -1,6 +1,8 @@
 // Static analysis as `lint`, `run` and `report` use it: rules in, facts out.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
@@ -13,15 +15,25 @@
 
 namespace stallscope {
 
+/// Where facts and types are kept between two analyses.
+enum class SourceCache : uint8_t {
+  none,
+  existing,  ///< where the project has a cache already: nothing is left in its folder
+  made,
+};
+
 struct SourceAnalysisOptions {
   ProjectOptions project;
-  bool cache = true;
+  SourceCache cache = SourceCache::made;
   std::string cache_root;          ///< the project whose cache is used; empty = the analysed one
   AnalysisTimes* times = nullptr;  ///< see FileOptions
   uint64_t max_file_bytes = 4u << 20;
   /// Texts by path, taken instead of what is on disk. When there are any, only they are chosen.
   std::map<std::string, std::string> given;
   std::string libclang;  ///< "auto" (or empty), "off" or a path
+  /// For a run: types in this time, of chosen files only, and of these whatever they hold.
+  std::chrono::milliseconds types_within{0};  ///< zero = of all files, as long as it takes
+  std::vector<std::string> observed;          ///< absolute
 };
 
 struct SourceAnalysis {

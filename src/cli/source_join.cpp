@@ -46,11 +46,12 @@ std::optional<std::vector<SourceFact>> facts_of_run(const SourceChoice& choice,
                                                     const RunSummary& run,
                                                     std::span<const std::string> command,
                                                     std::span<const Rule> rules,
-                                                    std::string& warning) {
+                                                    std::vector<std::string>& warnings) {
   if (choice.what == "off") return std::nullopt;
+  const std::set<std::string> observed = files_in_stacks(run);
   std::set<std::string> paths;
   if (choice.what == "auto") {
-    paths = files_in_stacks(run);
+    paths = observed;
     if (const std::string script = script_of(command); !script.empty()) {
       const fs::path own = fs::absolute(script);
       paths.insert(own.string());
@@ -64,17 +65,22 @@ std::optional<std::vector<SourceFact>> facts_of_run(const SourceChoice& choice,
   for (const std::string& path : paths) projects[project_root(path)].push_back(path);
   std::optional<std::vector<SourceFact>> facts;
   SourceAnalysisOptions options;
-  options.cache = false;  // a recording leaves nothing in the user's folders but its report
-  // Without a cache types would cost seconds for each run, and what ran was measured.
-  options.libclang = "off";
+  // A recording leaves nothing in the user's folders but its report.
+  options.cache = SourceCache::existing;
+  options.libclang = choice.libclang;
+  options.observed.assign(observed.begin(), observed.end());
+  const auto end = std::chrono::steady_clock::now() + kMostTimeForTypes;
   for (const auto& [root, members] : projects) {
     options.project = {};
     // Nobody asked for more than the program: a folder that holds a whole disk is not read.
     if (choice.what == "auto") options.project.most_files = kMostFiles;
+    options.types_within = std::max(std::chrono::milliseconds(1),
+                                    std::chrono::duration_cast<std::chrono::milliseconds>(
+                                        end - std::chrono::steady_clock::now()));
     Result<SourceAnalysis> analysis = analyze_source(members, rules, options);
     if (!analysis && analysis.error().code == kTooManyFiles) {
-      warning = analysis.error().to_string() +
-                " Only the files that ran were analysed; --source DIR takes a folder.";
+      warnings.push_back(analysis.error().to_string() +
+                         " Only the files that ran were analysed; --source DIR takes a folder.");
       std::vector<std::string> files = members;
       std::error_code error;
       std::erase_if(files, [&](const std::string& path) { return fs::is_directory(path, error); });
@@ -82,9 +88,11 @@ std::optional<std::vector<SourceFact>> facts_of_run(const SourceChoice& choice,
       analysis = analyze_source(files, rules, options);
     }
     if (!analysis) {
-      warning = "source was not analysed: " + analysis.error().to_string();
+      warnings.push_back("source was not analysed: " + analysis.error().to_string());
       continue;
     }
+    for (const std::string& note : analysis->index.notes())
+      if (std::ranges::find(warnings, note) == warnings.end()) warnings.push_back(note);
     if (!facts) facts.emplace();
     for (SourceFact& fact : analysis->facts) {
       fact.file = (fs::path(root) / fact.file).string();

@@ -18,7 +18,12 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Changes whenever reading does; what is stored otherwise is not read.
-constexpr std::string_view kFormat = "clang-1";
+constexpr std::string_view kFormat = "clang-2";
+
+/// In the cache instead of types: libclang gave up on these bytes. A crash of today's headers may
+/// not be one of tomorrow's, so it is tried again after a day.
+constexpr std::string_view kGaveUp = "gave up";
+constexpr auto kGivenUpFor = std::chrono::hours(24);
 
 constexpr int kNewest = 22, kOldest = 14;
 
@@ -60,6 +65,12 @@ std::string joined(const std::vector<std::string>& arguments) {
   return out;
 }
 
+bool is_recent(const std::string& entry) {
+  std::error_code ec;
+  const auto written = fs::last_write_time(entry, ec);
+  return !ec && fs::file_time_type::clock::now() - written < kGivenUpFor;
+}
+
 class Layer {
  public:
   Layer(std::span<const ClangFile> files, const ClangOptions& options)
@@ -83,10 +94,29 @@ class Layer {
     ClangFlagFinder flags(options_.root, options_.stubs);
     for (size_t i = 0; i < files_.size(); ++i) request(i, flags.of(files_[i].path, files_[i].text));
     read();
+    if (out_.note.empty()) out_.note = what_is_missing();
     return std::move(out_);
   }
 
  private:
+  void give_up_on(size_t file) {
+    if (gave_up_++ == 0) first_given_up_ = files_[file].path;
+  }
+
+  std::string what_is_missing() const {
+    const auto files = [](size_t n) { return std::to_string(n) + (n == 1 ? " file" : " files"); };
+    std::string out;
+    if (gave_up_ > 0)
+      out = "libclang gave up on " + files(gave_up_) + " (" +
+            fs::path(first_given_up_).filename().string() +
+            "): read without types, findings there are less certain";
+    if (late_ > 0)
+      out += (out.empty() ? "" : "; ") + files(late_) +
+             " had no types in the time that a report leaves for them: `stallscope lint` takes "
+             "its own";
+    return out;
+  }
+
   void request(size_t file, const ClangFlags& flags) {
     const std::string arguments = joined(flags.arguments) + '|' + joined(flags.prefix);
     const std::string entry = !lasting_
@@ -95,6 +125,7 @@ class Layer {
                                         content_hash(files_[file].path + '\n' + arguments + tool_);
     if (!entry.empty()) {
       if (auto stored = read_file(entry)) {
+        if (*stored == kGaveUp && is_recent(entry)) return give_up_on(file);
         auto types = std::make_unique<ClangTypes>();
         if (from_bytes(*stored, *types) && std::ranges::all_of(types->headers, is_unchanged)) {
           out_.types[file] = std::move(types);
@@ -127,28 +158,31 @@ class Layer {
     const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
     // With real headers one process takes most of the memory that all may have.
     const unsigned count = heavy_ ? 1 : options_.processes != 0 ? options_.processes : cores;
-    ClangOutcome outcome = read_in_workers(library_, requests_, count);
+    ClangOutcome outcome = read_in_workers(library_, requests_, count, options_.within);
     if (!outcome.unusable.empty()) {
       out_.note = "libclang cannot be used: " + outcome.unusable +
                   "; C++ is read without types, findings in it are less certain";
       return;
     }
-    size_t failed = 0;
-    std::string first;
     for (size_t i = 0; i < wanted_.size(); ++i) {
-      if (!outcome.types[i]) {
-        if (failed++ == 0) first = requests_[i].path;
-        continue;
+      if (outcome.types[i]) {
+        outcome.types[i]->real_headers = requests_[i].heavy;
+        store(entries_[i], to_bytes(*outcome.types[i]));
+        out_.types[wanted_[i]] = std::move(outcome.types[i]);
+      } else if (outcome.gave_up[i]) {
+        store(entries_[i], kGaveUp);
+        give_up_on(wanted_[i]);
+      } else {
+        if (outcome.late)
+          ++late_;
+        else
+          give_up_on(wanted_[i]);  // the library died before it was given the file
       }
-      outcome.types[i]->real_headers = requests_[i].heavy;
-      if (!entries_[i].empty()) (void)write_file(entries_[i], to_bytes(*outcome.types[i])).ok();
-      out_.types[wanted_[i]] = std::move(outcome.types[i]);
     }
-    if (failed > 0) {
-      out_.note = "libclang gave up on " + std::to_string(failed) +
-                  (failed == 1 ? " file" : " files") + " (" + fs::path(first).filename().string() +
-                  "): read without types, findings there are less certain";
-    }
+  }
+
+  static void store(const std::string& entry, std::string_view bytes) {
+    if (!entry.empty()) (void)write_file(entry, bytes).ok();
   }
 
   std::span<const ClangFile> files_;
@@ -162,6 +196,8 @@ class Layer {
   std::vector<std::string> entries_;  ///< of the cache, per request
   std::vector<size_t> wanted_;        ///< the file of each request
   bool heavy_ = false;
+  size_t gave_up_ = 0, late_ = 0;
+  std::string first_given_up_;
   ClangLayer out_;
 };
 

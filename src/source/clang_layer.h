@@ -2,6 +2,7 @@
 // installed, and cached by bytes, flags and headers.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <span>
 #include <string>
@@ -18,6 +19,8 @@ struct ClangOptions {
   std::string root;     ///< of the project, absolute
   std::string cache_folder;
   unsigned processes = 0;  ///< 0 = one per core
+  /// For all files together; what is not read by then has no types. Zero = as long as it takes.
+  std::chrono::milliseconds within{0};
 };
 
 struct ClangFile {

@@ -268,11 +268,14 @@ class Worker {
 
 class Pool {
  public:
-  Pool(const std::string& library, std::span<const ClangRequest> requests, unsigned count)
+  Pool(const std::string& library, std::span<const ClangRequest> requests, unsigned count,
+       std::chrono::milliseconds within)
       : library_(library),
         requests_(requests),
-        heavy_(std::ranges::any_of(requests, &ClangRequest::heavy)) {
+        heavy_(std::ranges::any_of(requests, &ClangRequest::heavy)),
+        end_(within.count() > 0 ? Clock::now() + within : Clock::time_point::max()) {
     out_.types.resize(requests.size());
+    out_.gave_up.resize(requests.size());
     for (unsigned i = 0; i < count; ++i) workers_.emplace_back(library_, heavy_);
   }
 
@@ -282,6 +285,9 @@ class Pool {
       if (workers_.empty()) break;
       wait();
       for (Worker& worker : workers_) serve(worker);
+      if (Clock::now() < end_) continue;
+      out_.late = std::ranges::any_of(workers_, &Worker::alive);
+      break;
     }
     return std::move(out_);
   }
@@ -289,7 +295,7 @@ class Pool {
  private:
   void wait() {
     std::vector<pollfd> polled;
-    auto first = Clock::time_point::max();
+    auto first = end_;
     for (const Worker& worker : workers_) {
       polled.push_back({.fd = worker.peer(), .events = POLLIN, .revents = 0});
       first = std::min(first, worker.deadline());
@@ -307,6 +313,7 @@ class Pool {
       accept(worker, *message);
     } else if (broken || Clock::now() >= worker.deadline()) {
       // The file it was at has no types; a worker that never got one is not tried again.
+      if (worker.request < requests_.size()) out_.gave_up[worker.request] = true;
       const bool again = worker.request != Worker::kNoRequest && next_ < requests_.size();
       worker = again ? Worker(library_, heavy_) : Worker();
     }
@@ -319,9 +326,11 @@ class Pool {
       out_.unusable = rest;
       return;
     }
-    if (answer == Answer::types && worker.request < requests_.size()) {
+    if (worker.request < requests_.size()) {
       auto types = std::make_unique<ClangTypes>();
-      if (from_bytes(rest, *types)) out_.types[worker.request] = std::move(types);
+      const bool read = answer == Answer::types && from_bytes(rest, *types);
+      if (read) out_.types[worker.request] = std::move(types);
+      out_.gave_up[worker.request] = !read;
     }
     if (next_ >= requests_.size()) {
       worker.stop();
@@ -333,6 +342,7 @@ class Pool {
   const std::string& library_;
   std::span<const ClangRequest> requests_;
   const bool heavy_;
+  const Clock::time_point end_;
   std::vector<Worker> workers_;
   size_t next_ = 0;
   ClangOutcome out_;
@@ -341,9 +351,9 @@ class Pool {
 }  // namespace
 
 ClangOutcome read_in_workers(const std::string& library, std::span<const ClangRequest> requests,
-                             unsigned workers) {
+                             unsigned workers, std::chrono::milliseconds within) {
   const auto count = static_cast<unsigned>(std::min<size_t>(workers, requests.size()));
-  return Pool(library, requests, count).run();
+  return Pool(library, requests, count, within).run();
 }
 
 }  // namespace stallscope

@@ -2,6 +2,7 @@
 // large costs the types of its file only.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <span>
 #include <string>
@@ -12,12 +13,15 @@
 namespace stallscope {
 
 struct ClangOutcome {
-  std::vector<std::unique_ptr<ClangTypes>> types;  ///< per request; null = could not be read
+  std::vector<std::unique_ptr<ClangTypes>> types;  ///< per request; null = was not read
+  std::vector<bool> gave_up;                       ///< per request: tried in vain
   std::string unusable;                            ///< why the library cannot be used at all
+  bool late = false;                               ///< the time did not suffice for all
 };
 
-/// Reads all `requests` in up to `workers` processes, which are started by this thread.
+/// Reads all `requests` in up to `workers` processes, which are started by this thread. What is
+/// not read `within` this time is left; zero = as long as it takes.
 ClangOutcome read_in_workers(const std::string& library, std::span<const ClangRequest> requests,
-                             unsigned workers);
+                             unsigned workers, std::chrono::milliseconds within);
 
 }  // namespace stallscope

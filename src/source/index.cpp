@@ -112,7 +112,7 @@ SourceIndex SourceIndex::build(const std::vector<SourceInput>& inputs, const Rul
   work();
   pool.clear();
   index.link(options);
-  if (options.clang.on) index.add_types(inputs, options);
+  if (options.clang.on || options.typed.known) index.add_types(inputs, options);
   return index;
 }
 

@@ -2,7 +2,10 @@
 // in which context and why.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,12 +26,21 @@ struct SourceInput {
 /// How far values are followed through returns and parameters of own functions.
 inline constexpr unsigned kMaxHops = 5;
 
+/// Which files of C++ are asked for types. Of those without any place that rests on them, none.
+struct TypedFiles {
+  std::optional<std::set<std::string>> only;  ///< paths as in SourceInput; none = all
+  std::set<std::string> always;               ///< those that a run saw at work: whatever they hold
+  /// Types that are known already, by path; null = libclang is asked.
+  const std::map<std::string, const ClangTypes*>* known = nullptr;
+};
+
 struct IndexOptions {
   FileOptions file;
   std::vector<EntryPoint> entry_points;
   unsigned threads = 0;      ///< 0 = one per core
   std::string cache_folder;  ///< empty = no cache
   ClangOptions clang;
+  TypedFiles typed;
 };
 
 class SourceIndex {
@@ -48,6 +60,8 @@ class SourceIndex {
  private:
   void link(const IndexOptions& options);
   void add_types(const std::vector<SourceInput>& inputs, const IndexOptions& options);
+  void read_again(size_t file, const std::string& path, std::string_view text,
+                  const ClangTypes& types, const IndexOptions& options);
   bool needs_types(size_t file) const;
   bool decide(size_t file, const Candidate& candidate, SourceFact& out) const;
   bool is_wait_wrapper(FunctionId function) const;

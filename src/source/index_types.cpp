@@ -48,7 +48,8 @@ void SourceIndex::add_types(const std::vector<SourceInput>& inputs, const IndexO
   for (size_t f = 0; f < files_.size(); ++f) {
     const FileFacts& facts = *files_[f];
     if (facts.skipped || (facts.language != "cpp" && facts.language != "cuda")) continue;
-    const bool needed = needs_types(f);
+    if (options.typed.only && !options.typed.only->contains(facts.path)) continue;
+    const bool needed = options.typed.always.contains(facts.path) || needs_types(f);
     if (!needed && macros.empty()) continue;
     std::string text = counted_text(bytes_of(inputs[f]));
     if (!needed && !uses_any(text, macros)) continue;
@@ -56,21 +57,32 @@ void SourceIndex::add_types(const std::vector<SourceInput>& inputs, const IndexO
     texts.push_back({absolute(inputs[f], options.clang.root), std::move(text)});
   }
   if (wanted.empty()) return;
-  ClangOptions clang = options.clang;
-  clang.cache_folder = options.cache_folder;
-  const ClangLayer layer = read_clang_types(texts, clang);
-  if (!layer.note.empty()) notes_.push_back(layer.note);
-  bool any = false;
-  for (size_t i = 0; i < wanted.size(); ++i) {
-    if (!layer.types[i]) continue;
-    FileFacts& facts = *files_[wanted[i]];
-    std::string hash = std::move(facts.content_hash);  // of the bytes as they are on disk
-    facts = analyze_file(inputs[wanted[i]].path, texts[i].text, *rules_, options.file,
-                         layer.types[i].get());
-    facts.content_hash = std::move(hash);
-    any = true;
+  if (options.typed.known) {
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      const std::string& path = inputs[wanted[i]].path;
+      const auto known = options.typed.known->find(path);
+      if (known != options.typed.known->end())
+        read_again(wanted[i], path, texts[i].text, *known->second, options);
+    }
+  } else {
+    ClangOptions clang = options.clang;
+    clang.cache_folder = options.cache_folder;
+    const ClangLayer layer = read_clang_types(texts, clang);
+    if (!layer.note.empty()) notes_.push_back(layer.note);
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      if (layer.types[i])
+        read_again(wanted[i], inputs[wanted[i]].path, texts[i].text, *layer.types[i], options);
+    }
   }
-  if (any) link(options);
+  link(options);
+}
+
+void SourceIndex::read_again(size_t file, const std::string& path, std::string_view text,
+                             const ClangTypes& types, const IndexOptions& options) {
+  FileFacts& facts = *files_[file];
+  std::string hash = std::move(facts.content_hash);  // of the bytes as they are on disk
+  facts = analyze_file(path, text, *rules_, options.file, &types);
+  facts.content_hash = std::move(hash);
 }
 
 }  // namespace stallscope

@@ -216,3 +216,28 @@ TEST_CASE("a file that libclang cannot read costs its own types only") {
   REQUIRE(write_file(none.library, "no library").ok());
   CHECK(read_clang_types(files, none).note.find("libclang cannot be used") != std::string::npos);
 }
+
+TEST_CASE("time can be bounded, and what libclang gave up on is not tried again") {
+  if (find_libclang({}).empty()) {
+    MESSAGE("libclang is not installed: not tested");
+    return;
+  }
+  const TemporaryFolder folder("clang-test");
+  ClangOptions options = with_stubs(folder.path());
+  options.within = std::chrono::milliseconds(1);
+  const std::vector<ClangFile> good = {{folder.path() + "/good.cpp", "int twice(int n);\n"}};
+  const ClangLayer late = read_clang_types(good, options);
+  CHECK(!late.types[0]);
+  CHECK(late.note.find("1 file had no types") != std::string::npos);
+  options.cache_folder = folder.path() + "/cache";
+  fs::create_directory(options.cache_folder);
+  const std::vector<ClangFile> endless = {
+      {folder.path() + "/endless.cpp", "#include \"/dev/zero\"\n"}};
+  options.within = {};
+  CHECK(read_clang_types(endless, options).note.find("gave up on 1 file") != std::string::npos);
+  // Were it read once more, the time would not suffice.
+  options.within = std::chrono::milliseconds(1);
+  CHECK(read_clang_types(endless, options).note.find("gave up on 1 file") != std::string::npos);
+  const std::vector<ClangFile> changed = {{endless[0].path, endless[0].text + "int a;\n"}};
+  CHECK(read_clang_types(changed, options).note.find("1 file had no types") != std::string::npos);
+}

@@ -18,15 +18,16 @@ namespace {
 
 using Lines = std::set<std::pair<uint32_t, std::string>>;
 
-/// The lines of `text` that say `expect: ID`, for one id.
-Lines expected_lines(const std::string& text, const std::string& id) {
+/// The lines of `text` that say `expect: ID` for one id, or that of how it is read.
+Lines expected_lines(const std::string& text, const std::string& id, bool typed) {
+  const std::string here_only = typed ? "expect with types: " : "expect without types: ";
   Lines out;
   uint32_t line = 1;
   for (size_t at = 0; at < text.size(); ++line) {
     size_t end = std::min(text.find('\n', at), text.size());
     std::string_view here = std::string_view(text).substr(at, end - at);
-    size_t mark = here.find("expect: " + id);
-    if (mark != std::string_view::npos) out.insert({line, id});
+    for (const std::string& mark : {"expect: " + id, here_only + id})
+      if (here.find(mark) != std::string_view::npos) out.insert({line, id});
     at = end + 1;
   }
   return out;
@@ -67,8 +68,9 @@ void check_cases(const ClangOptions& clang, bool (*read)(std::string_view langua
       for (const SourceFact& fact : index.facts()) {
         if (fact.rule_id == id) found.insert({fact.first_line, id});
       }
-      const Lines expected = expected_lines(text, id);
-      CHECK_MESSAGE(name.starts_with("fires") == !expected.empty(), file.path().string());
+      const Lines expected = expected_lines(text, id, clang.on);
+      CHECK_MESSAGE(name.starts_with("fires") == !expected_lines(text, id, true).empty(),
+                    file.path().string());
       for (const auto& line : expected)
         CHECK_MESSAGE(found.contains(line), file.path().string()
                                                 << ":" << line.first << " did not fire");
