@@ -183,12 +183,14 @@ const CompileCommands* ClangFlagFinder::commands_for(const std::string& path) {
   return nullptr;
 }
 
-bool ClangFlagFinder::finds(const std::vector<std::string>& folders,
-                            std::string_view header) const {
-  return std::ranges::any_of(folders, [&](const std::string& folder) {
+/// The header's path in the first of `folders` that has it; empty when none has.
+std::string ClangFlagFinder::find(const std::vector<std::string>& folders,
+                                  std::string_view header) const {
+  for (const std::string& folder : folders) {
     std::error_code ec;
-    return fs::exists(fs::path(folder) / header, ec);
-  });
+    if (fs::path path = fs::path(folder) / header; fs::exists(path, ec)) return path.string();
+  }
+  return {};
 }
 
 ClangFlags ClangFlagFinder::of(const std::string& path, std::string_view text) {
@@ -227,19 +229,28 @@ ClangFlags ClangFlagFinder::of(const std::string& path, std::string_view text) {
   const auto stub = [&](const char* name) { out.prefix.push_back(stubs_ + "/" + name); };
   if (!has_standard_library_) stub("std.h");
   // CUDA's own headers need its compiler's wrappers in a .cu file.
-  if (cuda || !finds(folders, "cuda_runtime.h")) stub("cuda.h");
+  if (cuda || find(folders, "cuda_runtime.h").empty()) stub("cuda.h");
   const bool own_headers = mentions(text, {"#include \"", "# include \""});
   const auto needs = [&](std::initializer_list<std::string_view> words) {
     return own_headers || mentions(text, words);
   };
-  if (needs({"nccl"}) && !finds(folders, "nccl.h")) stub("nccl.h");
-  if (needs({"MPI_"}) && !finds(folders, "mpi.h")) stub("mpi.h");
+  if (needs({"nccl"}) && find(folders, "nccl.h").empty()) stub("nccl.h");
+  if (needs({"MPI_"}) && find(folders, "mpi.h").empty()) stub("mpi.h");
   if (needs({"torch", "ATen", "c10", "at::"})) {
-    out.real_torch = finds(folders, "torch/torch.h");
-    if (out.real_torch)
-      out.prefix.emplace_back("torch/torch.h");
-    else if (!finds(folders, "ATen/ATen.h"))
+    const std::string torch = find(folders, "torch/torch.h");
+    out.real_torch = !torch.empty();
+    if (out.real_torch) {
+      out.prefix.push_back(torch);
+      // Whoever installs another PyTorch replaces these.
+      out.witnesses = {torch};
+      for (const char* header : {"torch/version.h", "torch/headeronly/version.h",
+                                 "ATen/core/TensorBody.h", "ATen/Functions.h"}) {
+        if (std::string path = find(folders, header); !path.empty())
+          out.witnesses.push_back(std::move(path));
+      }
+    } else if (find(folders, "ATen/ATen.h").empty()) {
       stub("torch.h");
+    }
   }
   return out;
 }

@@ -14,6 +14,8 @@ struct ClangFlags {
   std::vector<std::string> arguments;
   /// Headers to read before the file: our stubs, or PyTorch's own; the same for many files.
   std::vector<std::string> prefix;
+  /// Of the libraries in the prefix that are not ours: files that are new when they are.
+  std::vector<std::string> witnesses;
   bool real_torch = false;  ///< PyTorch's own headers are on the include path
 };
 
@@ -40,7 +42,7 @@ class ClangFlagFinder {
 
  private:
   const CompileCommands* commands_for(const std::string& path);
-  bool finds(const std::vector<std::string>& folders, std::string_view header) const;
+  std::string find(const std::vector<std::string>& folders, std::string_view header) const;
 
   std::string root_, stubs_;
   bool has_standard_library_ = false;

@@ -1,7 +1,5 @@
 #include "source/clang_layer.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -33,17 +31,14 @@ std::string variable(const char* name) {
 }
 
 bool is_unchanged(const HeaderStamp& header) {
-  struct stat info{};
-  return stat(header.path.c_str(), &info) == 0 &&
-         static_cast<uint64_t>(info.st_size) == header.bytes &&
-         int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec == header.modified_ns;
+  return stamp_of(header.path) == header;
 }
 
-/// What a library is, as long as it is not replaced.
-std::string identity(const std::string& library) {
-  struct stat info{};
-  if (stat(library.c_str(), &info) != 0) return library;
-  return library + std::to_string(info.st_size) + std::to_string(info.st_mtim.tv_sec);
+/// What a file is, as long as it is not replaced.
+std::string identity(const std::string& path) {
+  const auto stamp = stamp_of(path);
+  return stamp ? path + std::to_string(stamp->bytes) + ' ' + std::to_string(stamp->modified_ns)
+               : path;
 }
 
 std::string identity_of_stubs(const std::string& folder) {
@@ -118,7 +113,8 @@ class Layer {
   }
 
   void request(size_t file, const ClangFlags& flags) {
-    const std::string arguments = joined(flags.arguments) + '|' + joined(flags.prefix);
+    std::string arguments = joined(flags.arguments) + '|' + joined(flags.prefix);
+    for (const std::string& witness : flags.witnesses) arguments += identity(witness) + '\n';
     const std::string entry = !lasting_
                                   ? std::string()
                                   : options_.cache_folder + "/" + content_hash(files_[file].text) +

@@ -1,6 +1,5 @@
 #include "source/clang_reader.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -305,12 +304,8 @@ class TypeReader {
         [](clang::File file, clang::Location*, unsigned depth, clang::ClientData data) {
           if (depth == 0) return;
           auto& in = *static_cast<TypeReader*>(data);
-          const std::string path = in.api_.text(in.api_.getFileName(file));
-          struct stat info{};
-          if (stat(path.c_str(), &info) != 0) return;
-          in.out_.headers.push_back(
-              {path, static_cast<uint64_t>(info.st_size),
-               int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec});
+          if (auto header = stamp_of(in.api_.text(in.api_.getFileName(file))))
+            in.out_.headers.push_back(std::move(*header));
         },
         this);
     auto& headers = out_.headers;
@@ -335,12 +330,15 @@ Result<ClangTypes> read_types(const clang::Api& api, const ClangRequest& request
   const auto read = [&](const std::vector<std::string>& more) {
     std::vector<std::string> arguments = request.arguments;
     arguments.insert(arguments.end(), more.begin(), more.end());
-    return parse(api, request.path, request.text, arguments, clang::kKeepGoing);
+    // As if more followed: what templates would be instantiated for at the end, no rule asks.
+    return parse(api, request.path, request.text, arguments,
+                 clang::kKeepGoing | clang::kIncomplete);
   };
   if (!request.precompiled.empty()) {
-    const std::vector<std::string> compiled = {"-include-pch", request.precompiled};
+    // Whether its headers, thousands of them, are what they were has been asked of a few of them.
+    const std::vector<std::string> compiled = {"-include-pch", request.precompiled, "-Xclang",
+                                               "-fno-validate-pch"};
     std::error_code ec;
-    // One whose headers have changed since is refused by clang, and made anew.
     if (std::filesystem::exists(request.precompiled, ec)) {
       if (const ParsedFile file = read(compiled))
         return TypeReader(api, file.get(), request).take();

@@ -1,5 +1,7 @@
 #include "source/clang_types.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <tuple>
 #include <type_traits>
@@ -53,6 +55,13 @@ const TypedRange* ClangTypes::at(uint32_t first, uint32_t last) const {
 std::string_view ClangTypes::callee(uint32_t first, uint32_t last) const {
   const ResolvedCall* found = find_range(calls, first, last);
   return found ? std::string_view(names[found->name]) : std::string_view();
+}
+
+std::optional<HeaderStamp> stamp_of(const std::string& path) {
+  struct stat info{};
+  if (stat(path.c_str(), &info) != 0) return std::nullopt;
+  return HeaderStamp{path, static_cast<uint64_t>(info.st_size),
+                     int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec};
 }
 
 std::string to_bytes(const ClangTypes& types) {

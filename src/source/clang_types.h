@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,6 +63,8 @@ struct HeaderStamp {
   std::string path;
   uint64_t bytes = 0;
   int64_t modified_ns = 0;
+
+  bool operator==(const HeaderStamp&) const = default;
 };
 
 struct ClangTypes {
@@ -77,6 +80,9 @@ struct ClangTypes {
   /// The library function called at exactly these bytes; empty when none is known.
   std::string_view callee(uint32_t first, uint32_t last) const;
 };
+
+/// What a file is now; nothing when there is none.
+std::optional<HeaderStamp> stamp_of(const std::string& path);
 
 /// As bytes, for a pipe or the cache; equal types give equal bytes.
 std::string to_bytes(const ClangTypes& types);
