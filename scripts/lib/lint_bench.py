@@ -10,6 +10,7 @@ import tempfile
 import time
 
 ROUNDS = 5
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
 
 
 def run(command, folder):
@@ -39,6 +40,43 @@ def count_lines(folder):
     return sum(path.read_bytes().count(b"\n") for path in folder.rglob("*.py"))
 
 
+def use_real_headers(folder, include):
+    """Makes lint read a folder with PyTorch's own headers instead of our stubs."""
+    (folder / "compile_commands.json").write_text(json.dumps(
+        [{"directory": str(folder), "file": "train.cpp",
+          "arguments": ["c++", "-std=c++17", f"-I{include}", f"-I{include}/torch/csrc/api/include",
+                        "-c", "train.cpp"]}]))
+
+
+def copy_corpus(folder):
+    """C++ that lint is tested with: rules' cases, samples, programs."""
+    for pattern in ("rules/cases/*/*.cpp", "samples/*/*.cpp", "tests/corpus/libtorch/*.cpp"):
+        for file in SOURCE.glob(pattern):
+            shutil.copy(file, folder / f"{file.parent.name}-{file.name}")
+
+
+def agreement(tool, include):
+    """Whether stub headers and PyTorch's own lead to the same findings."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / ".git").mkdir()
+        copy_corpus(folder)
+
+        def findings():
+            done = subprocess.run([tool, "lint", ".", "--format", "json", "--exit-zero"], cwd=folder,
+                                  capture_output=True, text=True, check=True)
+            return {(f["ruleId"], f["locations"][0]["file"], f["locations"][0]["line"])
+                    for f in json.loads(done.stdout)["findings"]}
+        stubs = findings()
+        use_real_headers(folder, include)
+        real = findings()
+        count = len(list(folder.glob("*.cpp")))
+        print(f"{count} files of C++, read with stubs and with real headers: {len(stubs & real)} findings are "
+              f"the same, {len(stubs ^ real)} are not (goal: 0)")
+        for finding in sorted(stubs ^ real):
+            print("  only with", "stubs:" if finding in stubs else "real headers:", *finding)
+
+
 def real_headers(tool, include, program):
     """A LibTorch program with PyTorch's own headers: clang, lint without and with them compiled."""
     clang = shutil.which("clang++-19") or shutil.which("clang++")
@@ -47,8 +85,7 @@ def real_headers(tool, include, program):
         print("real headers: not measured, clang++ or PyTorch's headers are not here")
         return
     flags = ["-std=c++17", f"-I{include}", f"-I{include}/torch/csrc/api/include"]
-    (folder / "compile_commands.json").write_text(json.dumps(
-        [{"directory": str(folder), "file": "train.cpp", "arguments": ["c++", *flags, "-c", "train.cpp"]}]))
+    use_real_headers(folder, include)
     parse = [clang, "-fsyntax-only", "-w", "-ferror-limit=0", *flags, "train.cpp"]
     command = [tool, "lint", "train.cpp", "--exit-zero"]
     full, cold, warm = [], [], []
@@ -64,6 +101,7 @@ def real_headers(tool, include, program):
           f"{middle[1][0] / middle[0][0]:.2f} of that (goal: 0.55), {middle[1][2]:.0f} MB (goal: 900); "
           f"from the compiled headers {middle[2][0]:.2f} s (goal: 0.3), {middle[2][2]:.0f} MB")
     (folder / "compile_commands.json").unlink()
+    agreement(tool, include)
 
 
 def main():

@@ -245,8 +245,8 @@ ClangFlags ClangFlagFinder::of(const std::string& path, std::string_view text) {
       out.witnesses = {torch};
       for (const char* header : {"torch/version.h", "torch/headeronly/version.h",
                                  "ATen/core/TensorBody.h", "ATen/Functions.h"}) {
-        if (std::string path = find(folders, header); !path.empty())
-          out.witnesses.push_back(std::move(path));
+        if (std::string file = find(folders, header); !file.empty())
+          out.witnesses.push_back(std::move(file));
       }
     } else if (find(folders, "ATen/ATen.h").empty()) {
       stub("torch.h");

@@ -68,9 +68,11 @@ bool is_recent(const std::string& entry) {
 
 class Layer {
  public:
-  Layer(std::span<const ClangFile> files, const ClangOptions& options)
+  Layer(std::span<const ClangFile> files, const ClangOptions& options,
+        std::optional<ClangWorkers> started)
       : files_(files),
         options_(options),
+        started_(std::move(started)),
         lasting_(!options.cache_folder.empty() && options.cache_folder.starts_with(options.root)),
         library_(find_libclang(options.library)),
         scratch_("clang") {
@@ -154,7 +156,8 @@ class Layer {
     const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
     // With real headers one process takes most of the memory that all may have.
     const unsigned count = heavy_ ? 1 : options_.processes != 0 ? options_.processes : cores;
-    ClangOutcome outcome = read_in_workers(library_, requests_, count, options_.within);
+    ClangWorkers workers = started_ ? std::move(*started_) : ClangWorkers(library_);
+    ClangOutcome outcome = std::move(workers).read(requests_, count, options_.within);
     if (!outcome.unusable.empty()) {
       out_.note = "libclang cannot be used: " + outcome.unusable +
                   "; C++ is read without types, findings in it are less certain";
@@ -183,6 +186,7 @@ class Layer {
 
   std::span<const ClangFile> files_;
   const ClangOptions& options_;
+  std::optional<ClangWorkers> started_;
   /// Types are bound to places: those of another revision's tree are of no use later.
   const bool lasting_;
   const std::string library_;
@@ -244,8 +248,15 @@ std::string find_libclang(const std::string& wanted) {
   return {};
 }
 
-ClangLayer read_clang_types(std::span<const ClangFile> files, const ClangOptions& options) {
-  return Layer(files, options).run();
+ClangLayer read_clang_types(std::span<const ClangFile> files, const ClangOptions& options,
+                            std::optional<ClangWorkers> started) {
+  return Layer(files, options, std::move(started)).run();
+}
+
+std::optional<ClangWorkers> start_clang(const ClangOptions& options) {
+  std::string library = options.on ? find_libclang(options.library) : std::string();
+  if (library.empty()) return std::nullopt;
+  return ClangWorkers(std::move(library));
 }
 
 }  // namespace stallscope

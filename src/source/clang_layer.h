@@ -4,11 +4,13 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "source/clang_types.h"
+#include "source/clang_worker.h"
 
 namespace stallscope {
 
@@ -33,7 +35,12 @@ struct ClangLayer {
   std::string note;                                ///< why types are missing; empty = they are not
 };
 
-ClangLayer read_clang_types(std::span<const ClangFile> files, const ClangOptions& options);
+/// `started`: workers with the library of the options, if they were started ahead.
+ClangLayer read_clang_types(std::span<const ClangFile> files, const ClangOptions& options,
+                            std::optional<ClangWorkers> started = std::nullopt);
+
+/// Workers for `options`, started now; nothing without a library.
+std::optional<ClangWorkers> start_clang(const ClangOptions& options);
 
 /// The library to use: `wanted`, $STALLSCOPE_LIBCLANG or the newest in the usual folders, among
 /// them those of LLVM's packages and of an active virtual environment; empty = there is none.

@@ -21,24 +21,6 @@ bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-/// A parsed file, given back when it goes.
-class ParsedFile {
- public:
-  ParsedFile(const clang::Api& api, clang::TranslationUnit unit) : api_(api), unit_(unit) {}
-  ParsedFile(ParsedFile&& other) noexcept
-      : api_(other.api_), unit_(std::exchange(other.unit_, nullptr)) {}
-  ParsedFile& operator=(ParsedFile&&) = delete;
-  ~ParsedFile() {
-    if (unit_) api_.disposeTranslationUnit(unit_);
-  }
-  clang::TranslationUnit get() const { return unit_; }
-  explicit operator bool() const { return unit_ != nullptr; }
-
- private:
-  const clang::Api& api_;
-  clang::TranslationUnit unit_;
-};
-
 ParsedFile parse(const clang::Api& api, const std::string& path, const std::string& text,
                  const std::vector<std::string>& arguments, unsigned flags) {
   std::vector<const char*> raw;
@@ -326,34 +308,30 @@ class TypeReader {
 
 }  // namespace
 
-Result<ClangTypes> read_types(const clang::Api& api, const ClangRequest& request) {
+Result<ClangTypes> read_types(const clang::Api& api, const ClangRequest& request,
+                              ParsedFile& file) {
   const auto read = [&](const std::vector<std::string>& more) {
     std::vector<std::string> arguments = request.arguments;
     arguments.insert(arguments.end(), more.begin(), more.end());
     // As if more followed: what templates would be instantiated for at the end, no rule asks.
-    return parse(api, request.path, request.text, arguments,
-                 clang::kKeepGoing | clang::kIncomplete);
+    file =
+        parse(api, request.path, request.text, arguments, clang::kKeepGoing | clang::kIncomplete);
+    return static_cast<bool>(file);
   };
+  const auto types = [&] { return TypeReader(api, file.get(), request).take(); };
   if (!request.precompiled.empty()) {
     // Whether its headers, thousands of them, are what they were has been asked of a few of them.
     const std::vector<std::string> compiled = {"-include-pch", request.precompiled, "-Xclang",
                                                "-fno-validate-pch"};
     std::error_code ec;
-    if (std::filesystem::exists(request.precompiled, ec)) {
-      if (const ParsedFile file = read(compiled))
-        return TypeReader(api, file.get(), request).take();
-    }
-    if (precompile(api, request)) {
-      if (const ParsedFile file = read(compiled))
-        return TypeReader(api, file.get(), request).take();
-    }
+    if (std::filesystem::exists(request.precompiled, ec) && read(compiled)) return types();
+    if (precompile(api, request) && read(compiled)) return types();
   }
   std::vector<std::string> included;
   for (const std::string& header : request.prefix)
     included.insert(included.end(), {"-include", header});
-  const ParsedFile file = read(included);
-  if (!file) return Error{.message = "libclang cannot read it", .file = request.path};
-  return TypeReader(api, file.get(), request).take();
+  if (!read(included)) return Error{.message = "libclang cannot read it", .file = request.path};
+  return types();
 }
 
 }  // namespace stallscope

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -21,8 +22,31 @@ struct ClangRequest {
   bool heavy = false;               ///< the prefix takes seconds and hundreds of megabytes
 };
 
-/// The types of a file. Errors in the code are none; an error is a file that
-/// libclang gave up on.
-Result<ClangTypes> read_types(const clang::Api& api, const ClangRequest& request);
+/// A parsed file, given back when it goes.
+class ParsedFile {
+ public:
+  ParsedFile(const clang::Api& api, clang::TranslationUnit unit) : api_(&api), unit_(unit) {}
+  ParsedFile(ParsedFile&& other) noexcept
+      : api_(other.api_), unit_(std::exchange(other.unit_, nullptr)) {}
+  ParsedFile& operator=(ParsedFile&& other) noexcept {
+    std::swap(api_, other.api_);
+    std::swap(unit_, other.unit_);
+    return *this;
+  }
+  ~ParsedFile() {
+    if (unit_) api_->disposeTranslationUnit(unit_);
+  }
+  clang::TranslationUnit get() const { return unit_; }
+  explicit operator bool() const { return unit_ != nullptr; }
+
+ private:
+  const clang::Api* api_;
+  clang::TranslationUnit unit_;
+};
+
+/// The types of a file, which stays parsed in `file`: giving its memory back takes time that
+/// whoever waits for the types need not wait for. Errors in the code are none; an error is a file
+/// that libclang gave up on.
+Result<ClangTypes> read_types(const clang::Api& api, const ClangRequest& request, ParsedFile& file);
 
 }  // namespace stallscope

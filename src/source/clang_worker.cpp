@@ -71,6 +71,7 @@ std::string packed(const ClangRequest& request) {
   std::string out;
   for (const std::string* part : {&request.path, &request.text, &request.precompiled})
     out += with_length(*part);
+  out += with_length(request.heavy ? "heavy" : "");
   out += with_length(std::to_string(request.prefix.size()));
   for (const auto* list : {&request.prefix, &request.arguments}) {
     for (const std::string& part : *list) out += with_length(part);
@@ -88,13 +89,14 @@ std::optional<ClangRequest> unpacked(std::string_view bytes) {
     parts.emplace_back(bytes.substr(0, size));
     bytes.remove_prefix(size);
   }
-  if (parts.size() < 4) return std::nullopt;
+  if (parts.size() < 5) return std::nullopt;
   ClangRequest out;
   out.path = std::move(parts[0]);
   out.text = std::move(parts[1]);
   out.precompiled = std::move(parts[2]);
-  const auto prefix = parts.begin() + 4;
-  const auto arguments = prefix + std::atoi(parts[3].c_str());
+  out.heavy = !parts[3].empty();
+  const auto prefix = parts.begin() + 5;
+  const auto arguments = prefix + std::atoi(parts[4].c_str());
   out.prefix.assign(prefix, arguments);
   out.arguments.assign(arguments, parts.end());
   return out;
@@ -124,16 +126,21 @@ void limit_worker() {
     (void)std::signal(number, SIG_DFL);
 }
 
-/// Lets libclang work on this thread, whose heap grows in large steps; for heavy files it has its
-/// room at once, on huge pages: a fifth of the time would go into page faults and system calls.
-void prepare_heap(bool heavy) {
-  constexpr int kRoom = 640 << 20, kStep = 16 << 20, kLargestBlock = 32 << 20;
-  constexpr uintptr_t kHugePage = 2 << 20;
+constexpr int kRoom = 640 << 20, kStep = 16 << 20, kLargestBlock = 32 << 20;
+
+/// Lets libclang work on this thread, whose heap grows in large steps.
+void prepare_heap() {
   (void)setenv("LIBCLANG_NOTHREADS", "1", 1);
   (void)mallopt(M_MMAP_THRESHOLD, kLargestBlock);
   (void)mallopt(M_TRIM_THRESHOLD, kRoom * 2);
-  (void)mallopt(M_TOP_PAD, heavy ? kRoom : kStep);
-  if (!heavy) return;
+  (void)mallopt(M_TOP_PAD, kStep);
+}
+
+/// The room that heavy files take at once, on huge pages: a fifth of the time would go into page
+/// faults and system calls.
+void make_room() {
+  constexpr uintptr_t kHugePage = 2 << 20;
+  (void)mallopt(M_TOP_PAD, kRoom);
   void* volatile block = std::malloc(kLargestBlock / 2);  // the heap grows now
   const auto end = reinterpret_cast<uintptr_t>(sbrk(0)) / kHugePage * kHugePage;
   const auto start = (reinterpret_cast<uintptr_t>(block) / kHugePage + 1) * kHugePage;
@@ -164,9 +171,9 @@ std::string resource_folder(const std::string& library, const clang::Api& api) {
   return {};
 }
 
-[[noreturn]] void work(int peer, const std::string& library, bool heavy) {
+[[noreturn]] void work(int peer, const std::string& library) {
   limit_worker();
-  prepare_heap(heavy);
+  prepare_heap();
   const auto api = clang::open_library(library);
   if (!api) {
     (void)send_message(peer, Answer::unusable, api.error().to_string());
@@ -174,7 +181,9 @@ std::string resource_folder(const std::string& library, const clang::Api& api) {
   }
   const std::string resources = resource_folder(library, *api);
   if (!send_message(peer, Answer::ready, {})) _exit(0);
+  bool roomy = false;
   for (;;) {
+    ParsedFile file(*api, nullptr);
     uint32_t size = 0;
     if (!receive_all(peer, reinterpret_cast<char*>(&size), sizeof size) || size > kLargestMessage)
       _exit(0);
@@ -184,25 +193,45 @@ std::string resource_folder(const std::string& library, const clang::Api& api) {
     if (!request) _exit(0);
     if (!resources.empty())
       request->arguments.insert(request->arguments.end(), {"-resource-dir", resources});
-    const auto types = read_types(*api, *request);
+    if (request->heavy && !std::exchange(roomy, true)) make_room();
+    const auto types = read_types(*api, *request, file);
     const bool sent = types ? send_message(peer, Answer::types, to_bytes(*types))
                             : send_message(peer, Answer::failed, types.error().message);
     if (!sent) _exit(0);
   }
 }
 
+/// Processes that were killed. Hundreds of megabytes take their time to go, while which this one
+/// has other work; it waits for them when another is added, or at its end.
+class Ended {
+ public:
+  static void add(pid_t process) {
+    static Ended all;
+    std::erase_if(all.processes_, [](pid_t p) { return waitpid(p, nullptr, WNOHANG) != 0; });
+    all.processes_.push_back(process);
+  }
+  ~Ended() {
+    for (const pid_t process : processes_) {
+      while (waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
+      }
+    }
+  }
+
+ private:
+  std::vector<pid_t> processes_;
+};
+
 /// One process, at most one request in it.
 class Worker {
  public:
   Worker() = default;
-  /// `heavy`: some of its files are.
-  Worker(const std::string& library, bool heavy) {
+  explicit Worker(const std::string& library) {
     int ends[2] = {-1, -1};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return;
     process_ = fork();
     if (process_ == 0) {
       close(ends[0]);
-      work(ends[1], library, heavy);
+      work(ends[1], library);
     }
     close(ends[1]);
     peer_ = ends[0];
@@ -229,8 +258,7 @@ class Worker {
     peer_ = -1;
     if (process_ > 0) {
       kill(process_, SIGKILL);
-      while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
-      }
+      Ended::add(process_);
     }
     process_ = -1;
   }
@@ -268,15 +296,16 @@ class Worker {
 
 class Pool {
  public:
-  Pool(const std::string& library, std::span<const ClangRequest> requests, unsigned count,
-       std::chrono::milliseconds within)
+  /// `first` was started before anybody knew whether it would be needed.
+  Pool(const std::string& library, Worker first, std::span<const ClangRequest> requests,
+       unsigned count, std::chrono::milliseconds within)
       : library_(library),
         requests_(requests),
-        heavy_(std::ranges::any_of(requests, &ClangRequest::heavy)),
         end_(within.count() > 0 ? Clock::now() + within : Clock::time_point::max()) {
     out_.types.resize(requests.size());
     out_.gave_up.resize(requests.size());
-    for (unsigned i = 0; i < count; ++i) workers_.emplace_back(library_, heavy_);
+    if (count > 0) workers_.push_back(std::move(first));
+    for (unsigned i = 1; i < count; ++i) workers_.emplace_back(library_);
   }
 
   ClangOutcome run() {
@@ -315,7 +344,7 @@ class Pool {
       // The file it was at has no types; a worker that never got one is not tried again.
       if (worker.request < requests_.size()) out_.gave_up[worker.request] = true;
       const bool again = worker.request != Worker::kNoRequest && next_ < requests_.size();
-      worker = again ? Worker(library_, heavy_) : Worker();
+      worker = again ? Worker(library_) : Worker();
     }
   }
 
@@ -335,13 +364,12 @@ class Pool {
     if (next_ >= requests_.size()) {
       worker.stop();
     } else if (const size_t index = next_++; !worker.give(requests_[index], index)) {
-      worker = Worker(library_, heavy_);
+      worker = Worker(library_);
     }
   }
 
   const std::string& library_;
   std::span<const ClangRequest> requests_;
-  const bool heavy_;
   const Clock::time_point end_;
   std::vector<Worker> workers_;
   size_t next_ = 0;
@@ -350,10 +378,20 @@ class Pool {
 
 }  // namespace
 
-ClangOutcome read_in_workers(const std::string& library, std::span<const ClangRequest> requests,
-                             unsigned workers, std::chrono::milliseconds within) {
+struct ClangWorkers::First {
+  Worker worker;
+};
+
+ClangWorkers::ClangWorkers(std::string library)
+    : library_(std::move(library)), first_(std::make_unique<First>(Worker(library_))) {}
+ClangWorkers::ClangWorkers(ClangWorkers&&) noexcept = default;
+ClangWorkers& ClangWorkers::operator=(ClangWorkers&&) noexcept = default;
+ClangWorkers::~ClangWorkers() = default;
+
+ClangOutcome ClangWorkers::read(std::span<const ClangRequest> requests, unsigned workers,
+                                std::chrono::milliseconds within) && {
   const auto count = static_cast<unsigned>(std::min<size_t>(workers, requests.size()));
-  return Pool(library, requests, count, within).run();
+  return Pool(library_, std::move(first_->worker), requests, count, within).run();
 }
 
 }  // namespace stallscope

@@ -19,9 +19,23 @@ struct ClangOutcome {
   bool late = false;                               ///< the time did not suffice for all
 };
 
-/// Reads all `requests` in up to `workers` processes, which are started by this thread. What is
-/// not read `within` this time is left; zero = as long as it takes.
-ClangOutcome read_in_workers(const std::string& library, std::span<const ClangRequest> requests,
-                             unsigned workers, std::chrono::milliseconds within);
+/// The processes, of which the first opens the library while this process does something else.
+class ClangWorkers {
+ public:
+  explicit ClangWorkers(std::string library);
+  ClangWorkers(ClangWorkers&& other) noexcept;
+  ClangWorkers& operator=(ClangWorkers&& other) noexcept;
+  ~ClangWorkers();
+
+  /// Reads all `requests` in up to `workers` processes, which are started by this thread. What is
+  /// not read `within` this time is left; zero = as long as it takes.
+  ClangOutcome read(std::span<const ClangRequest> requests, unsigned workers,
+                    std::chrono::milliseconds within) &&;
+
+ private:
+  struct First;
+  std::string library_;
+  std::unique_ptr<First> first_;
+};
 
 }  // namespace stallscope

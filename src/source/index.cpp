@@ -77,6 +77,11 @@ bool hands_on_batches(std::string_view path, std::string_view function) {
   return is_data_path(path) && moves_data(function);
 }
 
+bool is_compiled_file(const SourceInput& input) {
+  const std::string_view language = language_of_file(input.path);
+  return language == "cpp" || language == "cuda";
+}
+
 bool is_compiled(const FileFacts& file) {
   return file.language == "cpp" || file.language == "cuda";
 }
@@ -97,6 +102,13 @@ SourceIndex SourceIndex::build(const std::vector<SourceInput>& inputs, const Rul
   SourceIndex index;
   index.rules_ = &rules;
   index.files_.resize(inputs.size());
+  // A file of C++ that somebody works on: libclang is opened while structure is read. In a whole
+  // project that takes no time to speak of, and often nothing is asked of it.
+  std::optional<ClangWorkers> workers;
+  constexpr size_t kFew = 16;
+  if (inputs.size() <= kFew && !options.typed.known &&
+      std::ranges::any_of(inputs, is_compiled_file))
+    workers = start_clang(options.clang);
   const unsigned threads = std::clamp<unsigned>(
       options.threads != 0 ? options.threads : std::thread::hardware_concurrency(), 1,
       static_cast<unsigned>(std::max<size_t>(1, inputs.size() / 4)));
@@ -112,7 +124,7 @@ SourceIndex SourceIndex::build(const std::vector<SourceInput>& inputs, const Rul
   work();
   pool.clear();
   index.link(options);
-  if (options.clang.on || options.typed.known) index.add_types(inputs, options);
+  if (options.clang.on || options.typed.known) index.add_types(inputs, options, std::move(workers));
   return index;
 }
 

@@ -59,7 +59,8 @@ class SourceIndex {
 
  private:
   void link(const IndexOptions& options);
-  void add_types(const std::vector<SourceInput>& inputs, const IndexOptions& options);
+  void add_types(const std::vector<SourceInput>& inputs, const IndexOptions& options,
+                 std::optional<ClangWorkers> workers);
   void read_again(size_t file, const std::string& path, std::string_view text,
                   const ClangTypes& types, const IndexOptions& options);
   bool needs_types(size_t file) const;

@@ -37,7 +37,8 @@ bool SourceIndex::needs_types(size_t file) const {
   });
 }
 
-void SourceIndex::add_types(const std::vector<SourceInput>& inputs, const IndexOptions& options) {
+void SourceIndex::add_types(const std::vector<SourceInput>& inputs, const IndexOptions& options,
+                            std::optional<ClangWorkers> workers) {
   std::vector<std::string> macros;
   for (const auto& file : files_)
     macros.insert(macros.end(), file->hiding_macros.begin(), file->hiding_macros.end());
@@ -67,7 +68,7 @@ void SourceIndex::add_types(const std::vector<SourceInput>& inputs, const IndexO
   } else {
     ClangOptions clang = options.clang;
     clang.cache_folder = options.cache_folder;
-    const ClangLayer layer = read_clang_types(texts, clang);
+    const ClangLayer layer = read_clang_types(texts, clang, std::move(workers));
     if (!layer.note.empty()) notes_.push_back(layer.note);
     for (size_t i = 0; i < wanted.size(); ++i) {
       if (layer.types[i])

@@ -11,3 +11,13 @@ void train(torch::nn::Sequential model, torch::optim::Adam& optimizer, torch::De
     running += loss.item<float>();  // expect: item-in-step
   }
 }
+
+template <typename Loader>
+void train_on(torch::nn::Sequential model, Loader& loader, torch::optim::Adam& optimizer) {
+  for (auto& batch : loader) {
+    auto loss = torch::nll_loss(model->forward(batch.data), batch.target);
+    loss.backward();
+    optimizer.step();
+    log(loss.template item<float>());  // expect: item-in-step
+  }
+}
