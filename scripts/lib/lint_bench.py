@@ -98,8 +98,9 @@ def real_headers(tool, include, program):
             warm.append(run(command, folder))
     middle = [[statistics.median(column) for column in zip(*rows)] for rows in (full, cold, warm)]
     print(f"real headers: clang parses in {middle[0][0]:.2f} s; lint, cold: {middle[1][0]:.2f} s, "
-          f"{middle[1][0] / middle[0][0]:.2f} of that (goal: 0.55), {middle[1][2]:.0f} MB (goal: 900); "
-          f"from the compiled headers {middle[2][0]:.2f} s (goal: 0.3), {middle[2][2]:.0f} MB")
+          f"{middle[1][0] / middle[0][0]:.2f} of that (goal: 0.55; {middle[1][1] / middle[0][1]:.2f} by "
+          f"processor time), {middle[1][2]:.0f} MB (goal: 900); from the compiled headers "
+          f"{middle[2][0]:.2f} s (goal: 0.3; {middle[2][1]:.2f} s of processor time), {middle[2][2]:.0f} MB")
     (folder / "compile_commands.json").unlink()
     agreement(tool, include)
 

@@ -204,7 +204,7 @@ const Set kJaxStatic = {
     "axis_index_size", "isscalar"};
 
 bool is_loader_class(std::string_view name) {
-  return name == "DataLoader" || name == "StatefulDataLoader" || name.ends_with("DataLoader");
+  return name.ends_with("DataLoader") || name == "make_data_loader";
 }
 
 Value of_torch(std::string_view path, std::string_view name, const CallShape& call) {
@@ -229,6 +229,7 @@ Value of_torch(std::string_view path, std::string_view name, const CallShape& ca
     return number ? proven(Kind::number) : likely(Kind::other);
   }
   if (path.starts_with("torch.utils.") || path.starts_with("torch.autograd.") ||
+      path.starts_with("torch.data.") ||  // of LibTorch
       path.starts_with("torch.profiler.") || path.starts_with("torch.hub.") ||
       path.starts_with("torch.multiprocessing.") || path.starts_with("torch.onnx.")) {
     if (name == "grad") return likely(Kind::tensor_list);

@@ -1,9 +1,12 @@
 #include "source/clang_reader.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <filesystem>
 #include <map>
 #include <unordered_map>
@@ -33,8 +36,33 @@ ParsedFile parse(const clang::Api& api, const std::string& path, const std::stri
   return {api, done == clang::kSuccess ? unit : nullptr};
 }
 
-/// Compiles the prefix into `request.precompiled`, unless that is there and still good.
+/// Of the processes that want one prefix, one at a time is past this; gone with its holder.
+class PrefixLock {
+ public:
+  explicit PrefixLock(std::string path)
+      : path_(std::move(path)), file_(open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600)) {
+    while (file_ >= 0 && flock(file_, LOCK_EX) != 0 && errno == EINTR) {
+    }
+  }
+  PrefixLock(const PrefixLock&) = delete;
+  PrefixLock& operator=(const PrefixLock&) = delete;
+  ~PrefixLock() {
+    if (file_ < 0) return;
+    (void)unlink(
+        path_.c_str());  // whoever has it open, or makes it anew, looks for the prefix first
+    (void)close(file_);
+  }
+
+ private:
+  const std::string path_;
+  const int file_;
+};
+
+/// Compiles the prefix into `request.precompiled`, unless that is there by then.
 bool precompile(const clang::Api& api, const ClangRequest& request) {
+  std::error_code ec;
+  const PrefixLock lock(request.precompiled + ".lock");
+  if (std::filesystem::exists(request.precompiled, ec)) return true;
   const std::string path = request.precompiled + ".h";
   const unsigned flags = clang::kIncomplete | clang::kForSerialization |
                          clang::kSkipFunctionBodies | clang::kKeepGoing;
@@ -43,7 +71,6 @@ bool precompile(const clang::Api& api, const ClangRequest& request) {
   const ParsedFile unit = parse(api, path, text, request.arguments, flags);
   if (!unit) return false;
   const std::string made = request.precompiled + "." + std::to_string(getpid());
-  std::error_code ec;
   if (api.saveTranslationUnit(unit.get(), made.c_str(), 0) == 0)
     std::filesystem::rename(made, request.precompiled, ec);
   else
@@ -324,7 +351,10 @@ Result<ClangTypes> read_types(const clang::Api& api, const ClangRequest& request
     const std::vector<std::string> compiled = {"-include-pch", request.precompiled, "-Xclang",
                                                "-fno-validate-pch"};
     std::error_code ec;
-    if (std::filesystem::exists(request.precompiled, ec) && read(compiled)) return types();
+    if (std::filesystem::exists(request.precompiled, ec)) {
+      if (read(compiled)) return types();
+      std::filesystem::remove(request.precompiled, ec);
+    }
     if (precompile(api, request) && read(compiled)) return types();
   }
   std::vector<std::string> included;

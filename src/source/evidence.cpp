@@ -50,9 +50,18 @@ class Collector {
         reference(id);
       }
     }
+    if (!timed_.empty()) leave_out_benchmarks();
   }
 
  private:
+  /// A program that times kernels and updates nothing trains nothing, whatever its kernels are
+  /// called: matmul_backward() in a loop is no step, and a wait for the timer's events no stall.
+  void leave_out_benchmarks() {
+    if (std::ranges::any_of(facts_.loops, &LoopFacts::optimizer_step)) return;
+    for (LoopFacts& loop : facts_.loops) loop.backward = false;
+    for (const uint32_t loop : timed_) facts_.loops[loop].seldom = true;
+  }
+
   Evidence evidence(NodeId call, NodeId callee) const {
     const std::string_view name = ast_[callee].text;
     if (ast_[callee].kind == K::attribute) {
@@ -103,6 +112,9 @@ class Collector {
     }
 
     if (ast_.grammar == Grammar::cuda) bound(id, callee);
+    if (loop != kNone &&
+        (ast_[callee].text == "cudaEventElapsedTime" || ast_[callee].text == "hipEventElapsedTime"))
+      timed_.push_back(loop);
 
     CallFacts out;
     out.function = function;
@@ -258,6 +270,7 @@ class Collector {
   const Guards& guards_;
   FileFacts& facts_;
   std::unordered_set<std::string_view> known_;
+  std::vector<uint32_t> timed_;  ///< loops that time what the device does
 };
 
 }  // namespace

@@ -34,6 +34,16 @@ uint32_t Guards::around(NodeId node) const {
   return around_[node] = guards;
 }
 
+/// TEST_CASE("...") { ... }: by structure a call, and a block behind it.
+bool Guards::is_body_of_test(NodeId block) const {
+  if (ast_.grammar != Grammar::cuda || ast_[block].kind != K::block) return false;
+  const NodeId parent = ast_[block].parent;
+  NodeId before = block - 1;  // the last part of what stands before it
+  while (before != parent && ast_[before].parent != parent) before = ast_[before].parent;
+  return before != parent && ast_[before].kind == K::call &&
+         is_test_macro(callee_name(ast_, before));
+}
+
 /// What the node around `below` adds to the guards.
 uint32_t Guards::by_parent(NodeId at, NodeId below) const {
   const Node& self = ast_[at];
@@ -69,8 +79,10 @@ uint32_t Guards::by_parent(NodeId at, NodeId below) const {
                                        std::string_view::npos
                  ? +kGuardCached
                  : 0u;
-    case K::block:
     case K::module:
+      if (is_body_of_test(below)) return kGuardTest;
+      return left_early(below);
+    case K::block:
       return left_early(below);
     case K::other:
       return ast_.grammar == Grammar::cuda ? of_macro(at, role == Role::alternative) : 0u;

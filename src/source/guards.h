@@ -16,6 +16,7 @@ class Guards {
   uint32_t of_condition(NodeId condition, bool negated = false, unsigned depth = 0) const;
 
  private:
+  bool is_body_of_test(NodeId block) const;
   uint32_t by_parent(NodeId at, NodeId below) const;
   uint32_t of_term(NodeId id, bool negated, unsigned depth) const;
   uint32_t of_compare(NodeId id, bool negated) const;

@@ -180,7 +180,7 @@ class Builder {
                  out.class_name.ends_with("Loss");
     out.flags |= role_flags(ast_.grammar == Grammar::cuda ? snake_case(out.name) : out.name,
                             of_module, !out.class_name.empty());
-    if (is_timing_class(out.class_name)) out.flags |= kTestFunction;
+    if (is_timing_class(out.class_name) || is_test_macro(out.name)) out.flags |= kTestFunction;
     if (contains_any(out.class_name, {"validator", "evaluator"}) && (out.flags & kForward) == 0)
       out.flags = (out.flags | kEvalFunction) & ~static_cast<uint32_t>(kWeakRole);
     if (contains_any(out.class_name, {"stoppingcriteria", "logitsprocessor"}))

@@ -456,13 +456,21 @@ bool is_trial_path(std::string_view path) {
          contains_any(text, {"debug", "test", "ci/", "bench", "profil"});
 }
 
+bool is_test_macro(std::string_view name) {
+  return is_one_of(name, {"TEST", "TEST_F", "TEST_P", "TYPED_TEST", "TEST_CASE", "SCENARIO",
+                          "DOCTEST_TEST_CASE", "TEST_CASE_FIXTURE", "TEST_CASE_TEMPLATE",
+                          "BOOST_AUTO_TEST_CASE", "BENCHMARK", "BENCHMARK_F"});
+}
+
 bool is_test_path(std::string_view path) {
   for (size_t at = 0; at <= path.size();) {
     size_t end = std::min(path.find('/', at), path.size());
     std::string_view part = path.substr(at, end - at);
     bool last = end == path.size();
-    if (last && has_word(part.substr(0, part.rfind('.')), {"test", "tests", "unittest"}))
-      return true;
+    std::string_view stem = part.substr(0, part.rfind('.'));
+    while (!stem.empty() && std::isdigit(static_cast<unsigned char>(stem.back())) != 0)
+      stem.remove_suffix(1);  // test1.cpp
+    if (last && has_word(stem, {"test", "tests", "unittest"})) return true;
     if (!last && is_one_of(part, {"test", "tests", "testing", "unittests", "unit_tests",
                                   "benchmark", "benchmarks", "docs"})) {
       return true;

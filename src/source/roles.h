@@ -98,5 +98,7 @@ bool is_trial_path(std::string_view path);
 
 /// Whether the file belongs to tests or benchmarks, by its path.
 bool is_test_path(std::string_view path);
+/// TEST_CASE of doctest and Catch2, TEST_F of GoogleTest and their kin.
+bool is_test_macro(std::string_view name);
 
 }  // namespace stallscope

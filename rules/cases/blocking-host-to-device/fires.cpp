@@ -19,3 +19,18 @@ void train_raw(float* x_d, const float* x, size_t n, int steps) {
   }
 }
 int main() { train_raw(nullptr, nullptr, 1, 10); }
+
+void train_on_files(torch::nn::Sequential model, torch::optim::Adam& optimizer,
+                    torch::Device device) {
+  auto files = torch::data::datasets::MNIST("data").map(torch::data::transforms::Stack<>());
+  auto train_loader = torch::data::make_data_loader<torch::data::samplers::RandomSampler>(
+      std::move(files), torch::data::DataLoaderOptions().batch_size(64));
+  for (auto& batch : *train_loader) {
+    auto data = batch.data.to(device);  // expect: blocking-host-to-device
+    auto target = batch.target;
+    target = target.to(torch::kLong).to(device);  // expect: blocking-host-to-device
+    auto loss = torch::nll_loss(model->forward(data), target);
+    loss.backward();
+    optimizer.step();
+  }
+}
