@@ -79,11 +79,9 @@ uint32_t Guards::by_parent(NodeId at, NodeId below) const {
                                        std::string_view::npos
                  ? +kGuardCached
                  : 0u;
-    case K::module:
-      if (is_body_of_test(below)) return kGuardTest;
-      return left_early(below);
     case K::block:
-      return left_early(below);
+    case K::module:
+      return is_body_of_test(below) ? +kGuardTest : left_early(below);
     case K::other:
       return ast_.grammar == Grammar::cuda ? of_macro(at, role == Role::alternative) : 0u;
     default:

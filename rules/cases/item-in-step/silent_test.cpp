@@ -25,3 +25,13 @@ TEST(Training, LowersTheLoss) {
     EXPECT_LT(loss.item<float>(), 1);
   }
 }
+
+namespace trainer {
+TEST_CASE("the loss of each sample is low") {
+  for (int step = 0; step < 5; ++step) {
+    auto loss = model->forward(x);
+    loss.backward();
+    CHECK(loss.item<float>() < 1);
+  }
+}
+}  // namespace trainer
