@@ -161,7 +161,7 @@ def test_collectives_of_gloo_ranks(tool, tmp_path):
 
 
 DDP = """
-import json, os, time, torch, torch.distributed as dist
+import torch, torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 torch.manual_seed(0)
 torch.set_num_threads(1)
@@ -169,16 +169,12 @@ dist.init_process_group("gloo")
 layers = [torch.nn.Linear(100, 100) for _ in range(BUCKETS)]
 model = DistributedDataParallel(torch.nn.Sequential(*layers), bucket_cap_mb=0.03)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-ends = set()
 for _ in range(12):
     optimizer.zero_grad()
     loss = model(torch.ones(4, 100)).square().mean()
     loss.backward()  # mark: backward
-    ends.add(model._get_ddp_logging_data().get("backward_comm_time_end", 0))
     optimizer.step()
     dist.all_reduce(loss.detach())
-with open("told%d.json" % dist.get_rank(), "w") as file:
-    json.dump({"offset": time.time_ns() - time.monotonic_ns(), "ends": sorted(ends - {0})}, file)
 dist.destroy_process_group()
 """
 
@@ -206,12 +202,6 @@ def test_collectives_that_the_reducer_starts_without_python(tool, tmp_path, laye
         assert all(event["durationNs"] > 0 and "reason" not in event for event in buckets)
         buckets.sort(key=lambda event: event["startNs"])
         assert sum(event["async"] == 0 for event in buckets) == 12 and buckets[-1]["async"] == 0
-        # DistributedDataParallel's own log of some passes tells when it had waited for communication.
-        told, slack = json.loads((tmp_path / f"told{rank}.json").read_text()), 2_000_000
-        assert told["ends"]
-        for end in (end - told["offset"] for end in told["ends"]):
-            assert all(event["startNs"] + event["durationNs"] <= end + slack
-                       for event in buckets if event["startNs"] <= end - slack)
         assert all(any(f["file"].endswith("program.py") and f["line"] == line for f in event["stack"])
                    for event in buckets)
         assert sum(event["detail"] == "all-reduce" and event.get("bytes") == 4 for event in mine) == 12

@@ -47,6 +47,8 @@ def train(way):
             y = Scale.apply(y)
         if way == "hook":
             y.register_hook(hook)
+        if way in ("plain", "child"):
+            planted(3)
         loss = y.square().mean()
         if way == "thread":
             thread = threading.Thread(target=loss.backward)
@@ -54,8 +56,6 @@ def train(way):
             thread.join()
         else:
             loss.backward()
-        if way in ("plain", "child"):
-            planted(3)
         optimizer.step()
 
 if __name__ == "__main__":
@@ -78,15 +78,21 @@ def test_the_planted_line_is_named(tool, tmp_path, way):
     program.write_text(PROGRAM)
     done = tool("run", "-q", "-o", out, "--", python_with("torch"), program, way, cwd=tmp_path)
     assert done.stdout == "done\n"
-    report = tool.report(out)
+    check(tool.report(out), way)
+
+
+def check(report, way):
     found = [f for f in report["findings"] if f["status"] == "measured" and f["locations"]]
-    places = [(f["ruleId"], f["locations"][0]["function"], f["locations"][0]["line"]) for f in found]
     if way == "thread":
         # The step waits in join; what for is the other thread's line.
-        wait, = [f for f in found if f["ruleId"] == "blocking-call-in-step"]
-        assert wait["locations"][0]["line"] == LINES.index("            thread.join()") + 1
-        assert any(f"planted on another thread (program.py:{line})" in (wait["cause"] or "") for line in LOOP), wait
+        for wait in (f for f in found if f["ruleId"] == "blocking-call-in-step"):
+            assert wait["locations"][0]["line"] == LINES.index("            thread.join()") + 1
+            assert any(f"planted on another thread (program.py:{line})" in (wait["cause"] or "") for line in LOOP), wait
         return
-    hot = [f for f in found if f["locations"][0]["line"] in LOOP]
-    assert hot and hot[0]["locations"][0]["function"] == "planted", places
-    assert hot[0]["locations"][0]["file"].endswith("program.py") and hot[0]["ruleId"] == "python-in-step"
+    for finding in (f for f in found if f["ruleId"] == "python-in-step"):
+        place = finding["locations"][0]
+        assert place["function"] == "planted" and place["line"] in LOOP and place["file"].endswith("program.py"), place
+    for rows in ("hotFunctions", "hotLines"):
+        hottest = max((row for rank in report["ranks"] for row in rank[rows] or ()), key=lambda row: row["ownNs"])
+        assert hottest["function"] == "planted", hottest
+    assert hottest["line"] in LOOP, hottest
