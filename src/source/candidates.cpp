@@ -115,7 +115,7 @@ class Collector {
   }
 
   void consider(const CompiledClause& clause, NodeId id, Bindings bindings, const Value* given) {
-    if (!lacks(clause, id)) return;
+    if (!lacks(clause, id) || is_device_code(id)) return;
     Value subject = given ? *given : subject_of(id);
     if (clause.on && !fits(subject, *clause.on, clause.certainty)) return;
     if (clause.on && !file_.inference.has_tensors() && is_about_tensors(*clause.on)) return;
@@ -135,6 +135,23 @@ class Collector {
     const uint32_t guards = file_.guards.around(id) | place_guards(id);
     if ((guards & clause.unless) != 0) return;
     add(clause, id, bindings, subject, guards);
+  }
+
+  /// Whether `id` stands in a kernel or in what only kernels call: no host waits there.
+  bool is_device_code(NodeId id) const {
+    if (ast_.grammar != Grammar::cuda || !has_device_code_) return false;
+    for (NodeId at = ast_[id].parent; at != kNoNode; at = ast_[at].parent) {
+      if (ast_[at].kind != K::function) continue;
+      const NodeId body = ast_.child(at, Role::body);
+      if (body == kNoNode) continue;
+      const uint32_t first = ast_[at].first_byte;
+      const std::string_view head = ast_.source.substr(first, ast_[body].first_byte - first);
+      if (head.find("__host__") == std::string_view::npos &&
+          (head.find("__global__") != std::string_view::npos ||
+           head.find("__device__") != std::string_view::npos))
+        return true;
+    }
+    return false;
   }
 
   /// What the call is about: a method's receiver, else a function's first argument.
@@ -273,7 +290,9 @@ class Collector {
     uint32_t guards = 0;
     const FunctionFacts& function = facts_.functions[file_.outline.function_of[id]];
     if ((function.flags & kCachedFunction) != 0) guards |= kGuardCached;
-    if (function.name.ends_with("_cpu")) guards |= kGuardCpuBranch;
+    if (function.name.ends_with("_cpu") || function.name.ends_with("Cpu") ||
+        function.name.ends_with("CPU"))
+      guards |= kGuardCpuBranch;
     if (is_environment_value(id) ||
         contains_any(function.class_name, {"envrunner", "vectorenv", "vecenv"}))
       guards |= kGuardEnvironment;
@@ -370,6 +389,8 @@ class Collector {
   const uint32_t language_;
   FileFacts& facts_;
   const ClauseTests tests_;
+  const bool has_device_code_ = ast_.source.find("__device__") != std::string_view::npos ||
+                                ast_.source.find("__global__") != std::string_view::npos;
   enum class Answer : uint8_t { open, no, yes };
   std::vector<Answer> applies_;  ///< per clause
 };

@@ -162,7 +162,8 @@ class Builder {
         (out.name.starts_with('~') || out.name == last_component(out.class_name)))
       out.flags |= kInitFunction;
     out.qualified = out.class_name.empty() ? out.name : out.class_name + "." + out.name;
-    if (parent != 0) {
+    // C++ has no functions inside functions: there a brace was lost in what could not be read.
+    if (parent != 0 && ast_.grammar == Grammar::python) {
       out.parent = parent;
       out.qualified = facts_.functions[parent].qualified + "." + out.name;
       out.flags |= kNested;

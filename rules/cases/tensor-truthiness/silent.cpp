@@ -15,3 +15,13 @@ torch::Tensor forward_typed(const torch::Tensor& g1) {
   if (g1.device() == torch::kCPU) return g1;
   return type_flag ? g1 * 2 : g1;
 }
+
+__global__ void rasterize_backward(float* grad, int end) {
+  if (warp.any(end > 3)) grad[0] = 0.0f;
+  if (total_score - total_score != 0) grad[1] = 0.0f;
+}
+
+void mutualInformationBackwardCpu(const torch::Tensor& grad) {
+  auto total = grad.sum();
+  if (total.item<float>() != 0) return;
+}
