@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -141,12 +142,17 @@ void prepare_heap() {
 void make_room() {
   constexpr uintptr_t kHugePage = 2 << 20;
   (void)mallopt(M_TOP_PAD, kRoom);
-  void* volatile block = std::malloc(kLargestBlock / 2);  // the heap grows now
+  // What is left of the heap is used up first.
+  const void* const before = sbrk(0);
+  std::array<void* volatile, 64> blocks{};  // volatile: none is optimised away
+  for (void* volatile& block : blocks) {
+    block = std::malloc(kLargestBlock / 2);
+    if (!block || sbrk(0) != before) break;
+  }
+  const auto start = (reinterpret_cast<uintptr_t>(before) / kHugePage + 1) * kHugePage;
   const auto end = reinterpret_cast<uintptr_t>(sbrk(0)) / kHugePage * kHugePage;
-  const auto start = (reinterpret_cast<uintptr_t>(block) / kHugePage + 1) * kHugePage;
-  if (block && start < end)
-    (void)madvise(reinterpret_cast<void*>(start), end - start, MADV_HUGEPAGE);
-  std::free(block);
+  if (start < end) (void)madvise(reinterpret_cast<void*>(start), end - start, MADV_HUGEPAGE);
+  for (void* volatile& block : blocks) std::free(block);
   (void)mallopt(M_TOP_PAD, kStep);
 }
 
