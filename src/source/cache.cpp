@@ -9,7 +9,7 @@ namespace stallscope {
 namespace {
 
 /// Changes whenever analysis or this layout does.
-constexpr std::string_view kFormat = "facts-3";
+constexpr std::string_view kFormat = "facts-4";
 
 struct Layout {
   template <typename Io, typename T>
@@ -22,14 +22,14 @@ struct Layout {
     } else if constexpr (std::is_same_v<Plain, FunctionFacts>) {
       io(v.name), io(v.qualified), io(v.class_name), io(v.parent), io(v.first_line),
           io(v.last_line), io(v.flags);
-      io(v.returns), io(v.parameters);
+      io(v.returns), io(v.parameters), io(v.required), io(v.accepted);
     } else if constexpr (std::is_same_v<Plain, LoopFacts>) {
       io(v.function), io(v.parent), io(v.first_line), io(v.last_line), io(v.optimizer_step),
           io(v.backward);
       io(v.over_parameters), io(v.over_optimizers), io(v.over_batches), io(v.comprehension),
           io(v.runs_model), io(v.seldom);
     } else if constexpr (std::is_same_v<Plain, CallFacts>) {
-      io(v.name), io(v.form), io(v.function), io(v.loop), io(v.line), io(v.guards), io(v.receiver),
+      io(v.name), io(v.form), io(v.function), io(v.loop), io(v.line), io(v.guards), io(v.given), io(v.receiver),
           io(v.arguments);
       io(v.first_byte), io(v.last_byte), io(v.column), io(v.line_text);
     } else if constexpr (std::is_same_v<Plain, ClassFacts>) {
@@ -45,7 +45,7 @@ struct Layout {
           io(v.has_suppressions);
       io(v.lines_of_cells), io(v.functions), io(v.loops), io(v.calls), io(v.classes),
           io(v.dependencies);
-      io(v.aliases), io(v.imports), io(v.bound), io(v.hiding_macros), io(v.candidates);
+      io(v.aliases), io(v.imports), io(v.mentions), io(v.bound), io(v.hiding_macros), io(v.candidates);
     } else {
       io(v.first), io(v.second);
     }

@@ -58,13 +58,20 @@ void CallGraph::add_edges() {
       const FunctionId from = id_of(f, call.function);
       std::string_view receiver =
           call.receiver == 0 ? std::string_view() : file.dependencies[call.receiver - 1].name;
-      for (FunctionId to : resolve(f, call.name, call.form, from, receiver)) {
+      for (FunctionId to : resolve(f, call.name, call.form, from, receiver, call.given)) {
         if (to == from) continue;
         callers_[to].push_back(static_cast<uint32_t>(edges_.size()));
         edges_.push_back({from, to, &call});
       }
     }
   }
+}
+
+/// Whether `given` arguments are as many as a function takes: dist.sample() is not
+/// Sampler.sample(batch, device).
+bool CallGraph::takes(FunctionId id, uint8_t given) const {
+  const FunctionFacts& f = function(id);
+  return given == kAnyArguments || (given >= f.required && given <= f.accepted);
 }
 
 /// `module` as written in an import, perhaps relative, perhaps from a root we do not know.
@@ -124,7 +131,8 @@ std::vector<FunctionId> CallGraph::methods(std::string_view class_name,
 }
 
 std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, CallForm form,
-                                           FunctionId in, std::string_view receiver_class) const {
+                                           FunctionId in, std::string_view receiver_class,
+                                           uint8_t given) const {
   std::vector<FunctionId> out;
   if (name.starts_with("self.")) {
     name.remove_prefix(5);
@@ -149,7 +157,8 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
                                       : std::string_view();
   if (form == CallForm::method || (form == CallForm::reference && module.empty())) {
     for (FunctionId id : found->second) {
-      if (form == CallForm::method && function(id).class_name.empty()) continue;
+      if (form == CallForm::method && (function(id).class_name.empty() || !takes(id, given)))
+        continue;
       if (form == CallForm::reference && where_[id].first != file) continue;
       out.push_back(id);
     }
@@ -194,6 +203,12 @@ std::vector<FunctionId> CallGraph::starred(size_t file,
     }
   }
   return out;
+}
+
+std::span<const ClassFacts* const> CallGraph::classes_named(std::string_view name) const {
+  auto found = classes_.find(name);
+  if (found == classes_.end()) return {};
+  return found->second;
 }
 
 std::vector<FunctionId> CallGraph::named(std::string_view name) const {

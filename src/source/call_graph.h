@@ -33,15 +33,20 @@ class CallGraph {
   /// Edges into `id`, as indices into edges().
   const std::vector<uint32_t>& callers(FunctionId id) const { return callers_[id]; }
 
+  std::span<const std::unique_ptr<FileFacts>> files() const { return files_; }
+  /// All classes of that name.
+  std::span<const ClassFacts* const> classes_named(std::string_view name) const;
   /// All functions of that name.
   std::vector<FunctionId> named(std::string_view name) const;
 
   /// What a name means in a file: a function, or a method "self.x" of the class of `in`.
   std::vector<FunctionId> resolve(size_t file, std::string_view name, CallForm form, FunctionId in,
-                                  std::string_view receiver_class) const;
+                                  std::string_view receiver_class,
+                                  uint8_t given = kAnyArguments) const;
 
  private:
   std::vector<FunctionId> methods(std::string_view class_name, std::string_view name) const;
+  bool takes(FunctionId id, uint8_t given) const;
   bool module_matches(size_t file, std::string_view module, size_t from_file) const;
   std::vector<FunctionId> starred(size_t file, const std::vector<FunctionId>& candidates) const;
   void add_edges();

@@ -184,11 +184,23 @@ class Collector {
     if (value.kind == Kind::unknown && (method == "to" || method == "cuda") && hands_on(id) &&
         !is_model_name(last_component(ast_.slice(object))))
       return likely(Kind::batch, kLoaded);
-    if (value.kind == Kind::unknown && (method == "to" || method == "cuda") &&
+    if (value.kind == Kind::unknown && names_device(id) && (method == "to" || method == "cuda") &&
         ((is_batch_name(root) && (!forward || contains_any(root, {"batch", "data"}))) ||
          is_of_step_loop(id, root)))
       return likely(Kind::batch, kLoaded);
     return value;
+  }
+
+  /// Whether x.to(...) says where to, rather than what to be like: x.to(other) mostly converts.
+  bool names_device(NodeId call) const {
+    if (callee_name(ast_, call) == "cuda") return true;
+    for (NodeId c : children(ast_, call)) {
+      if (ast_[c].role == Role::argument &&
+          (ast_[c].kind == K::number || ast_[c].kind == K::string || ast_[c].kind == K::call ||
+           contains_any(ast_.slice(c), {"device", "cuda", "gpu", "rank", "dev"})))
+        return true;
+    }
+    return false;
   }
 
   /// Whether a call stands in a function that moves data: to_device(tree).
@@ -282,7 +294,8 @@ class Collector {
   /// Whether a call is of a library that works on the host alone.
   bool is_host_library(NodeId call) const {
     const Dotted& path = file_.names.resolve(ast_.child(call, Role::callee));
-    return path.imported && path.path.starts_with("scipy.stats");
+    return (path.imported && path.path.starts_with("scipy.stats")) ||
+           contains_any(path.path, {"self.scipy"});
   }
 
   /// Guards that do not come from conditions: where a value is kept.

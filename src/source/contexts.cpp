@@ -160,7 +160,8 @@ std::vector<uint8_t> Contexts::bound_functions() const {
         if (graph_.file(to).language == "python" ||
             (f.flags & (kInitFunction | kEvalFunction | kCheckpointFunction | kTestFunction)) != 0)
           continue;
-        out[to] = 1;
+        // Of shapes alone.
+        out[to] = !f.name.ends_with("_meta");
       }
     }
   }
@@ -206,23 +207,27 @@ bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
   // Nor does what a test does in a step.
   if (is_test_path(graph_.file(edge.from).path) && !is_test_path(graph_.file(edge.to).path))
     return false;
+  // `if not self.training: self.metrics(x)`: for each batch of an evaluation.
+  const bool evaluates = (call.guards & kGuardEvaluation) != 0;
   const bool named = (to.flags & (kEvalFunction | kCheckpointFunction | kInitFunction)) != 0 &&
                      whole_step_[edge.to] == 0;
   const bool firm = named && (to.flags & kWeakRole) == 0;
   switch (bit) {
     case kInStep:
-      return in_step && !rare && !firm;
+      return in_step && !rare && !firm && !evaluates;
     case kNearStep:
       return (in_step || ((from & kNearStep) != 0 &&
                           (graph_.function(edge.from).flags & kEvalFunction) == 0)) &&
-             !rare;
+             !rare && !evaluates;
     case kAtInterval:
       return (in_step && rare && !named) || ((from & kAtInterval) != 0 && !in_step_loop && !named);
     case kInForward:
-      return (from & kInForward) != 0 && !rare && !firm;
+      return (from & kInForward) != 0 && !rare && !firm && !evaluates;
     case kInJit:
       return (from & kInJit) != 0 || (call.guards & kGuardJit) != 0;
     case kInEval:
+      if (evaluates && (in_step || (from & kInForward) != 0)) return true;
+      [[fallthrough]];
     case kInInference:
     case kInCheckpoint:
     case kInInit:
@@ -232,7 +237,7 @@ bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
       return (from & bit) != 0 && !in_step_loop && (!named || (bits_[edge.to] & bit) != 0);
     case kEvalLoop: {
       if (call.form == CallForm::reference) return false;
-      return (from & kEvalLoop) != 0 ||
+      return (from & kEvalLoop) != 0 || (evaluates && (in_step || (from & kInForward) != 0)) ||
              ((from & kInEval) != 0 && is_batch_loop(edge.from, call.loop));
     }
     case kOutside:

@@ -162,6 +162,7 @@ class Collector {
       out.line_text = line_text(ast_.source, out.first_byte);
     }
     arguments(id, out);
+    if (out.form == CallForm::method) out.given = count_arguments(id);
     facts_.calls.push_back(std::move(out));
   }
 
@@ -199,6 +200,15 @@ class Collector {
       // size(), dim(): what says nothing of a class.
       if (own && ast_[callee].text.size() > 5) facts_.bound.emplace_back(ast_[callee].text);
     }
+  }
+
+  uint8_t count_arguments(NodeId id) const {
+    unsigned count = 0;
+    for (NodeId c : children(ast_, id)) {
+      if (ast_[c].role != Role::argument) continue;
+      if (ast_[c].kind == K::star || ++count >= kAnyArguments) return kAnyArguments;
+    }
+    return static_cast<uint8_t>(count);
   }
 
   void arguments(NodeId id, CallFacts& out) {

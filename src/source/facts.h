@@ -22,6 +22,8 @@ struct Dependency {
   uint32_t parameter = 0;
 };
 
+inline constexpr uint8_t kAnyArguments = 255;  ///< how many is not known, or unlimited
+
 enum FunctionFlag : uint32_t {
   kForward = 1u << 0,         ///< forward or __call__ of a module
   kJitCompiled = 1u << 1,     ///< decorated with jit or compile
@@ -39,6 +41,7 @@ enum FunctionFlag : uint32_t {
   kReferenced = 1u << 13,         ///< handed on as a value somewhere
   kFollowsDevice = 1u << 16,      ///< works on the device of what it is given
   kInferenceFunction = 1u << 15,  ///< generates, predicts, shows: its caller wants host values
+  kDecorated = 1u << 17,          ///< by what may hand it on: @register
   kWeakRole = 1u << 14,           ///< its name says init or eval, but steps call such functions too
 };
 
@@ -51,6 +54,8 @@ struct FunctionFacts {
   uint32_t flags = 0;
   Value returns;
   std::vector<std::string> parameters;
+  uint8_t required = 0;              ///< arguments a call must give, beside self
+  uint8_t accepted = kAnyArguments;  ///< and may give
 };
 
 struct LoopFacts {
@@ -78,7 +83,8 @@ struct CallFacts {
   uint32_t first_byte = 0, last_byte = 0, column = 0;  ///< of calls to what waits, by its name
   std::string line_text;                               ///< likewise
   uint32_t guards = 0;
-  uint32_t receiver = 0;  ///< dependency that says whose method it is; 0 = unknown
+  uint8_t given = kAnyArguments;  ///< arguments of a method's call
+  uint32_t receiver = 0;          ///< dependency that says whose method it is; 0 = unknown
   std::vector<std::pair<std::string, Value>>
       arguments;  ///< those of a known kind, by name or position
 };
@@ -122,7 +128,8 @@ struct FileFacts {
   std::vector<Dependency> dependencies;
   std::vector<std::pair<std::string, std::string>> aliases;  ///< step = jit(train_step)
   std::vector<std::pair<std::string, std::string>> imports;  ///< bound name -> path
-  std::vector<std::string> bound;  ///< C++ functions that this file hands to Python
+  std::vector<uint32_t> mentions;          ///< hashes of the names used here, sorted; of Python
+  std::vector<std::string> bound;          ///< C++ functions that this file hands to Python
   std::vector<std::string> hiding_macros;  ///< macros of C++ whose bodies call what rules are about
   std::vector<Candidate> candidates;
   bool typed = false;  ///< C++: libclang's types were used; never so in the cache

@@ -1,4 +1,5 @@
 #include "source/file_facts.h"
+#include "source/mentions.h"
 
 #include <time.h>
 
@@ -9,6 +10,7 @@
 #include "source/candidates.h"
 #include "source/evidence.h"
 #include "source/macro_calls.h"
+#include "source/mentions.h"
 #include "source/roles.h"
 #include "source/settings.h"
 
@@ -83,11 +85,13 @@ FileFacts analyze_file(const std::string& path, std::string_view bytes, const Ru
     facts.has_suppressions = bytes.find("stallscope:") != std::string_view::npos;
     facts.functions.emplace_back().flags = kModuleLevel;
     facts.functions.back().name = facts.functions.back().qualified = "<file>";
+    facts.mentions = mentions_of(bytes);  // _target_: package.Class.method
     collect_settings(without_bom(bytes), rules, facts);
     return facts;
   }
   if (!names_framework(bytes)) {
     facts.skipped = true;
+    if (facts.language == "python") facts.mentions = mentions_of(bytes);
     return facts;
   }
   facts.has_suppressions = bytes.find("stallscope:") != std::string_view::npos;
@@ -113,6 +117,7 @@ FileFacts analyze_file(const std::string& path, std::string_view bytes, const Ru
   // CUDA C++ is C++ as well.
   const uint32_t languages = python ? 1u : facts.language == "cpp" ? 2u : 2u | 4u;
   collect_candidates(view, rules, languages, facts);
+  if (python) facts.mentions = mentions_of(ast);
   for (const auto& [bound, to] : names.imports()) facts.imports.emplace_back(bound, to);
   for (const std::string& from : names.stars()) facts.imports.emplace_back("*", from);
   std::ranges::sort(facts.imports);

@@ -22,6 +22,10 @@ bool is_counter(std::string_view text) {
                        "num_total", "num_seen", "n_seen", "num_print", "printed", "shown"});
 }
 
+bool is_one_word(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::ranges::find(words, text) != words.end();
+}
+
 }  // namespace
 
 uint32_t Guards::around(NodeId node) const {
@@ -57,6 +61,9 @@ uint32_t Guards::by_parent(NodeId at, NodeId below) const {
       const bool negated = role == Role::alternative && ast_[below].kind != K::elif_;
       if (role == Role::alternative && ast_[below].kind == K::elif_) return 0;
       uint32_t found = of_condition(condition, negated);
+      // `x if isinstance(x, Tensor) else torch.tensor(x)`: callers can hand a tensor in.
+      if (self.kind == K::conditional && negated && ast_.slice(condition).ends_with("Tensor)"))
+        found |= kGuardNotGiven;
       if ((found & kGuardInterval) != 0 && accumulates(below)) found &= ~kGuardInterval;
       if (role == Role::consequence && ends_in_error(below)) found |= kGuardErrorPath;
       return found;
@@ -384,9 +391,15 @@ uint32_t Guards::of_words(std::string_view text, bool negated) const {
     guards |= kGuardDebug;
   if (contains_any(text, {"eval_mode", "is_eval", "validating", "is_test", "is_val", "testing"}))
     guards |= kGuardEvaluation;
+  if (is_one_word(last_component(text), {"inference", "is_inference", "predicting", "sampling"}))
+    guards |= kGuardEvaluation;
   if (last_component(text).starts_with("time_")) guards |= kGuardDebug;
+  // What the caller asked to have on the host.
+  if (contains_any(text, {"as_numpy", "to_numpy", "return_numpy", "convert_to_numpy", "to_cpu"}))
+    guards |= kGuardCpuBranch;
   // What is moved to the host to make room is meant to be there.
-  if (contains_any(text, {"use_cpu", "on_cpu", "is_cpu", "offload"})) guards |= kGuardCpuBranch;
+  if (contains_any(text, {"use_cpu", "on_cpu", "is_cpu", "is_mps", "offload"}))
+    guards |= kGuardCpuBranch;
   if (contains_any(text, {"needs_init", "not_initialized", "recompute", "rebuild"}))
     guards |= kGuardCached;
   return guards;

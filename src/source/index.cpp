@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "source/cache.h"
+#include "source/mentions.h"
 #include "source/notebook.h"
 #include "source/roles.h"
 #include "source/settings.h"
@@ -282,7 +283,8 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
       contexts_->step_loop(function, candidate.loop) == candidate.loop)
     return false;
   if ((clause.unless & kGuardJit) != 0 && (bits & kInJit) != 0) return false;
-  if (clause.contexts == 0 || wants(Context::any)) return true;
+  if (clause.contexts == 0 || wants(Context::any))
+    return (bits & (kInStep | kInForward)) != 0 || !is_evaluation_script(files_[file]->path);
   if (wants(Context::loop) && candidate.loop != kNone) {
     if ((bits & kInStep) != 0) {
       out.context_chain = contexts_->chain(function, candidate.loop, step_bit);
@@ -294,6 +296,9 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     // A loop that builds, saves, predicts or runs now and then is none that matters.
     if ((bits & (kInInit | kInCheckpoint | kAtInterval)) != 0 || word == "inference") return false;
     if ((bits & (kInForward | kInEval)) == 0 && is_host_side_path(files_[file]->path)) return false;
+    if (word == "eval" && (bits & (kEvalLoop | kNearStep)) == 0 &&
+        !contexts_->is_batch_loop(function, candidate.loop))
+      return false;
     out.context = "loop";
     if ((bits & kInEval) != 0) out.guards.emplace_back("evaluation-only");
     out.lowered += 1;
@@ -318,6 +323,10 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     if (wants(Context::eval)) return true;
     if (is_beside_path(files_[file]->path) && !hands_on_batches(files_[file]->path, facts.name))
       return false;
+    // evaluation/metrics.py: what nobody is seen to call for each batch comes once.
+    if (is_host_side_path(files_[file]->path) && !contexts_->is_called(function) &&
+        !contexts_->is_batch_loop(function, candidate.loop))
+      return false;
     if (once_in_evaluation(function, candidate, bits)) return false;
     if ((clause.lower & kGuardEvaluation) == 0) return false;
     out.guards.emplace_back("evaluation-only");
@@ -328,6 +337,7 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     if ((clause.unless & kGuardLibrary) != 0) return false;
     // A C++ program is seen as a whole: what its step does not reach does not run in it.
     if (files_[file]->language != "python" && !wants(Context::library)) return false;
+    if (is_never_called(*graph_, function)) return false;
     // synchronize() is for its callers to answer for.
     if (is_wait_name(facts.name) || is_report_name(facts.name)) return false;
     // make_shard_fns() hands out functions for setting up.

@@ -67,7 +67,8 @@ class Builder {
       }
     }
     for (FunctionFacts& f : facts_.functions) {
-      if (is_data_class(f.class_name) && (f.flags & (kForward | kFollowsDevice)) == 0)
+      if ((is_data_class(f.class_name) || extends_dataset(f.class_name)) &&
+          (f.flags & (kForward | kFollowsDevice)) == 0)
         f.flags |= kInitFunction;
     }
     return std::move(out_);
@@ -173,6 +174,7 @@ class Builder {
     NodeId parameters = ast_.child(id, Role::parameters);
     if (parameters != kNoNode) {
       for (NodeId p : children(ast_, parameters)) out.parameters.emplace_back(ast_[p].text);
+      if (ast_.grammar == Grammar::python) count_parameters(parameters, out);
     }
     out.flags |= decorator_flags(id);
     bool of_module = klass != kNone && facts_.classes[klass].is_module;
@@ -182,14 +184,34 @@ class Builder {
     out.flags |= role_flags(ast_.grammar == Grammar::cuda ? snake_case(out.name) : out.name,
                             of_module, !out.class_name.empty());
     if (is_timing_class(out.class_name) || is_test_macro(out.name)) out.flags |= kTestFunction;
+    // def test(): without anything to test, it tries what the file defines.
+    if (out.class_name.empty() && out.parameters.empty() && is_trial_name(out.name))
+      out.flags |= kTestFunction;
     if (contains_any(out.class_name, {"validator", "evaluator"}) && (out.flags & kForward) == 0)
       out.flags = (out.flags | kEvalFunction) & ~static_cast<uint32_t>(kWeakRole);
+    if (contains_any(out.class_name, {"postprocess"}))
+      out.flags = (out.flags | kInferenceFunction) & ~static_cast<uint32_t>(kForward);
     if (contains_any(out.class_name, {"stoppingcriteria", "logitsprocessor"}))
       out.flags |= kInferenceFunction;
     facts_.functions.push_back(std::move(out));
     out_.functions.push_back(id);
     out_.class_of.push_back(klass);
     return static_cast<uint32_t>(out_.functions.size() - 1);
+  }
+
+  /// How many arguments a call gives, beside self.
+  void count_parameters(NodeId parameters, FunctionFacts& out) const {
+    unsigned required = 0, accepted = 0;
+    bool any = false;
+    for (NodeId p : children(ast_, parameters)) {
+      const std::string_view name = ast_[p].text;
+      if (accepted == 0 && required == 0 && (name == "self" || name == "cls")) continue;
+      any |= name.starts_with('*') || name.empty();
+      accepted += 1;
+      required += any || ast_.child(p, Role::value) != kNoNode ? 0 : 1;
+    }
+    out.required = static_cast<uint8_t>(std::min<unsigned>(required, kAnyArguments - 1));
+    if (!any && accepted < kAnyArguments) out.accepted = static_cast<uint8_t>(accepted);
   }
 
   /// x.device in a function that is given x.
@@ -200,6 +222,15 @@ class Builder {
     if (object != kNoNode && ast_[object].kind == K::name && ast_[object].text != "self" &&
         std::ranges::find(f.parameters, ast_[object].text) != f.parameters.end())
       f.flags |= kFollowsDevice;
+  }
+
+  /// class Bindings(Dataset)
+  bool extends_dataset(std::string_view name) const {
+    return !name.empty() && std::ranges::any_of(facts_.classes, [&](const ClassFacts& c) {
+      return c.name == name && std::ranges::any_of(c.bases, [](const std::string& base) {
+               return last_component(base).ends_with("Dataset");
+             });
+    });
   }
 
   /// Whether a class is an operation of its own: torch.autograd.Function.
@@ -230,6 +261,10 @@ class Builder {
                               "memoize"})) {
         flags |= kCachedFunction;
       }
+      if (contains_any(text, {"inference_mode"})) flags |= kEvalFunction | kInferenceFunction;
+      if (!contains_any(text, {"staticmethod", "classmethod", "property", "torch.", "no_grad",
+                               "override", "jit", "typecheck", "abstractmethod"}))
+        flags |= kDecorated;
     }
     return flags;
   }

@@ -21,7 +21,7 @@ bool is_one_of(std::string_view text, std::initializer_list<std::string_view> wo
 /// Whether one of the underscore-separated words of `name` is in `words`.
 bool has_word(std::string_view name, std::initializer_list<std::string_view> words) {
   for (size_t at = 0; at < name.size();) {
-    size_t end = std::min(name.find('_', at), name.size());
+    size_t end = std::min(name.find_first_of("_-", at), name.size());
     if (is_one_of(name.substr(at, end - at), words)) return true;
     at = end + 1;
   }
@@ -154,12 +154,13 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
       text.starts_with("on_validation") || text.starts_with("on_test")) {
     flags |= kEvalFunction;
   }
-  if (has_word(text,
-               {"predict", "prediction", "inference", "infer",    "generate",  "demo",  "translate",
-                "beam",    "visualize",  "chat",      "export",   "benchmark", "bench", "summarize",
-                "rollout", "get_action", "play",      "tokenize", "viewer",    "serve"}) ||
+  if (has_word(text, {"predict",   "prediction", "inference", "infer",      "generate", "demo",
+                      "translate", "beam",       "visualize", "chat",       "export",   "benchmark",
+                      "bench",     "summarize",  "rollout",   "get_action", "play",     "tokenize",
+                      "viewer",    "serve",      "sampling"}) ||
       starts_with_any(text,
-                      {"predict", "inference", "generate", "visuali", "decode", "detokenize"}))
+                      {"predict", "inference", "generate", "visuali", "decode", "detokenize"}) ||
+      (of_module && has_word(text, {"sample"}) && text != "sample" && text != "_sample"))
     flags |= kInferenceFunction;
   if (has_word(text, {"save", "load", "checkpoint", "ckpt", "restore", "resume", "dump",
                       "serialize", "upload", "push", "file", "export", "converter", "onnx"}) ||
@@ -360,6 +361,11 @@ bool is_report_name(std::string_view name) {
   return has_word(lower(name), {"log", "logging", "summary", "print"});
 }
 
+bool is_trial_name(std::string_view name) {
+  const std::string text = lower(name);
+  return has_word(text, {"test", "check", "example", "sanity", "debug"});
+}
+
 bool is_timing_class(std::string_view name) {
   return contains_any(name, {"timer", "profiler", "stopwatch", "benchmark", "tracemalloc"});
 }
@@ -382,7 +388,7 @@ template <size_t N>
 bool path_has_word(std::string_view path, const std::array<std::string_view, N>& words) {
   const std::string text = lower(path.substr(0, path.rfind('.')));
   for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find_first_of("/_", at), text.size());
+    const size_t end = std::min(text.find_first_of("/_-", at), text.size());
     if (std::ranges::find(words, std::string_view(text).substr(at, end - at)) != words.end())
       return true;
     at = end + 1;
@@ -391,7 +397,7 @@ bool path_has_word(std::string_view path, const std::array<std::string_view, N>&
 }
 
 /// Shows, serves, converts or prepares data: no part of training, nor of evaluation in it.
-constexpr std::array<std::string_view, 65> kBesideWords = {
+constexpr std::array<std::string_view, 67> kBesideWords = {
     "calculator",    "calculators",  "translate",     "beam",
     "infer",         "serve",        "viewer",        "hub",
     "vis",           "viz",          "visualization", "visualizer",
@@ -408,14 +414,15 @@ constexpr std::array<std::string_view, 65> kBesideWords = {
     "gradio",        "serialize",    "serialization", "notebooks",
     "docs",          "install",      "setup",         "download",
     "debug",         "tutorials",    "postprocess",   "postprocessing",
-    "merge"};
+    "merge",         "runtime",      "tensorrt"};
 /// Of these, where batches are made and moved.
 constexpr std::array<std::string_view, 10> kDataWords = {
     "dataset", "datasets",  "data",       "dataloader", "dataloading",
     "sampler", "processor", "processing", "preprocess", "preprocessing"};
 /// Of these, what is made of a trained model's output.
-constexpr std::array<std::string_view, 3> kInferenceWords = {"inference", "postprocess",
-                                                             "postprocessing"};
+constexpr std::array<std::string_view, 9> kInferenceWords = {
+    "inference",  "postprocess", "postprocessing", "preprocessing", "runtime",
+    "deployment", "serving",     "tensorrt",       "onnx"};
 constexpr std::array<std::string_view, 10> kAfterWords = {
     "checkpoint", "checkpoints", "checkpointing", "eval",     "evals",
     "evaluation", "evaluators",  "evaluator",     "commands", "scripts"};
@@ -423,7 +430,7 @@ constexpr std::array<std::string_view, 10> kAfterWords = {
 }  // namespace
 
 bool is_beside_path(std::string_view path) {
-  return path_has_word(path, kBesideWords);
+  return path_has_word(path, kBesideWords) || path.ends_with("/sampling.py");
 }
 
 bool is_inference_path(std::string_view path) {
@@ -436,6 +443,12 @@ bool is_data_path(std::string_view path) {
 
 bool is_host_side_path(std::string_view path) {
   return is_beside_path(path) || path_has_word(path, kAfterWords);
+}
+
+bool is_evaluation_script(std::string_view path) {
+  const std::string_view file = path.substr(path.rfind('/') + 1);
+  return starts_with_any(file, {"eval.", "eval_", "evaluate.", "evaluate_", "infer.", "inference.",
+                                "predict.", "predict_", "demo."});
 }
 
 bool is_example_path(std::string_view path) {
@@ -470,7 +483,7 @@ bool is_test_path(std::string_view path) {
     std::string_view stem = part.substr(0, part.rfind('.'));
     while (!stem.empty() && std::isdigit(static_cast<unsigned char>(stem.back())) != 0)
       stem.remove_suffix(1);  // test1.cpp
-    if (last && has_word(stem, {"test", "tests", "unittest"})) return true;
+    if (last && has_word(stem, {"test", "tests", "unittest", "benchmark"})) return true;
     if (!last && is_one_of(part, {"test", "tests", "testing", "unittests", "unit_tests",
                                   "benchmark", "benchmarks", "docs"})) {
       return true;

@@ -73,6 +73,9 @@ bool is_timing_class(std::string_view name);
 /// Whether a function of this name moves a batch to the device.
 bool moves_data(std::string_view function);
 
+/// Whether a function of this name that takes nothing tries what its file defines: test, check_env.
+bool is_trial_name(std::string_view name);
+
 /// Whether a function of this name tells people how training goes: what nobody is seen to call does
 /// so now and then.
 bool is_report_name(std::string_view name);
@@ -89,6 +92,9 @@ bool is_data_path(std::string_view path);
 /// Whether a file's path says that it works beside training: conversion, plots, data sets, ...
 /// What nothing in the project calls in a step is no training code there.
 bool is_host_side_path(std::string_view path);
+
+/// Whether a file is a script that evaluates, by its name: eval.py, test_net.py.
+bool is_evaluation_script(std::string_view path);
 
 /// Whether a file shows or tries what other files define.
 bool is_example_path(std::string_view path);

@@ -233,3 +233,43 @@ TEST_CASE("contexts reach functions through star imports and bindings for Python
       "  return ns::count<float>(x);\n}\nvoid bind(py::module& m) { m.def(name(), &total); }\n";
   CHECK(context_of({{"count.cpp", "", kernel}, {"total.cu", "", caller}}) == "forward");
 }
+
+TEST_CASE("a method that no file names is not called, and a deployed module is not trained") {
+  const RuleSet rules = item_rule({"step", "forward"});
+  auto context_of = [&](std::vector<SourceInput> inputs) -> std::string {
+    const SourceIndex index = SourceIndex::build(inputs, rules, {});
+    const auto facts = index.facts();
+    return facts.empty() ? "" : facts.front().context;
+  };
+  const std::string code =
+      "import torch\nclass A:\n    def total_loss(self, x: torch.Tensor):\n"
+      "        return x.sum().item()\n";
+  const struct {
+    const char* other;
+    const char* context;
+  } rows[] = {
+      {"import torch\n", ""},
+      {"import torch\nf(a.total_loss)\n", "library"},
+      {"import torch\ngetattr(a, f'{kind}_loss')\n", "library"},
+      {"import torch\ngetattr(a, f'total_{kind}')\n", "library"},
+      {"import torch\nloss = total_loss()\n", "library"},
+      {"a.total_loss(3)\n", "library"},  // names no framework
+      {"import torch\ndef total_loss():\n    pass\n", ""},
+  };
+  for (const auto& row : rows)
+    CHECK_MESSAGE(context_of({{"p/a.py", "", code}, {"p/b.py", "", row.other}}) == row.context,
+                  row.other);
+  std::string outside = code;  // a class of elsewhere may call it
+  outside.replace(outside.find("class A:"), 8, "class A(Base):");
+  CHECK(context_of({{"p/a.py", "", outside}}) == "library");
+  std::string decorated = code;
+  decorated.replace(decorated.find("    def"), 4, "    @hook('loss')\n    ");
+  CHECK(context_of({{"p/a.py", "", decorated}}) == "library");
+
+  const char* module =
+      "import torch\nclass Net(torch.nn.Module):\n    def forward(self, x):\n"
+      "        return x / x.sum().item()\n";
+  CHECK(context_of({{"p/models/net.py", "", module}}) == "forward");
+  CHECK(context_of({{"p/deployment/net.py", "", module}}).empty());
+  CHECK(context_of({{"p/tensorrt/net.py", "", module}}).empty());
+}

@@ -28,7 +28,7 @@ def fit(model, optimizer, dataloader, device):
             optimizer.step()
 
 
-class Strategy:
+class Strategy(SupervisedTemplate):
     def unpack(self):
         mbatch = self.mbatch
         for i in range(len(mbatch)):

@@ -25,3 +25,22 @@ def train(model, loader, optimizer, history: np.ndarray):
 def stats(values):
     values = np.asarray(values)
     return values[values > values.mean()]
+
+
+class Pockets(torch.utils.data.Dataset):
+    def get(self, index):
+        return crop_pocket(self.graphs[index], 12.0)
+
+
+def crop_pocket(graph, cutoff):
+    keep = torch.norm(graph["pos"], dim=-1) < cutoff
+    return graph["pos"][keep]  # a sample of a data set, on the host
+
+
+class Encoder(torch.nn.Module):
+    def forward(self, x):
+        return self.layers(x)
+
+    def keep_of_old_version(self, x, cutoff):
+        keep = torch.norm(x, dim=-1) < cutoff
+        return x[keep]  # nothing names it

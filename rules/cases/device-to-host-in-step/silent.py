@@ -40,3 +40,31 @@ class Hash(torch.nn.Module):
 class Student(torch.distributions.Distribution):
     def cdf(self, value):
         return torch.tensor(scipy.stats.t.cdf(value.detach().cpu().numpy(), 3))
+
+
+class Scores(torch.nn.Module):
+    def forward(self, x, as_numpy: bool = False):
+        out = self.head(x)
+        return self.converted(out, as_numpy)
+
+    def converted(self, out, as_numpy):
+        if as_numpy:
+            out = out.detach().cpu().numpy()  # the caller wants it there
+        return out
+
+
+class HeavyTail(torch.distributions.Distribution):
+    def cdf(self, value):
+        return torch.as_tensor(self.scipy_heavy_tail.cdf(value.detach().cpu().numpy()))
+
+
+class Vocoder(torch.nn.Module):
+    def forward(self, mag: torch.Tensor):
+        if mag.is_mps:
+            mag = mag.cpu()  # has no kernel there
+        return torch.istft(mag, 512)
+
+
+class PostProcessMasks(torch.nn.Module):
+    def forward(self, outputs, sizes):
+        return (outputs["masks"].sigmoid() > 0.5).cpu()

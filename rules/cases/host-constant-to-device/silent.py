@@ -22,3 +22,32 @@ def main(model, loader, optimizer):
     for x in loader:
         model(x - mean).backward()
         optimizer.step()
+
+
+class Joint(torch.nn.Module):
+    def forward(self, x, context=None):
+        tokens = torch.cat((x, context if context is not None else torch.tensor([], device=x.device)))
+        return self.blocks(tokens)
+
+
+def log_ratio(a, b):
+    a, b = [v if isinstance(v, torch.Tensor) else torch.tensor(v).to(a.device) for v in (a, b)]
+    return a - b
+
+
+class Ratio(torch.nn.Module):
+    def forward(self, x):
+        return log_ratio(x, self.layer(x))
+
+
+class Schedule:
+    def sample(self, batch, device):
+        picked = self.pick(batch)
+        return torch.from_numpy(picked).to(device)  # no call has its arguments
+
+
+def fit_latents(model, loader, optimizer):
+    for images in loader:
+        latents = model.encode(images).latent_dist.sample()
+        model.loss(latents).backward()
+        optimizer.step()

@@ -7,3 +7,10 @@ def train(model, loader, optimizer):
         scores.sum().backward()
         optimizer.step()
     return scores.tolist()
+
+
+def test():
+    env = make_env()
+    for state in env.reset():
+        for i in range(8):
+            print(state[i].item())  # tries what the file defines

@@ -25,3 +25,10 @@ def run_experiment(learn, state, config):
     for eval_step in range(config.num_evaluations):
         state = learn(state)  # thousands of steps in one call
         jax.block_until_ready(state)
+
+
+class ScoreEvaluator:
+    def run(self):
+        while not self.stopped():
+            params = jax.block_until_ready(self.next_params())  # once an evaluation
+            self.report(self.evaluate(params))
