@@ -69,7 +69,7 @@ Charge charge_of(GainModel model, const Seen& seen) {
       return {most / 2, most / 2, Budget::idle};
     }
     if (is_host_view(seen) && idle <= 0)
-      return charged > 0 ? Charge{charged, inclusive - charged, Budget::idle}
+      return charged > 0 ? Charge{charged, std::max(inclusive - charged, 0.0), Budget::idle}
                          : Charge{inclusive, 0, Budget::idle};
     return {idle, number(o, "inclusive_ns"), Budget::idle};
   }
