@@ -27,7 +27,7 @@ build_packages=(build-essential g++ cmake ninja-build mold ccache pkg-config git
 command -v npm >/dev/null || build_packages+=(npm)
 test_packages=(libbenchmark-dev hyperfine sqlite3 binutils procps
   libopenmpi-dev openmpi-bin libmpich-dev mpich
-  chromium chromium-driver clang-19 libclang-19-dev libclang-rt-19-dev clang-tidy-19 clang-format-19)
+  chromium chromium-driver clang-19 llvm-19 libclang-19-dev libclang-rt-19-dev clang-tidy-19 clang-format-19)
 
 missing() {  # the packages of the arguments that dpkg does not have installed
   local package
@@ -55,4 +55,8 @@ install_packages() {
 install_packages "${build_packages[@]}"
 [ "$want_test" -eq 0 ] || install_packages "${test_packages[@]}"
 scripts/lib/fetch-deps.sh
-[ "$want_test" -eq 0 ] || scripts/lib/test-venv.sh
+if [ "$want_test" -ne 0 ]; then
+  scripts/lib/test-venv.sh
+  . scripts/lib/torch-venv.sh
+  torch_venv || echo "PyTorch cannot be had here: tests that need it are skipped" >&2
+fi

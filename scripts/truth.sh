@@ -5,7 +5,8 @@
 #   scripts/truth.sh --alarms CLONES   findings, and false ones by a labelled sample, per 1,000
 #                                      lines of step and forward code
 #
-# CLONES holds the repositories, one per owner+name.
+# CLONES holds the repositories, one per owner+name. STALLSCOPE_TRUTH_SPLIT=tuned|held-out takes one
+# half of the lines; STALLSCOPE_TRUTH_LIBCLANG=off reads C++ without types: minutes instead of hours.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tool=$PWD/build/release/stallscope

@@ -8,17 +8,21 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 bench=deps/lint-bench
-stamp=$bench/.stamp-ruff-0.17.6-torchfix-0.7.0-torch-2.13.0-headers
+stamp=$bench/.stamp-ruff-0.17.6-torchfix-0.7.0-torch-2.13.0-headers-apart
 if [ ! -e "$stamp" ]; then
   python3 -m venv "$bench/venv"
   "$bench/venv/bin/pip" install -q --disable-pip-version-check ruff==0.17.6 torchfix==0.7.0
   "$bench/venv/bin/pip" download -q --disable-pip-version-check --no-deps -d "$bench" torch==2.13.0
+  rm -rf "$bench/tree"
   mkdir -p "$bench/tree"
   "$bench/venv/bin/python" - "$bench" <<'PYTHON'
 import glob, sys, zipfile
 for wheel in glob.glob(sys.argv[1] + "/torch-*.whl"):
     with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(sys.argv[1] + "/tree", [n for n in archive.namelist() if n.endswith(".py") or n.startswith("torch/include/")])
+        names = archive.namelist()
+        archive.extractall(sys.argv[1] + "/tree", [n for n in names if n.endswith(".py")])
+        # Apart: lint would read them too, and its peers do not.
+        archive.extractall(sys.argv[1] + "/headers", [n for n in names if n.startswith("torch/include/")])
 PYTHON
   rm -f "$bench"/torch-*.whl
   touch "$bench/tree/setup.py" "$stamp"

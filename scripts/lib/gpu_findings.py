@@ -1,7 +1,7 @@
 """The planted stalls of samples/pytorch and their fixed twins."""
 import sys
 
-from gpu_harness import OUT, SAMPLES, check, expect, findings, python, record, run
+from gpu_harness import OUT, SAMPLES, check, expect, findings, python, record, run, written
 
 
 def marked_line(rule, program):
@@ -36,8 +36,7 @@ def losses():
             "    loss = loss_of(model, rows.to(DEVICE)); optimizer.zero_grad(); loss.backward(); optimizer.step()\n"
             "    losses.append(loss.item().hex())\n"
             "print(losses)\n") % str(SAMPLES)
-    program = OUT / "losses.py"
-    program.write_text(text)
+    program, _ = written("losses", text)
     deterministic = {"CUBLAS_WORKSPACE_CONFIG": ":4096:8"}
     plain = run(sys.executable, program, env=deterministic).stdout
     again = run(sys.executable, program, env=deterministic).stdout

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "analyze/observe_parts.h"
+#include "analyze/phases.h"
 #include "analyze/queue_depth.h"
 #include "analyze/timeline.h"
 #include "base/parallel.h"
@@ -42,6 +43,7 @@ void observe_all(const RankContext& context, RankSummary& summary) {
   parallel_for(3, [&](size_t share) {
     if (share == 2) {
       if (context.work != nullptr) summary.queue = queue_depth(context.trace, *context.work);
+      summary.phases = phases_of(context);
       return;
     }
     SiteTable sites(context.index, context.options);

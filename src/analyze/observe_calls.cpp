@@ -109,12 +109,15 @@ void observe_overhead(const RankContext& context, SiteTable& sites, Observations
   const ThreadIdle idle(context);
   ObservationBuilder overhead;
   std::map<SiteId, ObservationBuilder> collections;
+  // Without steps or a device that waits, collections cannot be told from those of a program's
+  // start.
+  const bool has_steps = context.work != nullptr || !context.marks.hosts.empty();
   for (uint32_t t = 0; t < context.index.threads.size(); ++t) {
     const HostThread& thread = context.index.threads[t];
     for (EventId id = thread.first; id < thread.last; ++id) {
       const bool is_overhead = trace.kinds()[id] == EventKind::overhead;
-      const bool collects =
-          trace.kinds()[id] == EventKind::range && context.natures[trace.names()[id]] & kCollection;
+      const bool collects = has_steps && trace.kinds()[id] == EventKind::range &&
+                            context.natures[trace.names()[id]] & kCollection;
       if (!is_overhead && !collects) continue;
       const uint32_t used = context.used_at(trace.starts()[id]);
       if (used == kNoIndex) continue;

@@ -58,8 +58,7 @@ std::string busiest_worker_line(const RankContext& context, SiteTable& sites) {
       functions, {}, [](const auto& function) { return function.second.ns; });
   if (busiest == functions.end()) return {};
   const Place& at = busiest->second.place;
-  return at.function + " in the workers (" + at.file.substr(at.file.rfind('/') + 1) + ":" +
-         std::to_string(at.line) + ")";
+  return at.function + " in the workers (" + line_text(at) + ")";
 }
 
 // The launches that a wait held up are events of its row too: they move when the wait goes.

@@ -29,7 +29,7 @@ const HostThread* thread_numbered(const RankContext& context, int64_t tid) {
   return found == context.index.threads.end() ? nullptr : &*found;
 }
 
-std::string line_text(const Place& place) {
+std::string path_and_line(const Place& place) {
   return place.file + ":" + std::to_string(place.line);
 }
 
@@ -63,7 +63,7 @@ void observe_lock_waits(const RankContext& context, SiteTable& sites, Observatio
                                                  trace.starts()[id] + static_cast<Ns>(weight))));
       builder.consider(weight, id);
       if (const Place& own = sites.site(sites.of_stack(trace.stacks()[id])).place; own.known())
-        row.waiting[line_text(own)] += weight;
+        row.waiting[path_and_line(own)] += weight;
       ++row.samples;
     });
   }

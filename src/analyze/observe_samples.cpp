@@ -120,9 +120,7 @@ void note_other_threads(const RankContext& context, SiteTable& sites, EventId id
     const auto state = static_cast<SampleState>(trace.details()[*theirs]);
     const Place& place = sites.site(sites.of_stack(trace.stacks()[*theirs])).place;
     if (state_field(state) == "waiting_ns" || !place.known()) continue;
-    row.causes[place.function + " on another thread (" +
-               place.file.substr(place.file.rfind('/') + 1) + ":" + std::to_string(place.line) +
-               ")"] += weight;
+    row.causes[place.function + " on another thread (" + line_text(place) + ")"] += weight;
   }
 }
 

@@ -61,6 +61,10 @@ uint64_t mix(uint64_t hash, uint64_t value) {
 
 }  // namespace
 
+std::string line_text(const Place& place) {
+  return place.file.substr(place.file.rfind('/') + 1) + ":" + std::to_string(place.line);
+}
+
 bool is_library_file(std::string_view file) {
   for (std::string_view part : kLibraryParts)
     if (file.find(part) != std::string_view::npos) return true;

@@ -26,6 +26,9 @@ struct Site {
   std::string operators;     ///< all, innermost first, joined by " < "
 };
 
+/// "data.py:12": a line by its file's name alone.
+std::string line_text(const Place& place);
+
 /// Sites of host events, found from their stacks, else from the ranges around them. Not for
 /// concurrent use.
 class SiteTable {

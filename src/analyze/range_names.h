@@ -18,7 +18,7 @@ enum RangeNature : uint8_t {
   kCompile = 4,        ///< compiles or loads code
   kCollection = 8,     ///< Python's garbage collector
   kCheckpoint = 16,    ///< saves state
-  kFramework = 32,     ///< a wrapper that names no work of its own: step markers, forward, backward
+  kFramework = 32,     ///< a wrapper that names no work of its own: a step marker
 };
 
 /// Bits of RangeNature that `name` deserves.

@@ -13,9 +13,8 @@ bool lacks_cpu(SampleState state) {
   return state == SampleState::delayed || state == SampleState::python_delayed;
 }
 
-std::string line_text(const Place& place) {
-  const std::string line =
-      place.file.substr(place.file.rfind('/') + 1) + ":" + std::to_string(place.line);
+std::string function_and_line(const Place& place) {
+  const std::string line = line_text(place);
   return place.function.empty() ? line : place.function + " (" + line + ")";
 }
 
@@ -53,7 +52,7 @@ std::string StepSamples::beyond_usual(uint32_t used, double least) const {
   for (const auto& [site, share] : lines_[used]) {
     const Place& place = sites_.site(site).place;
     if (place.known() && place.line > 0)
-      consider(share, sum_.at(site), [&] { return line_text(place); });
+      consider(share, sum_.at(site), [&] { return function_and_line(place); });
   }
   return best;
 }

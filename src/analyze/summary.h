@@ -205,6 +205,15 @@ struct WaitShare {
   Ns per_step = 0;  ///< mean over used steps
 };
 
+/// A step's host time within one named range of its thread: see phases_of().
+struct PhaseShare {
+  std::string name;     ///< empty: outside all of them
+  double per_step = 0;  ///< ranges in a used step, mean
+  Ns host = 0;          ///< mean over used steps
+  double fraction = 0;  ///< of the steps' host time
+  Ns device = 0;        ///< work that was launched there, streams added up, mean over used steps
+};
+
 /// Device work that was launched and had not ended, over the whole trace.
 struct QueueDepth {
   Ns start = 0, bucket = 0;   ///< of the first bucket; length of each
@@ -234,6 +243,7 @@ struct RankSummary {
   std::vector<KernelRow> kernels;                           ///< by total time, at most 100
   std::vector<KernelShare> kernels_by_op, kernels_by_line;  ///< by total time, at most 50 each
   std::vector<WaitShare> waits;                             ///< by time, at most 50
+  std::vector<PhaseShare> phases;                           ///< by time; sum to the mean step
   QueueDepth queue;
   Timeline representative;  ///< the median step, for the timeline view
   std::map<CollectiveKey, CollectiveShare> collectives;

@@ -144,6 +144,14 @@ void describe(Visitor& visit, WaitShare& it) {
   visit("perStep", it.per_step);
 }
 template <typename Visitor>
+void describe(Visitor& visit, PhaseShare& it) {
+  visit("name", it.name);
+  visit("perStep", it.per_step);
+  visit("host", it.host);
+  visit("fraction", it.fraction);
+  visit("device", it.device);
+}
+template <typename Visitor>
 void describe(Visitor& visit, QueueDepth& it) {
   visit("start", it.start);
   visit("bucket", it.bucket);
@@ -212,6 +220,7 @@ void describe(Visitor& visit, RankSummary& it) {
   visit("kernelsByOperator", it.kernels_by_op);
   visit("kernelsByLine", it.kernels_by_line);
   visit("waits", it.waits);
+  visit("phases", it.phases);
   visit("queue", it.queue);
   visit("representative", it.representative);
   visit("collectives", it.collectives);

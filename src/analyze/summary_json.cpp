@@ -8,7 +8,7 @@ namespace stallscope {
 namespace {
 
 /// Changes when a summary of an older version cannot be read any more.
-constexpr int kSummaryVersion = 1;
+constexpr int kSummaryVersion = 2;
 
 /// Writes members into a JSON object.
 class Writer {

@@ -5,8 +5,9 @@
 
 namespace stallscope {
 
-/// Made in $TMPDIR or /tmp, readable by this user only; removed with what is in
-/// it. path() is empty when none could be made.
+/// Made in $TMPDIR or /tmp, readable by this user only; removed with what is in it: by the
+/// destructor; by SIGINT, SIGTERM and SIGHUP where nobody else takes them; else, after a SIGKILL,
+/// by the next process that makes one of the same purpose. path() is empty when none could be made.
 class TemporaryFolder {
  public:
   /// `purpose` is part of its name: stallscope-PURPOSE-XXXXXX.
@@ -19,6 +20,7 @@ class TemporaryFolder {
 
  private:
   std::string path_;
+  int lock_ = -1;  ///< of the folder; free = its process is gone
 };
 
 }  // namespace stallscope

@@ -6,14 +6,9 @@
 #include <cstdlib>
 #include <new>
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define STALLSCOPE_OWN_NEW 0
-#endif
-#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define STALLSCOPE_OWN_NEW 0
-#endif
-#ifndef STALLSCOPE_OWN_NEW  // sanitizers bring an allocator of their own
+#include "base/sanitized.h"
+
+#ifndef STALLSCOPE_SANITIZED  // sanitizers bring an allocator of their own
 
 namespace {
 

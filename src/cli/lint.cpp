@@ -221,6 +221,7 @@ int add_ignores(const Linted& linted) {
 int lint(LintOptions options) {
   LintSettings& settings = options.settings;
   settings.cache = !options.no_cache;
+  settings.progress = true;
   if (!options.stdin_filename.empty()) {
     if (options.fix || options.add_ignore)
       return fail({.message = "--fix and --add-ignore change files, not the standard input"});
@@ -245,6 +246,10 @@ int lint(LintOptions options) {
   for (const std::string& message : linted->messages) print_message(message);
   std::vector<Finding>& findings = linted->results.findings;
   const bool for_people = options.format == "text" || options.format == "markdown";
+  // Of the formats for machines only JSON has a place for them.
+  if (!for_people && options.format != "json") {
+    for (const std::string& note : linted->source.index.notes()) print_message(note);
+  }
   if (for_people) {
     constexpr size_t kShown = 10;
     constexpr double kMostly = 0.9;  ///< a macro that is no C++ by itself is no news
@@ -311,6 +316,11 @@ const RegisterCommand registration({
       app.add_option("--libclang", options->settings.libclang,
                      "Types of C++: auto, off or the library's path (default: auto)")
           ->type_name("auto|off|PATH");
+      app.add_option("--libclang-budget", options->settings.libclang_budget,
+                     "Seconds for the types of C++ (0: only those in the cache); the rest is read "
+                     "without, and by the next run")
+          ->type_name("SECONDS")
+          ->capture_default_str();
       app.add_flag("--no-cache", options->no_cache, "Neither read nor write .stallscope-cache");
       app.add_flag("--timings", options->timings, "Say where the time of reading files went");
       app.add_flag("--statistics", options->statistics, "Count findings by rule");

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "base/terminal.h"
 #include "cli/lint_diff.h"
 #include "rule/baseline.h"
 #include "rule/load.h"
@@ -100,8 +101,22 @@ Status find_all(const LintSettings& settings, Linted& out) {
   analysis.max_file_bytes = settings.max_file_mb << 20;
   analysis.given = settings.given;
   analysis.libclang = settings.libclang;
+  analysis.types_within = std::chrono::seconds(settings.libclang_budget);
+  analysis.when_late =
+      "in the " + std::to_string(settings.libclang_budget) +
+      " s of --libclang-budget: read by structure, findings there are less certain" +
+      (settings.cache ? "; the next run goes on from here" : "");
+  Progress progress;
+  if (settings.progress) {
+    analysis.types_progress = [&](size_t done, size_t all) {
+      progress.update(
+          "Types of C++, " + std::to_string(done) + " of " + std::to_string(all) + " files",
+          static_cast<double>(done) / static_cast<double>(all));
+    };
+  }
   auto source = analyze_source(settings.paths, out.rules, analysis);
   if (!source) return source.error();
+  progress.clear();
   out.source = std::move(*source);
   EvaluateOptions evaluation;
   evaluation.select = split_ids(settings.select);

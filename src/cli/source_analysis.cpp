@@ -113,7 +113,9 @@ Result<SourceAnalysis> analyze_source(const std::vector<std::string>& paths,
       options.cache_root.empty() ? out.project.root : options.cache_root, options.cache);
   index.clang = clang_options(out.project.root, options.libclang);
   index.clang.within = options.types_within;
-  if (options.types_within.count() > 0)
+  index.clang.when_late = options.when_late;
+  index.clang.progress = options.types_progress;
+  if (options.types_of_chosen)
     index.typed.only.emplace(out.project.chosen.begin(), out.project.chosen.end());
   for (const std::string& path : options.observed)
     index.typed.always.insert(in_project(path, out.project.root));

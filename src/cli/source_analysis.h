@@ -3,7 +3,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,9 +33,13 @@ struct SourceAnalysisOptions {
   /// Texts by path, taken instead of what is on disk. When there are any, only they are chosen.
   std::map<std::string, std::string> given;
   std::string libclang;  ///< "auto" (or empty), "off" or a path
-  /// For a run: types in this time, of chosen files only, and of these whatever they hold.
-  std::chrono::milliseconds types_within{0};  ///< zero = of all files, as long as it takes
-  std::vector<std::string> observed;          ///< absolute
+  /// Types in this time, of which `when_late` says what it is; see ClangOptions.
+  std::optional<std::chrono::milliseconds> types_within;
+  std::string when_late;
+  std::function<void(size_t done, size_t all)> types_progress;
+  /// For a run: types of chosen files only, and of those observed whatever they hold.
+  bool types_of_chosen = false;
+  std::vector<std::string> observed;  ///< absolute
 };
 
 struct SourceAnalysis {

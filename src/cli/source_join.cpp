@@ -68,6 +68,8 @@ std::optional<std::vector<SourceFact>> facts_of_run(const SourceChoice& choice,
   // A recording leaves nothing in the user's folders but its report.
   options.cache = SourceCache::existing;
   options.libclang = choice.libclang;
+  options.types_of_chosen = true;
+  options.when_late = "in the time that a report leaves for them: `stallscope lint` takes its own";
   options.observed.assign(observed.begin(), observed.end());
   const auto end = std::chrono::steady_clock::now() + kMostTimeForTypes;
   for (const auto& [root, members] : projects) {

@@ -15,7 +15,6 @@ struct OpenEvent {
   void* parent = nullptr;   ///< handle of the event that it is a part of
   const char* name = nullptr;
   int channel = -1;
-  int steps = 0;  ///< of a proxy operation, as announced
 };
 
 /// Keeps `event` under a handle that no other event ever had; nullptr when all places are taken.

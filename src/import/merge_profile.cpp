@@ -212,7 +212,9 @@ uint64_t merge_collectives(const Trace& list, Ns realtime_offset,
     }
     const Field fields[] = {Field::of_integer(kKeyAsync, 0), Field::of_text(kKeyReason, reason)};
     const bool told = event.duration > 0;
-    if (!told) event.duration = backward.end(process, *pass) - event.start;
+    // The thread that tells of the end may itself have waited for a CPU.
+    const Ns returned = backward.end(process, *pass) - event.start;
+    event.duration = told ? std::min(event.duration, returned) : returned;
     merger.add(event, process, std::span(fields, told ? 1 : 2));
   }
   return wanted.size();

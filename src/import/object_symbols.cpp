@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "import/symbolize.h"
+#include "import/unit_ranges.h"
 
 namespace stallscope {
 namespace {
@@ -30,11 +31,16 @@ std::string demangle(const char* name) {
   return plain_function_name(text ? text.get() : name);
 }
 
-std::string die_name(Dwarf_Die* die) {
+/// With namespace and class; empty where the object has line tables only (Clang's -g1).
+std::string qualified_name(Dwarf_Die* die) {
   Dwarf_Attribute attribute;
   for (const unsigned name : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name})
     if (dwarf_attr_integrate(die, name, &attribute) != nullptr)
       if (const char* text = dwarf_formstring(&attribute)) return demangle(text);
+  return {};
+}
+
+std::string plain_name(Dwarf_Die* die) {
   const char* text = dwarf_diename(die);
   return text == nullptr ? std::string() : text;
 }
@@ -108,38 +114,42 @@ class LibdwSymbols final : public ObjectSymbols {
     const GElf_Addr address = file_address + bias_;
     std::vector<SymbolFrame> frames = from_dwarf(address);
     if (!frames.empty() && !frames.back().function.empty()) return frames;
-    GElf_Off offset = 0;
-    GElf_Sym symbol;
-    const char* name =
-        dwfl_module_addrinfo(module_, address, &offset, &symbol, nullptr, nullptr, nullptr);
-    if (name == nullptr) return frames;
+    const std::string name = symbol_name(address);
+    if (name.empty()) return frames;
     if (frames.empty()) frames.emplace_back();
-    frames.back().function = demangle(name);
+    frames.back().function = name;
     return frames;
   }
 
  private:
+  /// Of the symbol table; empty without one.
+  std::string symbol_name(GElf_Addr address) {
+    GElf_Off offset = 0;
+    GElf_Sym symbol;
+    const char* name =
+        dwfl_module_addrinfo(module_, address, &offset, &symbol, nullptr, nullptr, nullptr);
+    return name == nullptr ? std::string() : demangle(name);
+  }
+
   std::vector<SymbolFrame> from_dwarf(GElf_Addr address) {
-    Dwarf_Addr bias = 0;
-    Dwarf_Die* unit = dwfl_module_addrdie(module_, address, &bias);
+    const auto [unit, bias] = units_.at(module_, address);
+    if (unit == nullptr) return {};
     SymbolFrame innermost;
-    if (Dwfl_Line* line = dwfl_module_getsrc(module_, address)) {
+    if (Dwarf_Line* line = dwarf_getsrc_die(unit, address - bias)) {
       int number = 0;
-      const char* file = dwfl_lineinfo(line, nullptr, &number, nullptr, nullptr, nullptr);
-      innermost.file = source_path(unit, file);
+      dwarf_lineno(line, &number);
+      innermost.file = source_path(unit, dwarf_linesrc(line, nullptr, nullptr));
       innermost.line = static_cast<uint32_t>(number);
     }
-    if (unit == nullptr)
-      return innermost.file.empty() ? std::vector<SymbolFrame>() : std::vector{innermost};
-    return with_inlined(unit, address - bias, innermost);
+    return with_inlined(unit, address, bias, innermost);
   }
 
   /// From the innermost scope outwards: every inlined function is a frame, and
   /// the place where it was inlined is its caller's.
-  static std::vector<SymbolFrame> with_inlined(Dwarf_Die* unit, Dwarf_Addr address,
-                                               const SymbolFrame& innermost) {
+  std::vector<SymbolFrame> with_inlined(Dwarf_Die* unit, Dwarf_Addr address, Dwarf_Addr bias,
+                                        const SymbolFrame& innermost) {
     Dwarf_Die* found = nullptr;
-    if (dwarf_getscopes(unit, address, &found) <= 0) return {};
+    if (dwarf_getscopes(unit, address - bias, &found) <= 0) return {};
     const std::unique_ptr<Dwarf_Die, FreeDeleter> at_address(found);
     const int count = dwarf_getscopes_die(at_address.get(), &found);
     if (count <= 0) return {};
@@ -150,7 +160,9 @@ class LibdwSymbols final : public ObjectSymbols {
       Dwarf_Die* scope = scopes.get() + i;
       const int tag = dwarf_tag(scope);
       if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) continue;
-      frame.function = die_name(scope);
+      frame.function = qualified_name(scope);
+      if (frame.function.empty() && tag == DW_TAG_subprogram) frame.function = symbol_name(address);
+      if (frame.function.empty()) frame.function = plain_name(scope);
       frames.push_back(frame);
       if (tag == DW_TAG_subprogram) break;
       frame = {};
@@ -161,6 +173,7 @@ class LibdwSymbols final : public ObjectSymbols {
 
   std::unique_ptr<Dwfl, DwflDeleter> dwfl_;
   Dwfl_Module* module_ = nullptr;
+  UnitRanges units_;
   GElf_Addr bias_ = 0;
 };
 

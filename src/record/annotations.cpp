@@ -15,6 +15,15 @@ void add_once(std::vector<std::string>& names, std::string_view name) {
   if (std::ranges::find(names, name) == names.end()) names.emplace_back(name);
 }
 
+void add_rank(std::string_view text, int64_t pid, Annotations& annotations) {
+  ProcessRank process{.pid = pid};
+  const char* const end = text.data() + text.size();
+  const auto rank = std::from_chars(text.data(), end, process.rank);
+  if (rank.ptr == end || *rank.ptr != ' ') return;
+  std::from_chars(rank.ptr + 1, end, process.world_size);
+  if (process.rank >= 0 && process.rank < process.world_size) annotations.ranks.push_back(process);
+}
+
 void add_line(std::string_view line, int64_t pid, Annotations& annotations) {
   const size_t space = line.find(' ');
   if (space == std::string_view::npos) return;
@@ -27,6 +36,8 @@ void add_line(std::string_view line, int64_t pid, Annotations& annotations) {
     add_once(annotations.marked, rest);
   } else if (kind == "profile") {
     annotations.profiles.emplace_back(pid, rest);
+  } else if (kind == "rank") {
+    add_rank(rest, pid, annotations);
   } else if (kind == "left-out") {
     add_once(annotations.left_out, rest);
   }

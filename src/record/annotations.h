@@ -11,6 +11,13 @@
 
 namespace stallscope {
 
+/// What a process was told when it joined the others.
+struct ProcessRank {
+  int64_t pid = 0;
+  int32_t rank = -1;
+  int32_t world_size = 0;
+};
+
 struct Annotations {
   uint64_t processes = 0;           ///< that were marked
   uint64_t announcements = 0;       ///< calls of marks in them
@@ -18,6 +25,7 @@ struct Annotations {
   std::vector<std::string> marked;  ///< what was, each once
   /// Traces that a profiler of the program's own wrote, by the process that did; absolute paths.
   std::vector<std::pair<int64_t, std::string>> profiles;
+  std::vector<ProcessRank> ranks;     ///< 0 <= rank < world_size
   std::vector<std::string> left_out;  ///< what a library lacks, or could not be marked and why
 };
 

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "record/segment_header.h"
 #include "trace/run_manifest.h"
 #include "trace/sample_file.h"
 #include "trace/segment_format.h"
@@ -81,40 +82,27 @@ int32_t rank_of_samples(int file) {
 
 /// The whole size for a file that is no segment, or whose header cannot be believed.
 SegmentUse segment_use(int file, uint64_t size) {
-  segment::FileHeader header = {};
-  if (::pread(file, &header, sizeof header, 0) != static_cast<ssize_t>(sizeof header) ||
-      header.magic != segment::kMagic || header.chunk_bytes == 0)
-    return {.bytes = size, .rank = rank_of_samples(file)};
+  const auto header = segment_header(file);
+  if (!header || header->chunk_bytes == 0) return {.bytes = size, .rank = rank_of_samples(file)};
   const uint64_t used =
-      header.header_bytes + static_cast<uint64_t>(header.chunks) * header.chunk_bytes;
+      header->header_bytes + static_cast<uint64_t>(header->chunks) * header->chunk_bytes;
   std::error_code error;
-  const bool alive = header.state == segment::State::open &&
-                     fs::exists("/proc/" + std::to_string(header.pid), error);
-  return {.bytes = std::min(used, size), .being_written = alive, .rank = header.rank};
+  const bool alive = header->state == segment::State::open &&
+                     fs::exists("/proc/" + std::to_string(header->pid), error);
+  return {.bytes = std::min(used, size), .being_written = alive, .rank = header->rank};
 }
-
-/// A descriptor that closes itself.
-struct File {
-  int fd;
-  explicit File(int opened) : fd(opened) {}
-  ~File() {
-    if (fd >= 0) ::close(fd);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-};
 
 /// The rank of the process that left a file about itself, by its segment beside it.
 int32_t rank_of_profile(const fs::path& profile) {
   const std::string name = profile.filename().string();
   const fs::path segment =
       profile.parent_path() / (name.substr(0, name.find('.')) + segment::kFileSuffix);
-  const File file(::open(segment.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  const OpenFile file(::open(segment.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   return file.fd < 0 ? -1 : segment_use(file.fd, 0).rank;
 }
 
 bool move_file(const fs::path& from, const fs::path& folder, bool by_rank, Bytes& bytes) {
-  const File source(::open(from.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  const OpenFile source(::open(from.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
   if (source.fd < 0) return false;
   std::error_code error;
   const uint64_t size = fs::file_size(from, error);
@@ -135,7 +123,7 @@ bool move_file(const fs::path& from, const fs::path& folder, bool by_rank, Bytes
       return use.bytes == size || ::ftruncate(source.fd, static_cast<off_t>(use.bytes)) == 0;
   }
   // Another file system, or still in use: copy what was used until now.
-  const File target(::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  const OpenFile target(::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (target.fd < 0) return false;
   if (!copy_sparse(source.fd, target.fd, use.bytes)) {
     ::unlink(to.c_str());

@@ -30,6 +30,9 @@ class Budget {
 
   /// Begins a new window: what came before (finding an interpreter) happens once.
   void start(Ns now, Ns cpu) {
+    const Ns elapsed = window_start_ > 0 ? now - window_start_ : 0;
+    overdrawn_ += static_cast<double>(cpu - window_cpu_) - share_ * static_cast<double>(elapsed);
+    overdrawn_ = std::max(overdrawn_, 0.0);
     window_start_ = now;
     window_cpu_ = cpu;
     longest_seen_ = std::max(longest_seen_, period_);
@@ -40,18 +43,21 @@ class Budget {
     const Ns cpu = clock_now(CLOCK_THREAD_CPUTIME_ID);  // a system call: not at every tick
     const double used =
         static_cast<double>(cpu - window_cpu_) / static_cast<double>(now - window_start_);
+    // What finding interpreters and the first windows took too much is saved afterwards.
+    constexpr double kWhileOverdrawn = 0.7;
+    const double share = overdrawn_ > 0 ? kWhileOverdrawn * share_ : share_;
     constexpr Ns kLongest = 200 * kMillisecond;
     // What either step adds to the cost is less than the room that is asked for.
     constexpr uint32_t kSeldom = 4;
     constexpr double kRoom = 0.7;
-    if (used > share_ && native_every_ < kSeldom) {
-      native_every_ = used > 2 * share_ ? kSeldom : native_every_ * 2;
-    } else if (used > share_) {
+    if (used > share && native_every_ < kSeldom) {
+      native_every_ = used > 2 * share ? kSeldom : native_every_ * 2;
+    } else if (used > share) {
       period_ = std::min(kLongest, static_cast<Ns>(static_cast<double>(period_) *
-                                                   std::min(used / share_ * 1.1, 4.0)));
-    } else if (used < share_ * kRoom && period_ > shortest_) {
+                                                   std::min(used / share * 1.1, 4.0)));
+    } else if (used < share * kRoom && period_ > shortest_) {
       period_ = std::max(shortest_, period_ * 3 / 4);
-    } else if (used < share_ * kRoom && native_every_ > 1) {
+    } else if (used < share * kRoom && native_every_ > 1) {
       native_every_ /= 2;
     }
     longest_seen_ = std::max(longest_seen_, period_);
@@ -65,6 +71,7 @@ class Budget {
   double share_;
   uint32_t tick_ = 0, native_every_ = 1;
   Ns window_start_ = 0, window_cpu_ = 0;
+  double overdrawn_ = 0;           ///< nanoseconds of CPU time beyond the share
   Ns window_ = 60 * kMillisecond;  // short at first: a short run has its budget too
 };
 

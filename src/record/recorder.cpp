@@ -20,6 +20,7 @@
 #include "record/machine.h"
 #include "record/node_sampler.h"
 #include "record/own_profiles.h"
+#include "record/process_ranks.h"
 #include "record/python_sampler.h"
 
 namespace stallscope {
@@ -207,6 +208,9 @@ Result<Recording> record(const RecordOptions& options,
   }
   recording.end = *end;
   finish_manifest(recording, gather(*room, recording.folder.trace, !recording.folder.one_of_many));
+  // Where a launcher started many recorders, it numbered their ranks itself.
+  if (!recording.folder.one_of_many)
+    name_ranks((fs::path(recording.folder.trace) / kLocalFolder).string(), annotations.ranks);
   if (const Status saved = write_manifest(recording); !saved) print_error(saved.error());
   return recording;
 }

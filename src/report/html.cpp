@@ -82,7 +82,9 @@ const std::map<std::string_view, Filler>& fillers() {
       {"headline", headline_html},
       {"trust", trust_html},
       {"breakdown",
-       [](const Report& r) { return breakdown_html(r) + waits_html(r) + host_costs_html(r); }},
+       [](const Report& r) {
+         return breakdown_html(r) + phases_html(r) + waits_html(r) + host_costs_html(r);
+       }},
       {"findings", findings_html},
       {"finding-count", [](const Report& r) { return std::to_string(r.findings.size()); }},
       {"rules", rules_html},

@@ -20,6 +20,8 @@ std::string ranks_html(const Report& report);
 std::string startup_html(const Report& report);
 std::string steps_html(const Report& report);
 std::string kernels_html(const Report& report);
+/// The slowest rank's steps by named ranges; empty where its steps hold none.
+std::string phases_html(const Report& report);
 /// Why the slowest rank's device did not compute; empty when nothing is known.
 std::string waits_html(const Report& report);
 /// A rank's kernel time by operator and by line, and its queue depth; empty when nothing is known.

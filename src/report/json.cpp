@@ -148,7 +148,8 @@ Json ranks_json(const Report& report, const JsonLimits& limits) {
     row["hostCosts"] = has_kernels ? host_costs_json(rank) : Json();
     row["hotFunctions"] = has_kernels ? hot_json(rank, "hot-function") : Json();
     row["hotLines"] = has_kernels ? hot_json(rank, "hot-line") : Json();
-    if (!has_kernels) row["waits"] = row["queueDepth"] = nullptr;  // the slowest ranks' are kept
+    if (!has_kernels)  // the slowest ranks' are kept
+      row["waits"] = row["phases"] = row["queueDepth"] = nullptr;
     kernels_left -= kernels_left > 0 ? 1 : 0;
   }
   Json out = Json::array();

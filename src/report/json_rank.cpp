@@ -52,6 +52,17 @@ Json waits_json(const RankSummary& rank) {
   return out;
 }
 
+Json phases_json(const RankSummary& rank) {
+  Json out = Json::array();
+  for (const PhaseShare& phase : rank.phases)
+    out.push_back({{"name", text_or_null(phase.name)},
+                   {"perStep", phase.name.empty() ? Json() : Json(phase.per_step)},
+                   {"durationNs", phase.host},
+                   {"fraction", phase.fraction},
+                   {"deviceNs", rank.view == RankView::host ? Json() : Json(phase.device)}});
+  return out;
+}
+
 Json queue_json(const RankSummary& rank) {
   if (rank.queue.depth.empty()) return {};
   Json depth = Json::array();  // finer than a hundredth is noise
@@ -129,6 +140,7 @@ Json rank_json(const RankSummary& rank) {
           {"breakdown", breakdown_json(rank.mean_breakdown)},
           {"gpu", gpu_json(rank)},
           {"waits", waits_json(rank)},
+          {"phases", phases_json(rank)},
           {"queueDepth", queue_json(rank)},
           {"clockOffsetNs", rank.clock_offset},
           {"peakMemoryBytes", unknown_if_zero(rank.peak_memory)},

@@ -57,6 +57,7 @@ std::string about(const Observation& o) {
     const bool named = group != o.texts.end() && !group->second.empty();
     return o.subject + (named ? " of group " + shortened(group->second) : "");
   }
+  if (o.kind == "node") return {};  // there is but one of a process
   for (const char* field : {"host_function", "range", "operator", "name"})
     if (const auto it = o.texts.find(field); it != o.texts.end() && !it->second.empty())
       return shortened(it->second);

@@ -125,6 +125,9 @@ class Engine {
 
   void set_status(Finding& finding, uint32_t fact) const {
     if (run_ == nullptr) return;
+    constexpr int kLoaded = 10;  // more than there are severities
+    finding.prominence =
+        static_cast<int>(finding.severity) + (evidence_.contains(facts_[fact].file) ? kLoaded : 0);
     const auto lower_to = [&](Severity most) {
       finding.severity = std::min(finding.severity, most);
     };
@@ -144,7 +147,9 @@ class Engine {
     } else {
       finding.status = FindingStatus::not_seen;
       finding.message += " The recording cannot tell whether the line ran.";
-      lower_to(Severity::medium);
+      // A Python program's folder often holds native programs that are not part of it.
+      const bool foreign = facts_[fact].language != "python" && !evidence_.empty();
+      lower_to(foreign ? Severity::low : Severity::medium);
     }
   }
 

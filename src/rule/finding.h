@@ -77,7 +77,10 @@ struct Finding {
   std::string confidence;                  ///< of a static match: "proven", "likely", "unknown"
   std::vector<std::string> context_chain;  ///< "called from train() line 212", ...
   bool advice = false;                     ///< never in an exit code
-  std::string fingerprint;                 ///< stable under moved lines; see fingerprint()
+  /// Among static matches that the run did not decide: those in files it loaded come first, then
+  /// what is worst in source. Their severity alone says less, being lowered for want of proof.
+  int prominence = 0;
+  std::string fingerprint;  ///< stable under moved lines; see fingerprint()
 };
 
 /// What happened to each rule.

@@ -44,7 +44,7 @@ void rank_findings(std::vector<Finding>& findings) {
       const Ns once = f.gain ? f.gain->one_time.value_or(0) : 0;
       const bool priced = f.gain && f.gain->step_time;
       return std::tuple(-range.mid, -once, priced ? 0 : -seen_cost(f), f.advice,
-                        -static_cast<int>(f.severity), -range.low, -range.high);
+                        -static_cast<int>(f.severity), -f.prominence, -range.low, -range.high);
     };
     const auto tie = [](const Finding& f) {
       return std::tie(f.rule_id, primary(f), f.subject, f.fingerprint);

@@ -10,6 +10,8 @@
 namespace stallscope {
 namespace {
 
+constexpr std::string_view kWait = "wait";  // the operation of a wait for a collective's end
+
 std::string text_of(const Observation& o, const char* key) {
   const auto it = o.texts.find(key);
   return it == o.texts.end() ? std::string() : it->second;
@@ -103,6 +105,17 @@ std::vector<Block> host_blocks(std::span<const Seen> seen) {
   for (const Seen& s : seen)
     if (s.observation->kind == "collective-wait")
       shared.emplace(s.observation->place.file, s.observation->place.line);
+  // What a framework's line starts is several matters, one for each operation; a wait belongs to
+  // the one that it waits for.
+  std::map<std::pair<std::string, uint32_t>, std::string> first_operation;
+  for (const Seen& s : seen)
+    if (is_collective_kind(s.observation->kind) && s.observation->subject != kWait)
+      first_operation.try_emplace({s.observation->place.file, s.observation->place.line},
+                                  s.observation->subject);
+  const auto operation_of = [&](const Observation& o) {
+    const auto other = first_operation.find({o.place.file, o.place.line});
+    return o.subject == kWait && other != first_operation.end() ? other->second : o.subject;
+  };
   for (uint32_t i = 0; i < seen.size(); ++i) {
     const Observation& o = *seen[i].observation;
     const bool constant = o.kind == "repeated-kernels";
@@ -114,7 +127,7 @@ std::vector<Block> host_blocks(std::span<const Seen> seen) {
       const Key key{of_all ? nullptr : seen[i].rank, o.place.file, o.place.line,
                     constant     ? o.kind
                     : python     ? "python"
-                    : collective ? "collective"
+                    : collective ? "collective" + operation_of(o)
                                  : text_of(o, "operators"),
                     collective ? "" : text_of(o, "copy")};
       const auto [it, added] = open.emplace(key, blocks.size());

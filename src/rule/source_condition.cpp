@@ -26,8 +26,9 @@ class Reader {
     }
     for (const auto& entry : node)
       key(out, entry.first.as<std::string>(""), entry.first, entry.second);
-    if (out.calls.empty() && out.patterns.empty() && out.matcher.empty() && out.settings.empty()) {
-      fail(node, "a source condition needs `call`, `pattern`, `matcher` or `settings`");
+    if (out.calls.empty() && out.patterns.empty() && out.matcher.empty() && out.settings.empty() &&
+        out.declares.empty()) {
+      fail(node, "a source condition needs `call`, `pattern`, `matcher`, `declares` or `settings`");
     }
     return out;
   }
@@ -92,6 +93,10 @@ class Reader {
       nested(out, name == "not" ? "not-has" : name, value);
     } else if (name == "file-has" || name == "file-lacks") {
       (name == "file-has" ? out.file_has : out.file_lacks) = value.as<std::string>("");
+    } else if (name == "declares") {
+      out.declares = words(value);
+    } else if (name == "function-has") {
+      out.function_has = value.as<std::string>("");
     } else {
       fail(at, "unknown key '" + name + "' in a source condition");
     }

@@ -32,7 +32,7 @@ const Set kNumberMethods = {
     "has_value",     "scalar_type", "is_leaf",        "is_sparse",   "is_cpu",
     "is_same",       "nbytes",      "itemsize",       "use_count",   "layout",
     "sym_size",      "sym_sizes",   "empty",          "has_storage", "dtype",
-    "device",        "options",     "key_set"};
+    "device",        "options",     "key_set",        "accessor"};
 const Set kTensorOnly = {"backward",
                          "detach",
                          "detach_",
@@ -233,6 +233,7 @@ Value of_torch(std::string_view path, std::string_view name, const CallShape& ca
       path.starts_with("torch.profiler.") || path.starts_with("torch.hub.") ||
       path.starts_with("torch.multiprocessing.") || path.starts_with("torch.onnx.")) {
     if (name == "grad") return likely(Kind::tensor_list);
+    if (name == "Variable") return call.first;  // what it wraps, since PyTorch 0.4
     if (path.starts_with("torch.utils.checkpoint."))
       return likely(Kind::device_tensor, kModuleOutput);
     return {};
@@ -278,11 +279,19 @@ Value of_torch(std::string_view path, std::string_view name, const CallShape& ca
   }
   if (name == "split" || name == "chunk" || name == "unbind" || name == "meshgrid" ||
       name == "broadcast_tensors" || name.starts_with("_foreach")) {
-    return call.any_host_tensor && !call.any_device_argument ? likely(Kind::host_tensors)
-                                                             : likely(Kind::tensor_list);
+    if ((!call.any_host_tensor && !call.any_batch) || call.any_device_argument)
+      return likely(Kind::tensor_list);
+    return likely(Kind::host_tensors, name == "meshgrid" ? call.first.flags & kFresh : 0);
   }
-  if (call.any_host_tensor && !call.any_device_argument) {
-    Value out = call.first.kind == Kind::host_tensor ? call.first : likely(Kind::host_tensor);
+  if (call.first.kind == Kind::batch && !call.any_device_argument && !call.any_unknown)
+    return likely(Kind::batch, kLoaded);
+  // mse_loss(predicted, batch["target"]): the framework moved the batch before.
+  const bool moved = call.first.kind == Kind::unknown || call.any_unknown;
+  if ((call.any_host_tensor || (call.any_batch && !moved)) && !call.any_device_argument) {
+    Value out = call.first.kind == Kind::host_tensor
+                    ? call.first
+                    : likely(Kind::host_tensor,
+                             call.first.kind == Kind::host_tensors ? call.first.flags : 0);
     out.flags &= static_cast<uint8_t>(kFresh | kFromHost);
     return out;
   }

@@ -14,10 +14,12 @@ struct CallShape {
   bool device_is_cpu = false;
   bool any_device_argument = false;  ///< a known device tensor among the arguments
   bool any_host_tensor = false;
-  bool pinned = false;   ///< pin_memory=True
-  bool has_dim = false;  ///< dim= or keepdim=, which only tensors' methods take
-  Value first;           ///< the first argument
-  size_t count = 0;      ///< positional arguments
+  bool any_batch = false;    ///< what a loader gave
+  bool any_unknown = false;  ///< a positional argument of which nothing is known
+  bool pinned = false;       ///< pin_memory=True
+  bool has_dim = false;      ///< dim= or keepdim=, which only tensors' methods take
+  Value first;               ///< the first argument
+  size_t count = 0;          ///< positional arguments
 };
 
 /// The value of a call to an imported function, by its resolved path; nullopt when unknown.

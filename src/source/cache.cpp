@@ -9,7 +9,7 @@ namespace stallscope {
 namespace {
 
 /// Changes whenever analysis or this layout does.
-constexpr std::string_view kFormat = "facts-4";
+constexpr std::string_view kFormat = "facts-7";
 
 struct Layout {
   template <typename Io, typename T>
@@ -27,10 +27,10 @@ struct Layout {
       io(v.function), io(v.parent), io(v.first_line), io(v.last_line), io(v.optimizer_step),
           io(v.backward);
       io(v.over_parameters), io(v.over_optimizers), io(v.over_batches), io(v.comprehension),
-          io(v.runs_model), io(v.seldom);
+          io(v.runs_model), io(v.generates), io(v.seldom);
     } else if constexpr (std::is_same_v<Plain, CallFacts>) {
-      io(v.name), io(v.form), io(v.function), io(v.loop), io(v.line), io(v.guards), io(v.given), io(v.receiver),
-          io(v.arguments);
+      io(v.name), io(v.form), io(v.function), io(v.loop), io(v.line), io(v.guards), io(v.given),
+          io(v.receiver), io(v.object), io(v.arguments), io(v.positional), io(v.keywords);
       io(v.first_byte), io(v.last_byte), io(v.column), io(v.line_text);
     } else if constexpr (std::is_same_v<Plain, ClassFacts>) {
       io(v.name), io(v.bases), io(v.is_module);
@@ -39,13 +39,14 @@ struct Layout {
           io(v.first_line);
       io(v.last_line), io(v.column), io(v.anchor_line), io(v.block), io(v.guards), io(v.subject),
           io(v.in_inner_loop);
-      io(v.line_text), io(v.ordinal), io(v.metavariables);
+      io(v.line_text), io(v.ordinal), io(v.metavariables), io(v.default_of);
     } else if constexpr (std::is_same_v<Plain, FileFacts>) {
       io(v.content_hash), io(v.language), io(v.skipped), io(v.note), io(v.readable),
           io(v.has_suppressions);
       io(v.lines_of_cells), io(v.functions), io(v.loops), io(v.calls), io(v.classes),
           io(v.dependencies);
-      io(v.aliases), io(v.imports), io(v.mentions), io(v.bound), io(v.hiding_macros), io(v.candidates);
+      io(v.aliases), io(v.imports), io(v.mentions), io(v.bound), io(v.hiding_macros),
+          io(v.candidates);
     } else {
       io(v.first), io(v.second);
     }

@@ -29,6 +29,10 @@ std::string module_of(std::string_view path) {
 
 }  // namespace
 
+bool is_common_method(std::string_view name) {
+  return std::ranges::find(kCommonMethods, name) != kCommonMethods.end();
+}
+
 CallGraph::CallGraph(std::span<const std::unique_ptr<FileFacts>> files) : files_(files) {
   for (uint32_t f = 0; f < files.size(); ++f) {
     first_of_file_.push_back(static_cast<FunctionId>(where_.size()));
@@ -58,7 +62,11 @@ void CallGraph::add_edges() {
       const FunctionId from = id_of(f, call.function);
       std::string_view receiver =
           call.receiver == 0 ? std::string_view() : file.dependencies[call.receiver - 1].name;
-      for (FunctionId to : resolve(f, call.name, call.form, from, receiver, call.given)) {
+      const std::vector<FunctionId> targets =
+          is_dispatched(file, call, receiver)
+              ? dispatched(call)
+              : resolve(f, call.name, call.form, from, receiver, call.given);
+      for (FunctionId to : targets) {
         if (to == from) continue;
         callers_[to].push_back(static_cast<uint32_t>(edges_.size()));
         edges_.push_back({from, to, &call});
@@ -152,6 +160,13 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
     return out;
   }
   if (!receiver_class.empty()) return methods(last_component(receiver_class), last);
+  // C++: a method calls its class's others without saying `this`.
+  if (form == CallForm::function && files_[file]->language != "python" && name == last &&
+      !function(in).class_name.empty()) {
+    out = methods(function(in).class_name, last);
+    std::erase_if(out, [&](FunctionId id) { return !takes(id, given); });
+    if (!out.empty()) return out;
+  }
   const std::string_view module = name.size() > last.size() && name.ends_with(last)
                                       ? name.substr(0, name.size() - last.size() - 1)
                                       : std::string_view();
@@ -162,8 +177,8 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
       if (form == CallForm::reference && where_[id].first != file) continue;
       out.push_back(id);
     }
-    const bool common = std::ranges::find(kCommonMethods, last) != kCommonMethods.end();
-    if (out.size() > kMaxTargets || (form == CallForm::method && common)) out.clear();
+    if (out.size() > kMaxTargets || (form == CallForm::method && is_common_method(last)))
+      out.clear();
     return out;
   }
   for (FunctionId id : found->second) {
@@ -209,6 +224,11 @@ std::span<const ClassFacts* const> CallGraph::classes_named(std::string_view nam
   auto found = classes_.find(name);
   if (found == classes_.end()) return {};
   return found->second;
+}
+
+bool CallGraph::has_prefetcher() const {
+  return std::ranges::any_of(
+      classes_, [](const auto& entry) { return contains_any(entry.first, {"prefetch"}); });
 }
 
 std::vector<FunctionId> CallGraph::named(std::string_view name) const {

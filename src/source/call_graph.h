@@ -36,6 +36,8 @@ class CallGraph {
   std::span<const std::unique_ptr<FileFacts>> files() const { return files_; }
   /// All classes of that name.
   std::span<const ClassFacts* const> classes_named(std::string_view name) const;
+  /// Whether some class fetches ahead, by its name.
+  bool has_prefetcher() const;
   /// All functions of that name.
   std::vector<FunctionId> named(std::string_view name) const;
 
@@ -46,6 +48,8 @@ class CallGraph {
 
  private:
   std::vector<FunctionId> methods(std::string_view class_name, std::string_view name) const;
+  std::vector<FunctionId> dispatched(const CallFacts& call) const;
+  std::string_view root_class(std::string_view name) const;
   bool takes(FunctionId id, uint8_t given) const;
   bool module_matches(size_t file, std::string_view module, size_t from_file) const;
   std::vector<FunctionId> starred(size_t file, const std::vector<FunctionId>& candidates) const;
@@ -61,5 +65,10 @@ class CallGraph {
   std::vector<Edge> edges_;
   std::vector<std::vector<uint32_t>> callers_;
 };
+
+/// Whether a method of C++ is called on an object of which nothing but the name is known.
+bool is_dispatched(const FileFacts& file, const CallFacts& call, std::string_view receiver);
+/// Whether methods of that name are so common that it says nothing.
+bool is_common_method(std::string_view name);
 
 }  // namespace stallscope

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "source/clause_tests.h"
+#include "source/place_guards.h"
 #include "source/roles.h"
 
 namespace stallscope {
@@ -22,7 +23,9 @@ class Collector {
         language_(language),
         facts_(facts),
         tests_(file, facts),
-        applies_(rules.clauses().size(), Answer::open) {}
+        place_guards_(file, facts),
+        applies_(rules.clauses().size(), Answer::open),
+        has_lacked_(rules.clauses().size(), Answer::open) {}
 
   void run() {
     for (uint32_t c : rules_.by_matcher()) run_matcher(rules_.clauses()[c]);
@@ -60,9 +63,15 @@ class Collector {
 
   /// Whether the file lacks what the clause wants it to lack; what only another class has is not
   /// this one's.
-  bool lacks(const CompiledClause& clause, NodeId id) const {
+  bool lacks(const CompiledClause& clause, NodeId id) {
+    if (!function_has(clause.clause->function_has, id)) return false;
     const std::string& word = clause.clause->file_lacks;
     if (word.empty()) return true;
+    // Most files have no such word anywhere: searched for once, and not for each match.
+    Answer& answer = has_lacked_[static_cast<size_t>(&clause - rules_.clauses().data())];
+    if (answer == Answer::open)
+      answer = ast_.source.find(word) == std::string_view::npos ? Answer::no : Answer::yes;
+    if (answer == Answer::no) return true;
     const NodeId own = ast_.ancestor(id, K::class_);
     for (size_t at = ast_.source.find(word); at != std::string_view::npos;
          at = ast_.source.find(word, at + word.size())) {
@@ -72,6 +81,12 @@ class Collector {
       if (own == kNoNode || other == file_.outline.classes.end()) return false;
     }
     return true;
+  }
+
+  bool function_has(const std::string& text, NodeId id) const {
+    if (text.empty()) return true;
+    const NodeId function = file_.outline.functions[file_.outline.function_of[id]];
+    return ast_.slice(function).find(text) != std::string_view::npos;
   }
 
   void run_matcher(const CompiledClause& clause) {
@@ -96,6 +111,11 @@ class Collector {
       if (applies(clause)) consider(clause, id, {}, nullptr);
       return;
     }
+    if (!clause.clause->declares.empty() && ast_.grammar == Grammar::cuda &&
+        declares(clause.clause->declares, id)) {
+      if (applies(clause)) consider(clause, id, {}, nullptr);
+      return;
+    }
     for (const Pattern& pattern : clause.patterns[static_cast<size_t>(ast_.grammar)]) {
       if (pattern.anchor() != ast_[id].kind) continue;
       // A pattern is about reading: x[m] does not match x[m] = 0.
@@ -109,15 +129,49 @@ class Collector {
     }
   }
 
+  /// Whether a declaration makes a local object of one of these types: `Vector<T> x(n);`, neither
+  /// without a size nor from what another call gives.
+  bool declares(const std::vector<std::string>& types, NodeId id) const {
+    const Node& node = ast_[id];
+    if (node.kind != K::assign || file_.outline.function_of[id] == 0 ||
+        ast_[node.parent].kind != K::block)
+      return false;
+    const NodeId left = ast_.child(id, Role::left);
+    const NodeId first = left == kNoNode ? kNoNode : ast_[left].next;
+    if (first == kNoNode || (ast_[first].kind == K::call && ast_[first].next == kNoNode &&
+                             ast_.slice(id).find('=') != std::string_view::npos))
+      return false;
+    const size_t before = ast_.source.find_last_of(";{}", node.first_byte);
+    const std::string_view specifiers =
+        ast_.source.substr(before + 1, node.first_byte - before - 1);
+    if (specifiers.find("static") != std::string_view::npos) return false;
+    std::string path(node.text.substr(0, node.text.find('<')));
+    for (size_t at = path.find("::"); at != std::string::npos; at = path.find("::"))
+      path.replace(at, 2, ".");
+    return std::ranges::any_of(types, [&](const std::string& type) {
+      return path == type || (path.size() > type.size() && path.ends_with(type) &&
+                              path[path.size() - type.size() - 1] == '.');
+    });
+  }
+
   static bool is_about_tensors(const KindWord& word) {
     return std::ranges::find(word.kinds, Kind::device_tensor) != word.kinds.end() ||
            std::ranges::find(word.kinds, Kind::mask) != word.kinds.end();
   }
 
+  /// make_grid(n).to(device): another file's function may give a tensor that it just made.
+  bool may_be_made_elsewhere(const Value& subject, const KindWord& wanted) const {
+    const Dependency* from = file_.inference.dependency(subject);
+    return wanted.flags == kFresh && subject.kind == Kind::unknown && from &&
+           from->kind == DependencyKind::returns;
+  }
+
   void consider(const CompiledClause& clause, NodeId id, Bindings bindings, const Value* given) {
-    if (!lacks(clause, id) || is_device_code(id)) return;
+    if (is_device_code(id)) return;
     Value subject = given ? *given : subject_of(id);
-    if (clause.on && !fits(subject, *clause.on, clause.certainty)) return;
+    if (clause.on && !fits(subject, *clause.on, clause.certainty) &&
+        !may_be_made_elsewhere(subject, *clause.on))
+      return;
     if (clause.on && !file_.inference.has_tensors() && is_about_tensors(*clause.on)) return;
     if ((clause.unless & kGuardHostValue) != 0 && subject.is_host() && !clause.on) return;
     for (const auto& [name, kind] : clause.where) {
@@ -132,14 +186,37 @@ class Collector {
     for (const CompiledNested& nested : clause.nested) {
       if (tests_.nested_holds(id, nested) == nested.negated) return;
     }
-    const uint32_t guards = file_.guards.around(id) | place_guards(id);
-    if ((guards & clause.unless) != 0) return;
+    if (!lacks(clause, id)) return;
+    const uint32_t guards = file_.guards.around(id) | place_guards_.of(id);
+    // Whether anybody leaves the argument out is known when all callers are.
+    const uint32_t parameter = (guards & kGuardNotGiven) != 0 ? defaulted_around(id) : kNone;
+    if ((guards & clause.unless & ~(parameter == kNone ? 0u : +kGuardNotGiven)) != 0) return;
     add(clause, id, bindings, subject, guards);
+    facts_.candidates.back().default_of = parameter;
+  }
+
+  /// The parameter of which `if parameter is None:` around `id` makes the default, or kNone.
+  uint32_t defaulted_around(NodeId id) const {
+    const auto& parameters = facts_.functions[file_.outline.function_of[id]].parameters;
+    for (NodeId at = ast_[id].parent; at != kNoNode && ast_[at].kind != K::function;
+         at = ast_[at].parent) {
+      if (ast_[at].kind != K::if_) continue;
+      const NodeId condition = ast_.child(at, Role::condition);
+      const NodeId left = condition == kNoNode || ast_[condition].kind != K::compare
+                              ? kNoNode
+                              : ast_[condition].first_child;
+      if (left == kNoNode || ast_[left].kind != K::name ||
+          !ast_.slice(condition).ends_with(" is None"))
+        continue;
+      const auto found = std::ranges::find(parameters, ast_[left].text);
+      if (found != parameters.end()) return static_cast<uint32_t>(found - parameters.begin());
+    }
+    return kNone;
   }
 
   /// Whether `id` stands in a kernel or in what only kernels call: no host waits there.
   bool is_device_code(NodeId id) const {
-    if (ast_.grammar != Grammar::cuda || !has_device_code_) return false;
+    if (!has_device_code_) return false;
     for (NodeId at = ast_[id].parent; at != kNoNode; at = ast_[at].parent) {
       if (ast_[at].kind != K::function) continue;
       const NodeId body = ast_.child(at, Role::body);
@@ -181,11 +258,14 @@ class Collector {
     // A module's own input is on its device already, unless it is the loader's whole batch.
     const bool forward = (facts_.functions[file_.outline.function_of[id]].flags & kForward) != 0;
     const std::string_view root = root_name(object);
-    if (value.kind == Kind::unknown && (method == "to" || method == "cuda") && hands_on(id) &&
+    // A batch's own tensors are where the loader put them, whatever their type says.
+    if ((value.kind == Kind::unknown || (value.is_device() && moves_itself(id))) &&
+        (method == "to" || method == "cuda") && hands_on(id) &&
         !is_model_name(last_component(ast_.slice(object))))
       return likely(Kind::batch, kLoaded);
     if (value.kind == Kind::unknown && names_device(id) && (method == "to" || method == "cuda") &&
-        ((is_batch_name(root) && (!forward || contains_any(root, {"batch", "data"}))) ||
+        ((is_batch_name(root) && !follows_tensor(id) &&
+          (!forward || contains_any(root, {"batch", "data"}))) ||
          is_of_step_loop(id, root)))
       return likely(Kind::batch, kLoaded);
     return value;
@@ -203,13 +283,36 @@ class Collector {
     return false;
   }
 
+  /// labels.to(logits.device): they are there, unless the model is spread over devices.
+  bool follows_tensor(NodeId call) const {
+    const NodeId to = ast_.child(call, Role::argument);
+    if (to == kNoNode || ast_[to].kind != K::attribute || ast_[to].text != "device") return false;
+    const NodeId of = ast_.child(to, Role::object);
+    return of != kNoNode && file_.inference.at(of).is_device();
+  }
+
   /// Whether a call stands in a function that moves data: to_device(tree).
   bool hands_on(NodeId id) const {
     for (uint32_t f = file_.outline.function_of[id]; f != kNone && f != 0;
          f = facts_.functions[f].parent) {
       if (moves_data(facts_.functions[f].name)) return true;
+      if (facts_.functions[f].name == "to" && is_batch_class(facts_.functions[f].class_name))
+        return true;
     }
     return false;
+  }
+
+  /// Whether a call stands in a method that moves a batch: GraphBatch.to_device().
+  bool moves_itself(NodeId id) const {
+    const FunctionFacts& f = facts_.functions[file_.outline.function_of[id]];
+    return moves_own_batch(f.class_name, f.name) && is_batch_class(f.class_name);
+  }
+
+  /// Batch.to(device), SampleList.to(device): a container of the program's own, not a module.
+  bool is_batch_class(std::string_view name) const {
+    return is_batch_class_name(name) &&
+           std::ranges::none_of(facts_.classes,
+                                [&](const ClassFacts& c) { return c.name == name && c.is_module; });
   }
 
   /// The name that x[...].y, or the loop variable x over such, starts from.
@@ -258,79 +361,6 @@ class Collector {
       if (ast_[c].kind == K::keyword && ast_[c].text == name) return true;
     }
     return false;
-  }
-
-  /// The text of x in x.to(...), x.cuda().
-  std::string_view moved_from(NodeId call) const {
-    NodeId callee = ast_.child(call, Role::callee);
-    NodeId object = callee == kNoNode ? kNoNode : ast_.child(callee, Role::object);
-    return object == kNoNode ? std::string_view() : ast_.slice(object);
-  }
-
-  /// Whether what is moved or read is an agent's action or observation, by name.
-  bool is_environment_value(NodeId id) const {
-    if (ast_[id].kind != K::call) return false;
-    for (NodeId at = id; at < ast_[id].end; ++at) {
-      if (ast_[at].kind == K::name && is_environment_name(ast_[at].text)) return true;
-    }
-    // actions = policy(x).cpu()
-    NodeId at = ast_[id].parent;
-    while (at != kNoNode && (ast_[at].kind == K::attribute || ast_[at].kind == K::call))
-      at = ast_[at].parent;
-    const NodeId left =
-        at != kNoNode && ast_[at].kind == K::assign ? ast_.child(at, Role::left) : kNoNode;
-    return left != kNoNode && ast_[left].kind == K::name && is_environment_name(ast_[left].text);
-  }
-
-  /// Whether a function of this name writes, shows or scores what must be on the host for it.
-  static bool wants_host_values(std::string_view name) {
-    return name == "save" || name == "imshow" || name == "imsave" || name == "imwrite" ||
-           name == "savez" || name == "savefig" || name == "specshow" || name == "dump" ||
-           name == "write_video" || name == "save_image" || name == "to_csv" ||
-           (name.ends_with("_score") &&
-            contains_any(name, {"auc", "f1", "accuracy", "precision", "recall", "r2"}));
-  }
-
-  /// Whether a call is of a library that works on the host alone.
-  bool is_host_library(NodeId call) const {
-    const Dotted& path = file_.names.resolve(ast_.child(call, Role::callee));
-    return (path.imported && path.path.starts_with("scipy.stats")) ||
-           contains_any(path.path, {"self.scipy"});
-  }
-
-  /// Guards that do not come from conditions: where a value is kept.
-  uint32_t place_guards(NodeId id) const {
-    uint32_t guards = 0;
-    const FunctionFacts& function = facts_.functions[file_.outline.function_of[id]];
-    if ((function.flags & kCachedFunction) != 0) guards |= kGuardCached;
-    if (function.name.ends_with("_cpu") || function.name.ends_with("Cpu") ||
-        function.name.ends_with("CPU"))
-      guards |= kGuardCpuBranch;
-    if (is_environment_value(id) ||
-        contains_any(function.class_name, {"envrunner", "vectorenv", "vecenv"}))
-      guards |= kGuardEnvironment;
-    for (NodeId at = ast_[id].parent; at != kNoNode; at = ast_[at].parent) {
-      const Node& node = ast_[at];
-      if (node.kind == K::call) {
-        std::string_view name = callee_name(ast_, at);
-        if (name == "register_buffer" || name == "Parameter" || name == "register_parameter")
-          guards |= kGuardCached;
-        if (at != id && name.ends_with("_cpu")) guards |= kGuardCpuBranch;
-        if (at != id && (wants_host_values(name) || is_host_library(at)))
-          guards |= kGuardCheckpoint;
-      }
-      if (node.kind == K::assign && ast_.child(at, Role::left) != kNoNode) {
-        NodeId left = ast_.child(at, Role::left);
-        if (ast_[left].kind == K::subscript && contains_any(ast_.slice(left), {"cache"}))
-          guards |= kGuardCached;
-        // self.table = self.table.to(x.device) moves it once.
-        if (ast_[left].kind == K::attribute && ast_[id].kind == K::call &&
-            ast_[at].kind == K::assign && moved_from(id) == ast_.slice(left))
-          guards |= kGuardCached;
-      }
-      if (node.kind == K::block || node.kind == K::module) break;
-    }
-    return guards;
   }
 
   void add(const CompiledClause& clause, NodeId id, const Bindings& bindings, const Value& subject,
@@ -402,10 +432,13 @@ class Collector {
   const uint32_t language_;
   FileFacts& facts_;
   const ClauseTests tests_;
-  const bool has_device_code_ = ast_.source.find("__device__") != std::string_view::npos ||
-                                ast_.source.find("__global__") != std::string_view::npos;
+  const PlaceGuards place_guards_;
+  const bool has_device_code_ =
+      ast_.grammar == Grammar::cuda && (ast_.source.find("__device__") != std::string_view::npos ||
+                                        ast_.source.find("__global__") != std::string_view::npos);
   enum class Answer : uint8_t { open, no, yes };
-  std::vector<Answer> applies_;  ///< per clause
+  std::vector<Answer> applies_;     ///< per clause
+  std::vector<Answer> has_lacked_;  ///< per clause: the word of file_lacks is somewhere
 };
 
 }  // namespace

@@ -238,8 +238,8 @@ ClangFlags ClangFlagFinder::of(const std::string& path, std::string_view text) {
   if (needs({"MPI_"}) && find(folders, "mpi.h").empty()) stub("mpi.h");
   if (needs({"torch", "ATen", "c10", "at::"})) {
     const std::string torch = find(folders, "torch/torch.h");
-    out.real_torch = !torch.empty();
-    if (out.real_torch) {
+    if (!torch.empty()) {
+      out.aten = find(folders, "ATen");
       out.prefix.push_back(torch);
       // Whoever installs another PyTorch replaces these.
       out.witnesses = {torch};

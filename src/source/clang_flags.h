@@ -16,7 +16,8 @@ struct ClangFlags {
   std::vector<std::string> prefix;
   /// Of the libraries in the prefix that are not ours: files that are new when they are.
   std::vector<std::string> witnesses;
-  bool real_torch = false;  ///< PyTorch's own headers are on the include path
+  /// The folder ATen of PyTorch's own headers, where these are on the include path.
+  std::string aten;
 };
 
 /// What compile_commands.json says: arguments of clang by file, cleaned.

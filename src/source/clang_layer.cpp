@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Changes whenever reading does; what is stored otherwise is not read.
-constexpr std::string_view kFormat = "clang-2";
+constexpr std::string_view kFormat = "clang-3";
 
 /// In the cache instead of types: libclang gave up on these bytes. A crash of today's headers may
 /// not be one of tomorrow's, so it is tried again after a day.
@@ -74,8 +74,7 @@ class Layer {
         options_(options),
         started_(std::move(started)),
         lasting_(!options.cache_folder.empty() && options.cache_folder.starts_with(options.root)),
-        library_(find_libclang(options.library)),
-        scratch_("clang") {
+        library_(find_libclang(options.library)) {
     out_.types.resize(files.size());
   }
 
@@ -108,9 +107,8 @@ class Layer {
             fs::path(first_given_up_).filename().string() +
             "): read without types, findings there are less certain";
     if (late_ > 0)
-      out += (out.empty() ? "" : "; ") + files(late_) +
-             " had no types in the time that a report leaves for them: `stallscope lint` takes "
-             "its own";
+      out += (out.empty() ? "" : "; ") + files(late_) + " of " + std::to_string(files_.size()) +
+             " had no types " + options_.when_late;
     return out;
   }
 
@@ -136,9 +134,9 @@ class Layer {
     made.text = files_[file].text;
     made.arguments = flags.arguments;
     made.prefix = flags.prefix;
-    made.heavy = flags.real_torch;
+    made.aten = flags.aten;
     made.precompiled = content_hash(arguments + tool_) + ".pch";
-    heavy_ = heavy_ || flags.real_torch;
+    heavy_ = heavy_ || made.heavy();
     requests_.push_back(std::move(made));
     entries_.push_back(entry);
     wanted_.push_back(file);
@@ -146,18 +144,34 @@ class Layer {
 
   void read() {
     if (requests_.empty()) return;
+    if (options_.within && options_.within->count() == 0) {
+      late_ = requests_.size();
+      return;
+    }
     // Without a cache a prefix is compiled for this run, if that pays.
     constexpr size_t kFew = 2;
-    const std::string& folder = lasting_ ? options_.cache_folder : scratch_.path();
+    if (!lasting_) scratch_.emplace("clang");
+    const std::string& folder = lasting_ ? options_.cache_folder : scratch_->path();
     for (ClangRequest& request : requests_) {
-      const bool pays = lasting_ || request.heavy || requests_.size() > kFew;
+      const bool pays = lasting_ || request.heavy() || requests_.size() > kFew;
       request.precompiled = pays ? folder + "/" + request.precompiled : std::string();
     }
     const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
     // With real headers one process takes most of the memory that all may have.
     const unsigned count = heavy_ ? 1 : options_.processes != 0 ? options_.processes : cores;
     ClangWorkers workers = started_ ? std::move(*started_) : ClangWorkers(library_);
-    ClangOutcome outcome = std::move(workers).read(requests_, count, options_.within);
+    size_t done = files_.size() - requests_.size();
+    const auto tell = [&] {
+      if (options_.progress) options_.progress(done, files_.size());
+    };
+    tell();
+    ClangOutcome outcome = std::move(workers).read(
+        requests_, count, options_.within, [&](size_t i, const ClangTypes* types) {
+          // At once: whoever ends this run early has them in the next.
+          store(entries_[i], types ? to_bytes(*types) : std::string(kGaveUp));
+          ++done;
+          tell();
+        });
     if (!outcome.unusable.empty()) {
       out_.note = "libclang cannot be used: " + outcome.unusable +
                   "; C++ is read without types, findings in it are less certain";
@@ -165,17 +179,11 @@ class Layer {
     }
     for (size_t i = 0; i < wanted_.size(); ++i) {
       if (outcome.types[i]) {
-        outcome.types[i]->real_headers = requests_[i].heavy;
-        store(entries_[i], to_bytes(*outcome.types[i]));
         out_.types[wanted_[i]] = std::move(outcome.types[i]);
-      } else if (outcome.gave_up[i]) {
-        store(entries_[i], kGaveUp);
-        give_up_on(wanted_[i]);
+      } else if (outcome.late && !outcome.gave_up[i]) {
+        ++late_;
       } else {
-        if (outcome.late)
-          ++late_;
-        else
-          give_up_on(wanted_[i]);  // the library died before it was given the file
+        give_up_on(wanted_[i]);  // also where the library died before it was given the file
       }
     }
   }
@@ -190,7 +198,7 @@ class Layer {
   /// Types are bound to places: those of another revision's tree are of no use later.
   const bool lasting_;
   const std::string library_;
-  const TemporaryFolder scratch_;  ///< for compiled headers when there is no cache
+  std::optional<TemporaryFolder> scratch_;  ///< for compiled headers when there is no cache
   std::string tool_;
   std::vector<ClangRequest> requests_;
   std::vector<std::string> entries_;  ///< of the cache, per request

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -21,8 +22,12 @@ struct ClangOptions {
   std::string root;     ///< of the project, absolute
   std::string cache_folder;
   unsigned processes = 0;  ///< 0 = one per core
-  /// For all files together; what is not read by then has no types. Zero = as long as it takes.
-  std::chrono::milliseconds within{0};
+  /// For all files together; what is not read by then has no types. Zero = only what is cached;
+  /// nothing = as long as it takes.
+  std::optional<std::chrono::milliseconds> within;
+  std::string when_late;  ///< what the note says of that time: "in ..."
+  /// Told how many files of how many are read, by the thread that waits for them.
+  std::function<void(size_t done, size_t all)> progress;
 };
 
 struct ClangFile {

@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "source/clang_classify.h"
+#include "source/identifier.h"
 
 namespace stallscope {
 namespace {
@@ -20,55 +21,98 @@ constexpr unsigned kDeepest = 300;      ///< of expressions and blocks inside ea
 constexpr size_t kMostTypes = 400'000;  ///< of one file
 constexpr size_t kMostHidden = 4'096;
 
-bool is_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
-
 ParsedFile parse(const clang::Api& api, const std::string& path, const std::string& text,
-                 const std::vector<std::string>& arguments, unsigned flags) {
+                 const std::vector<std::string>& arguments, unsigned flags,
+                 const std::vector<std::string>& emptied = {}) {
   std::vector<const char*> raw;
   raw.reserve(arguments.size());
   for (const std::string& argument : arguments) raw.push_back(argument.c_str());
-  clang::UnsavedFile unsaved{path.c_str(), text.data(), text.size()};
+  std::vector<clang::UnsavedFile> files = {{path.c_str(), text.data(), text.size()}};
+  for (const std::string& header : emptied) files.push_back({header.c_str(), "\n", 1});
   clang::TranslationUnit unit = nullptr;
-  const int done = api.parseTranslationUnit2(
-      api.index, path.c_str(), raw.data(), static_cast<int>(raw.size()), &unsaved, 1, flags, &unit);
+  const int done =
+      api.parseTranslationUnit2(api.index, path.c_str(), raw.data(), static_cast<int>(raw.size()),
+                                files.data(), static_cast<unsigned>(files.size()), flags, &unit);
   return {api, done == clang::kSuccess ? unit : nullptr};
 }
 
 /// Of the processes that want one prefix, one at a time is past this; gone with its holder.
 class PrefixLock {
  public:
-  explicit PrefixLock(std::string path)
+  /// `how`: of flock(): LOCK_EX waits, LOCK_EX | LOCK_NB may be left without it.
+  PrefixLock(std::string path, int how)
       : path_(std::move(path)), file_(open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600)) {
-    while (file_ >= 0 && flock(file_, LOCK_EX) != 0 && errno == EINTR) {
+    while (file_ >= 0 && !held_) {
+      held_ = flock(file_, how) == 0;
+      if (!held_ && errno != EINTR) break;
     }
   }
   PrefixLock(const PrefixLock&) = delete;
   PrefixLock& operator=(const PrefixLock&) = delete;
   ~PrefixLock() {
-    if (file_ < 0) return;
-    (void)unlink(
-        path_.c_str());  // whoever has it open, or makes it anew, looks for the prefix first
-    (void)close(file_);
+    // Whoever has it open, or makes it anew, looks for the prefix first.
+    if (held_) (void)unlink(path_.c_str());
+    if (file_ >= 0) (void)close(file_);
   }
+  bool held() const { return held_; }
 
  private:
   const std::string path_;
   const int file_;
+  bool held_ = false;
 };
+
+/// The headers of ATen that only bodies of functions ask for, which are skipped: a third of its
+/// files, a fifth of the time.
+std::vector<std::string> asked_for_by_bodies(const std::string& aten) {
+  std::vector<std::string> out;
+  if (aten.empty()) return out;
+  out.push_back(aten + "/NativeFunctions.h");
+  std::error_code ec;
+  for (std::filesystem::directory_iterator it(aten + "/ops", ec), end; !ec && it != end;
+       it.increment(ec)) {
+    if (std::string path = it->path().string(); path.ends_with("_ops.h"))
+      out.push_back(std::move(path));
+  }
+  return out;
+}
+
+constexpr std::string_view kEnding = ".pch";
+constexpr std::string_view kLockEnding = ".lock";
+
+/// Removes what processes that were killed have left half written beside `precompiled`, which this
+/// one has the lock of.
+void remove_unfinished(const std::string& precompiled) {
+  namespace fs = std::filesystem;
+  std::error_code ec;
+  std::vector<fs::path> found;
+  const fs::path folder = fs::path(precompiled).parent_path();
+  for (fs::directory_iterator it(folder, ec), end; !ec && it != end; it.increment(ec)) {
+    const std::string name = it->path().filename().string();
+    if (name.find(std::string(kEnding) + '.') != std::string::npos && !name.ends_with(kLockEnding))
+      found.push_back(it->path());
+  }
+  for (const fs::path& file : found) {
+    const std::string of = file.string().substr(0, file.string().rfind(kEnding) + kEnding.size());
+    std::error_code ignored;
+    if (of == precompiled || PrefixLock(of + std::string(kLockEnding), LOCK_EX | LOCK_NB).held())
+      fs::remove(file, ignored);
+  }
+}
 
 /// Compiles the prefix into `request.precompiled`, unless that is there by then.
 bool precompile(const clang::Api& api, const ClangRequest& request) {
   std::error_code ec;
-  const PrefixLock lock(request.precompiled + ".lock");
+  const PrefixLock lock(request.precompiled + std::string(kLockEnding), LOCK_EX);
   if (std::filesystem::exists(request.precompiled, ec)) return true;
+  if (lock.held()) remove_unfinished(request.precompiled);
   const std::string path = request.precompiled + ".h";
   const unsigned flags = clang::kIncomplete | clang::kForSerialization |
                          clang::kSkipFunctionBodies | clang::kKeepGoing;
   std::string text;
   for (const std::string& header : request.prefix) text += "#include \"" + header + "\"\n";
-  const ParsedFile unit = parse(api, path, text, request.arguments, flags);
+  const ParsedFile unit =
+      parse(api, path, text, request.arguments, flags, asked_for_by_bodies(request.aten));
   if (!unit) return false;
   const std::string made = request.precompiled + "." + std::to_string(getpid());
   if (api.saveTranslationUnit(unit.get(), made.c_str(), 0) == 0)
@@ -158,7 +202,8 @@ class TypeReader {
 
   bool says(uint32_t offset, std::string_view word) const {
     return std::string_view(text_).substr(offset).starts_with(word) &&
-           (offset + word.size() >= text_.size() || !is_word(text_[offset + word.size()]));
+           (offset + word.size() >= text_.size() ||
+            !is_identifier_char(text_[offset + word.size()]));
   }
 
   /// Whether a statement stands in a macro: its keyword is not where it would be written.
@@ -256,7 +301,7 @@ class TypeReader {
   /// Whether a qualified name that ends in `name` is written there.
   bool qualifies(uint32_t offset, std::string_view name) const {
     size_t at = offset;
-    while (at < text_.size() && (is_word(text_[at]) || text_[at] == ':')) ++at;
+    while (at < text_.size() && (is_identifier_char(text_[at]) || text_[at] == ':')) ++at;
     return std::string_view(text_).substr(offset, at - offset).ends_with(name);
   }
 
@@ -280,7 +325,7 @@ class TypeReader {
   /// Behind a macro's name and its arguments.
   uint32_t end_of_use(uint32_t offset) const {
     size_t at = offset;
-    while (at < text_.size() && is_word(text_[at])) ++at;
+    while (at < text_.size() && is_identifier_char(text_[at])) ++at;
     const size_t name_end = at;
     while (at < text_.size() && std::isspace(static_cast<unsigned char>(text_[at])) != 0) ++at;
     if (at >= text_.size() || text_[at] != '(') return static_cast<uint32_t>(name_end);

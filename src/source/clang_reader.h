@@ -19,7 +19,11 @@ struct ClangRequest {
   std::vector<std::string> arguments;
   std::vector<std::string> prefix;  ///< headers that are read before it
   std::string precompiled;          ///< where the compiled prefix is kept; empty = it is not
-  bool heavy = false;               ///< the prefix takes seconds and hundreds of megabytes
+  /// The folder ATen of PyTorch's own headers, when the prefix has them; empty = it has not.
+  std::string aten;
+
+  /// Whether the prefix takes seconds and hundreds of megabytes.
+  bool heavy() const { return !aten.empty(); }
 };
 
 /// A parsed file, given back when it goes.

@@ -20,13 +20,15 @@
 #include <fstream>
 #include <optional>
 
+#include "base/sanitized.h"
+
 namespace stallscope {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
 /// That a worker may add to what it began with; the sanitizers of our own tests take more.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef STALLSCOPE_SANITIZED
 constexpr uint64_t kMostMemory = 3ULL << 30;
 #else
 constexpr uint64_t kMostMemory = 900ULL << 20;
@@ -70,9 +72,9 @@ bool send_message(int to, Answer answer, std::string_view bytes) {
 
 std::string packed(const ClangRequest& request) {
   std::string out;
-  for (const std::string* part : {&request.path, &request.text, &request.precompiled})
+  for (const std::string* part :
+       {&request.path, &request.text, &request.precompiled, &request.aten})
     out += with_length(*part);
-  out += with_length(request.heavy ? "heavy" : "");
   out += with_length(std::to_string(request.prefix.size()));
   for (const auto* list : {&request.prefix, &request.arguments}) {
     for (const std::string& part : *list) out += with_length(part);
@@ -95,7 +97,7 @@ std::optional<ClangRequest> unpacked(std::string_view bytes) {
   out.path = std::move(parts[0]);
   out.text = std::move(parts[1]);
   out.precompiled = std::move(parts[2]);
-  out.heavy = !parts[3].empty();
+  out.aten = std::move(parts[3]);
   const auto prefix = parts.begin() + 5;
   const auto arguments = prefix + std::atoi(parts[4].c_str());
   out.prefix.assign(prefix, arguments);
@@ -117,13 +119,14 @@ void limit_worker() {
   const rlimit data{most, most}, none{0, 0};
   (void)setrlimit(RLIMIT_DATA, &data);
   (void)setrlimit(RLIMIT_CORE, &none);
-  (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // At the parent's death; unlike a kill it leaves LLVM the time to remove a half-written file.
+  (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
   // What libclang says about its own crashes is for nobody.
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (null >= 0) (void)dup2(null, fd);
   }
-  for (const int number : {SIGINT, SIGTERM, SIGSEGV, SIGABRT, SIGBUS})
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGSEGV, SIGABRT, SIGBUS})
     (void)std::signal(number, SIG_DFL);
 }
 
@@ -199,7 +202,7 @@ std::string resource_folder(const std::string& library, const clang::Api& api) {
     if (!request) _exit(0);
     if (!resources.empty())
       request->arguments.insert(request->arguments.end(), {"-resource-dir", resources});
-    if (request->heavy && !std::exchange(roomy, true)) make_room();
+    if (request->heavy() && !std::exchange(roomy, true)) make_room();
     const auto types = read_types(*api, *request, file);
     const bool sent = types ? send_message(peer, Answer::types, to_bytes(*types))
                             : send_message(peer, Answer::failed, types.error().message);
@@ -270,7 +273,7 @@ class Worker {
   }
 
   bool give(const ClangRequest& given, size_t index) {
-    deadline_ = Clock::now() + (given.heavy ? kLongestHeavy : kLongest);
+    deadline_ = Clock::now() + (given.heavy() ? kLongestHeavy : kLongest);
     request = index;
     return send_all(peer_, with_length(packed(given)));
   }
@@ -304,10 +307,12 @@ class Pool {
  public:
   /// `first` was started before anybody knew whether it would be needed.
   Pool(const std::string& library, Worker first, std::span<const ClangRequest> requests,
-       unsigned count, std::chrono::milliseconds within)
+       unsigned count, std::optional<std::chrono::milliseconds> within,
+       const ClangWorkers::Each& each)
       : library_(library),
         requests_(requests),
-        end_(within.count() > 0 ? Clock::now() + within : Clock::time_point::max()) {
+        end_(within ? Clock::now() + *within : Clock::time_point::max()),
+        each_(each) {
     out_.types.resize(requests.size());
     out_.gave_up.resize(requests.size());
     if (count > 0) workers_.push_back(std::move(first));
@@ -348,7 +353,7 @@ class Pool {
       accept(worker, *message);
     } else if (broken || Clock::now() >= worker.deadline()) {
       // The file it was at has no types; a worker that never got one is not tried again.
-      if (worker.request < requests_.size()) out_.gave_up[worker.request] = true;
+      if (worker.request < requests_.size()) done(worker.request, nullptr);
       const bool again = worker.request != Worker::kNoRequest && next_ < requests_.size();
       worker = again ? Worker(library_) : Worker();
     }
@@ -364,8 +369,8 @@ class Pool {
     if (worker.request < requests_.size()) {
       auto types = std::make_unique<ClangTypes>();
       const bool read = answer == Answer::types && from_bytes(rest, *types);
-      if (read) out_.types[worker.request] = std::move(types);
-      out_.gave_up[worker.request] = !read;
+      if (read) types->real_headers = requests_[worker.request].heavy();
+      done(worker.request, read ? std::move(types) : nullptr);
     }
     if (next_ >= requests_.size()) {
       worker.stop();
@@ -374,9 +379,16 @@ class Pool {
     }
   }
 
+  void done(size_t request, std::unique_ptr<ClangTypes> types) {
+    each_(request, types.get());
+    out_.gave_up[request] = !types;
+    out_.types[request] = std::move(types);
+  }
+
   const std::string& library_;
   std::span<const ClangRequest> requests_;
   const Clock::time_point end_;
+  const ClangWorkers::Each& each_;
   std::vector<Worker> workers_;
   size_t next_ = 0;
   ClangOutcome out_;
@@ -395,9 +407,10 @@ ClangWorkers& ClangWorkers::operator=(ClangWorkers&&) noexcept = default;
 ClangWorkers::~ClangWorkers() = default;
 
 ClangOutcome ClangWorkers::read(std::span<const ClangRequest> requests, unsigned workers,
-                                std::chrono::milliseconds within) && {
+                                std::optional<std::chrono::milliseconds> within,
+                                const Each& each) && {
   const auto count = static_cast<unsigned>(std::min<size_t>(workers, requests.size()));
-  return Pool(library_, std::move(first_->worker), requests, count, within).run();
+  return Pool(library_, std::move(first_->worker), requests, count, within, each).run();
 }
 
 }  // namespace stallscope

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,10 +29,13 @@ class ClangWorkers {
   ClangWorkers& operator=(ClangWorkers&& other) noexcept;
   ~ClangWorkers();
 
-  /// Reads all `requests` in up to `workers` processes, which are started by this thread. What is
-  /// not read `within` this time is left; zero = as long as it takes.
+  /// Of a request that was read, or tried in vain: then there are no types.
+  using Each = std::function<void(size_t request, const ClangTypes* types)>;
+
+  /// Reads all `requests` in up to `workers` processes, which are started by this thread, and
+  /// tells it `each`. What is not read `within` this time is left; nothing = as long as it takes.
   ClangOutcome read(std::span<const ClangRequest> requests, unsigned workers,
-                    std::chrono::milliseconds within) &&;
+                    std::optional<std::chrono::milliseconds> within, const Each& each) &&;
 
  private:
   struct First;

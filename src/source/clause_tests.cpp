@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "source/identifier.h"
 #include "source/roles.h"
 
 namespace stallscope {
@@ -31,7 +32,8 @@ bool names(const Ast& ast, NodeId target, std::string_view name) {
 
 bool fits(const Value& value, const KindWord& wanted, Certainty least) {
   if (std::ranges::find(wanted.kinds, value.kind) != wanted.kinds.end()) {
-    return value.certainty >= least && (wanted.flags == 0 || (value.flags & wanted.flags) != 0);
+    return value.certainty >= least && (value.flags & wanted.without) == 0 &&
+           (wanted.flags == 0 || (value.flags & wanted.flags) != 0);
   }
   if (value.kind != Kind::unknown || wanted.flags != 0) return false;
   return least == Certainty::unknown || value.dependency != 0;
@@ -67,6 +69,7 @@ bool ClauseTests::argument_is(NodeId found, std::string_view wanted) const {
     return key != kNoNode && ast_[key].kind == K::string &&
            !contains_any(text, {"config", "cfg", "args", "opt", "param", "group"});
   }
+  if (wanted == "a-local-pointer") return is_local_pointer(found);
   if (wanted == "a-device") return !is_dtype(text) && !is_cpu(text);
   if (wanted.starts_with("kind:")) {
     const KindWord* kind = kind_of(wanted.substr(5));
@@ -75,6 +78,37 @@ bool ClauseTests::argument_is(NodeId found, std::string_view wanted) const {
   }
   if (wanted.starts_with("~")) return text.find(wanted.substr(1)) != std::string_view::npos;
   return text == wanted;
+}
+
+/// Whether an argument is the address of a pointer that its function declares and keeps: what is
+/// allocated there lives no longer than the call. (void**)&p, reinterpret_cast<void**>(&p)
+bool ClauseTests::is_local_pointer(NodeId argument) const {
+  std::string_view text = ast_.slice(argument);
+  const size_t address = text.rfind('&');
+  if (address == std::string_view::npos) return false;
+  text.remove_prefix(address + 1);
+  const auto end = std::ranges::find_if_not(text, is_identifier_char);
+  const std::string_view name(text.begin(), end), rest(end, text.end());
+  if (name.empty() || rest.find_first_not_of(") ") != std::string_view::npos) return false;
+  const uint32_t function = file_.outline.function_of[argument];
+  if (function == 0) return false;
+  const auto& parameters = facts_.functions[function].parameters;
+  if (std::ranges::find(parameters, name) != parameters.end()) return false;
+  const std::string_view body = ast_.slice(file_.outline.functions[function]);
+  bool declared = false;
+  for (size_t at = body.find(name); at != std::string_view::npos;
+       at = body.find(name, at + name.size())) {
+    if (!is_whole_identifier(body, at, name.size())) continue;
+    const size_t before = body.find_last_not_of(" \t\n", at == 0 ? 0 : at - 1);
+    const std::string_view head = body.substr(0, before == std::string_view::npos ? 0 : before + 1);
+    const std::string_view tail = body.substr(at + name.size()).substr(0, 2);
+    declared |= head.ends_with('*');
+    // Handed out: `return p;`, `data_ = p;`, `{p, n}`
+    if (head.ends_with("return") || (head.ends_with('=') && tail.starts_with(';')) ||
+        (head.ends_with('{') && (tail.starts_with(',') || tail.starts_with('}'))))
+      return false;
+  }
+  return declared;
 }
 
 bool ClauseTests::node_is(NodeId id, std::string_view word) const {

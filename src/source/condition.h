@@ -33,7 +33,7 @@ struct SourceClause {
   std::string matcher;                 ///< name of a registered matcher (data flow only)
   std::string on;                      ///< value kind of the receiver or first argument
   std::string certainty;               ///< the least certainty of `on`: unknown, likely, proven
-  std::vector<std::string> contexts;   ///< step, forward, loop, init, eval, jit, any
+  std::vector<std::string> contexts;   ///< step, forward, loop, init, eval, jit, launcher, any
   std::vector<std::string> unless;     ///< guards that silence
   std::vector<std::string> lower;      ///< guards that lower the severity only
   std::vector<ArgumentTest> args;
@@ -41,7 +41,9 @@ struct SourceClause {
       settings;  ///< of a script or configuration file; the first has the place
   std::map<std::string, std::string> where;  ///< metavariable -> value kind
   std::vector<NestedTest> nested;
-  std::string file_has, file_lacks;  ///< identifiers that must (not) occur in the file
+  std::string file_has, file_lacks;   ///< identifiers that must (not) occur in the file
+  std::vector<std::string> declares;  ///< C++: types whose local objects are made there
+  std::string function_has;           ///< text that must occur in the function
 };
 
 /// A rule matches where any of its clauses does.

@@ -25,7 +25,9 @@ Contexts::Contexts(const CallGraph& graph, std::vector<EntryPoint> entry_points)
   bits_.assign(graph.functions(), 0);
   whole_step_.assign(graph.functions(), 0);
   from_.assign(16, std::vector<uint32_t>(graph.functions(), 0));
+  find_launchers();
   find_step_loops();
+  find_epoch_runners();
   seed();
   for (uint16_t bit : {kInStep, kInForward, kInJit, kNearStep, kAtInterval, kInEval, kInInference,
                        kInCheckpoint, kInInit, kOutside, kEvalLoop})
@@ -34,11 +36,13 @@ Contexts::Contexts(const CallGraph& graph, std::vector<EntryPoint> entry_points)
 
 bool Contexts::is_entry(FunctionId id, bool step) const {
   const FunctionFacts& f = graph_.function(id);
-  // train_step_gen(), training_step_logs(): parts of a step by their names.
+  // train_step_gen(), training_step_logs(): parts of a step by their names; _execute_train_step().
   const std::string_view name = std::string_view(f.name).substr(f.name.starts_with('_') ? 1 : 0);
   if (step && !f.class_name.empty() &&
-      (name.starts_with("train_step_") || name.starts_with("training_step_")) &&
-      !contains_any(name, {"end", "fn", "func", "init", "config"}))
+      (name.starts_with("train_step_") || name.starts_with("training_step_") ||
+       name.ends_with("_train_step") || name.ends_with("_training_step")) &&
+      !contains_any(name, {"end", "fn", "func", "init", "config", "make", "build", "create", "get_",
+                           "compile", "jit", "before_", "after_", "on_"}))
     return true;
   for (const EntryPoint& entry : entry_points_) {
     if (entry.step != step || entry.name != f.name) continue;
@@ -53,6 +57,22 @@ bool Contexts::is_entry(FunctionId id, bool step) const {
     }
   }
   return false;
+}
+
+/// Functions of C++ that launch kernels, and those that call such wrappers of kernels.
+void Contexts::find_launchers() {
+  constexpr int kWrappers = 2;
+  launchers_.assign(graph_.functions(), 0);
+  for (FunctionId id = 0; id < graph_.functions(); ++id)
+    launchers_[id] = (graph_.function(id).flags & kDeviceWork) != 0;
+  for (int hop = 0; hop < kWrappers; ++hop) {
+    const std::vector<uint8_t> before = launchers_;
+    for (const Edge& edge : graph_.edges()) {
+      if (before[edge.to] != 0 && edge.call->form == CallForm::function &&
+          graph_.file(edge.from).language != "python")
+        launchers_[edge.from] = 1;
+    }
+  }
 }
 
 /// The innermost loop holding the optimiser's step, else backward, in each
@@ -157,8 +177,12 @@ std::vector<uint8_t> Contexts::bound_functions() const {
     for (const std::string& name : graph_.file(id).bound) {
       for (FunctionId to : graph_.named(name)) {
         const FunctionFacts& f = graph_.function(to);
-        if (graph_.file(to).language == "python" ||
-            (f.flags & (kInitFunction | kEvalFunction | kCheckpointFunction | kTestFunction)) != 0)
+        constexpr uint32_t kBeside = kInitFunction | kCheckpointFunction | kTestFunction;
+        // sample_points() launches kernels: an operator, whatever its name says.
+        const bool evaluates = (f.flags & kEvalFunction) != 0 &&
+                               (f.flags & (kWeakRole | kDeviceWork)) != (kWeakRole | kDeviceWork);
+        if (graph_.file(to).language == "python" || (f.flags & kBeside) != 0 || evaluates ||
+            contains_any(graph_.file(to).path, {"viewer", "visualiz", "/gui/"}))
           continue;
         // Of shapes alone.
         out[to] = !f.name.ends_with("_meta");
@@ -173,6 +197,7 @@ void Contexts::seed() {
   for (FunctionId id = 0; id < graph_.functions(); ++id) {
     const FunctionFacts& f = graph_.function(id);
     const bool eval_entry = is_entry(id, false);
+    if (evaluates_for_training(id)) bits_[id] |= kInEval;
     if (whole_step_[id] != 0) bits_[id] |= kInStep;
     if ((f.flags & kForward) != 0 || bound[id] != 0) bits_[id] |= kInForward;
     if ((f.flags & kJitCompiled) != 0) bits_[id] |= kInJit;
@@ -186,8 +211,9 @@ void Contexts::seed() {
       if ((f.flags & kCheckpointFunction) != 0) bits_[id] |= kInCheckpoint;
       if ((f.flags & kInitFunction) != 0) bits_[id] |= kInInit;
     }
-    if ((f.flags & kModuleLevel) != 0 || ((f.flags & kMainFunction) != 0 && f.class_name.empty()))
-      bits_[id] |= kOutside;
+    // C++ runs nothing there: REGISTER(...).set_body([](...) { ... }) offers it.
+    const bool loaded = (f.flags & kModuleLevel) != 0 && graph_.file(id).language == "python";
+    if (loaded || ((f.flags & kMainFunction) != 0 && f.class_name.empty())) bits_[id] |= kOutside;
   }
 }
 
@@ -220,7 +246,8 @@ bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
                           (graph_.function(edge.from).flags & kEvalFunction) == 0)) &&
              !rare && !evaluates;
     case kAtInterval:
-      return (in_step && rare && !named) || ((from & kAtInterval) != 0 && !in_step_loop && !named);
+      return ((in_step || (from & kInForward) != 0) && rare && !named) ||
+             ((from & kAtInterval) != 0 && !in_step_loop && !named);
     case kInForward:
       return (from & kInForward) != 0 && !rare && !firm && !evaluates;
     case kInJit:
@@ -234,6 +261,10 @@ bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
       // What a function's own name says wins: plot() called by evaluate() builds, it does not run.
       // A constructor that hands on a method does not run it.
       if (bit == kInInit && call.form == CallForm::reference) return false;
+      // BuildHistogram() of C++ builds in every step: of what it launches its name says nothing.
+      if (bit == kInInit && (to.flags & kDeviceWork) != 0 &&
+          (graph_.function(edge.from).flags & kWeakRole) != 0)
+        return false;
       return (from & bit) != 0 && !in_step_loop && (!named || (bits_[edge.to] & bit) != 0);
     case kEvalLoop: {
       if (call.form == CallForm::reference) return false;
@@ -243,10 +274,18 @@ bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
     case kOutside:
       // What a function runs besides its step loop; references may be called from anywhere.
       return call.form != CallForm::reference && !in_step && (from & (kInForward | kInEval)) == 0 &&
-             ((from & kOutside) != 0 || only_runs_steps(edge.from));
+             !repeats(edge) && ((from & kOutside) != 0 || only_runs_steps(edge.from));
     default:
       return false;
   }
+}
+
+/// Whether a program of C++ makes this call again and again: in a loop that is not over epochs.
+bool Contexts::repeats(const Edge& edge) const {
+  const FileFacts& file = graph_.file(edge.from);
+  const uint32_t loop = edge.call->loop;
+  return loop != kNone && file.language != "python" && !file.loops[loop].seldom &&
+         !file.loops[loop].comprehension;
 }
 
 void Contexts::propagate(uint16_t bit) {
@@ -266,6 +305,31 @@ void Contexts::propagate(uint16_t bit) {
   }
 }
 
+bool Contexts::has_open_caller(FunctionId id) const {
+  return std::ranges::any_of(graph_.callers(id), [&](uint32_t e) {
+    const Edge& edge = graph_.edges()[e];
+    return edge.call->form != CallForm::reference && bits_[edge.from] == 0 &&
+           (edge.call->guards & (kGuardInterval | kGuardErrorPath | kGuardDebug)) == 0 &&
+           !is_test_path(graph_.file(edge.from).path);
+  });
+}
+
+bool Contexts::serves_many(FunctionId id) const {
+  constexpr size_t kMany = 3;
+  std::vector<size_t> files;
+  for (const uint32_t e : graph_.callers(id)) {
+    const Edge& edge = graph_.edges()[e];
+    const size_t file = graph_.file_index(edge.from);
+    const std::string& path = graph_.file(edge.from).path;
+    if (edge.call->form == CallForm::reference || std::ranges::find(files, file) != files.end() ||
+        is_test_path(path) || is_example_path(path))
+      continue;
+    files.push_back(file);
+    if (files.size() == kMany) return true;
+  }
+  return false;
+}
+
 bool Contexts::is_called(FunctionId id) const {
   return std::ranges::any_of(graph_.callers(id), [&](uint32_t e) {
     return graph_.edges()[e].call->form != CallForm::reference;
@@ -282,13 +346,54 @@ bool Contexts::is_batch_loop(FunctionId id, uint32_t loop) const {
   const FileFacts& file = graph_.file(id);
   for (uint32_t at = loop; at != kNone; at = file.loops[at].parent) {
     const LoopFacts& l = file.loops[at];
-    if (!l.comprehension && (l.over_batches || l.runs_model)) return true;
+    if (!l.comprehension && !l.generates && (l.over_batches || l.runs_model)) return true;
   }
   return false;
 }
 
 bool Contexts::only_runs_steps(FunctionId id) const {
-  return has_step_loop(id) && bits_[id] == 0;
+  return (has_step_loop(id) || runs_epochs_[id] != 0) && bits_[id] == 0;
+}
+
+/// run(), called by what trains: a model over all batches of a loader without gradients, whatever
+/// the function's name says.
+bool Contexts::evaluates_for_training(FunctionId id) const {
+  const FunctionFacts& f = graph_.function(id);
+  if ((f.flags & kWithoutGrad) == 0 || (f.flags & (kModuleLevel | kTestFunction)) != 0 ||
+      whole_step_[id] != 0 || has_step_loop(id))
+    return false;
+  const bool over_batches = std::ranges::any_of(graph_.file(id).loops, [&](const LoopFacts& loop) {
+    return loop.function == graph_.index_in_file(id) && loop.over_batches && loop.runs_model &&
+           !loop.generates;
+  });
+  return over_batches && std::ranges::any_of(graph_.callers(id), [&](uint32_t e) {
+           const Edge& edge = graph_.edges()[e];
+           return edge.call->form != CallForm::reference &&
+                  (has_step_loop(edge.from) || runs_epochs_[edge.from] != 0);
+         });
+}
+
+/// fit() that calls train_epoch(), which has the loop: what else it calls runs once an epoch.
+void Contexts::find_epoch_runners() {
+  runs_epochs_.assign(graph_.functions(), 0);
+  std::vector<FunctionId> work;
+  for (FunctionId id = 0; id < graph_.functions(); ++id) {
+    if (has_step_loop(id)) work.push_back(id);
+  }
+  for (size_t i = 0; i < work.size(); ++i) {
+    for (const uint32_t e : graph_.callers(work[i])) {
+      const Edge& edge = graph_.edges()[e];
+      const CallFacts& call = *edge.call;
+      // model.train() is mostly torch's.
+      const bool known = call.form == CallForm::function || call.form == CallForm::self_method ||
+                         call.receiver != 0;
+      if (call.form == CallForm::reference || !known || runs_epochs_[edge.from] != 0 ||
+          is_batch_loop(edge.from, call.loop))
+        continue;
+      runs_epochs_[edge.from] = 1;
+      work.push_back(edge.from);
+    }
+  }
 }
 
 bool Contexts::has_step_loop(FunctionId id) const {
@@ -305,8 +410,11 @@ uint16_t Contexts::at(FunctionId function, uint32_t loop) const {
   if (step_loop(function, loop) != kNone) return static_cast<uint16_t>((bits & kInJit) | kInStep);
   // Rollouts of a trainer generate in every step.
   if ((bits & kInInference) != 0 && (bits & kNearStep) != 0) bits |= kInStep;
-  if ((bits & kInStep) == 0 && has_step_loop(function))
+  if ((bits & kInStep) == 0 && has_step_loop(function)) {
+    // Before or behind the loop, whoever calls it.
+    if (loop == kNone) bits &= kInJit;
     return static_cast<uint16_t>(bits | kOutside);
+  }
   return bits;
 }
 

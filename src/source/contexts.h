@@ -22,7 +22,7 @@ enum ContextBit : uint16_t {
   kInEval = 4,
   kInCheckpoint = 8,
   kInInit = 16,
-  kAtInterval = 32,  ///< called from the step, but only now and then
+  kAtInterval = 32,  ///< called from the step or a forward pass, but only now and then
   kOutside = 64,     ///< called from code that runs once
   kInJit = 128,
   kNearStep = 512,     ///< reached from the step, whatever the names on the way say
@@ -40,28 +40,41 @@ class Contexts {
   std::vector<std::string> chain(FunctionId function, uint32_t loop, uint16_t bit) const;
   /// Whether some function calls it, beside handing it on as a value.
   bool is_called(FunctionId id) const;
+  /// Whether it launches kernels itself, or through wrappers of kernels.
+  bool launches(FunctionId id) const { return launchers_[id] != 0; }
+  /// Whether something of which no context is known calls it, beside what builds or evaluates.
+  bool has_open_caller(FunctionId id) const;
+  /// Whether functions of several files call it: no part of one set-up.
+  bool serves_many(FunctionId id) const;
   /// Whether it has a loop of statements.
   bool has_loop(FunctionId id) const;
-  /// Whether `loop`, or one around it, takes a batch each time: from a loader, or for a model.
+  /// Whether `loop`, or one around it, takes a batch each time: from a loader, or for a model, but
+  /// not to generate from it.
   bool is_batch_loop(FunctionId id, uint32_t loop) const;
   /// The step loop that holds `loop`, or kNone.
   uint32_t step_loop(FunctionId function, uint32_t loop) const;
 
  private:
+  void find_launchers();
   void find_step_loops();
   std::vector<uint8_t> bound_functions() const;
   void seed();
   void propagate(uint16_t bit);
   bool spreads(const Edge& edge, uint16_t bit) const;
+  bool repeats(const Edge& edge) const;
   bool is_entry(FunctionId id, bool step) const;
   bool has_step_loop(FunctionId id) const;
+  bool evaluates_for_training(FunctionId id) const;
+  void find_epoch_runners();
   bool only_runs_steps(FunctionId id) const;
 
   const CallGraph& graph_;
   std::vector<EntryPoint> entry_points_;
   std::vector<uint16_t> bits_;
+  std::vector<uint8_t> launchers_;                ///< per function
   std::vector<uint8_t> whole_step_;               ///< per function: its whole body is a step
   std::vector<std::vector<uint8_t>> step_loops_;  ///< per file and loop
+  std::vector<uint8_t> runs_epochs_;              ///< per function: it calls what has a step loop
   std::vector<std::vector<uint32_t>> from_;       ///< per bit position and function: edge + 1
 };
 

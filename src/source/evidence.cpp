@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "source/device_work.h"
+#include "source/mentions.h"
+#include "source/role_words.h"
 #include "source/roles.h"
 
 namespace stallscope {
@@ -37,6 +40,7 @@ class Collector {
         guards_(guards),
         facts_(facts) {
     for (uint32_t f = 1; f < facts.functions.size(); ++f) known_.insert(facts.functions[f].name);
+    own_steps_.resize(facts.functions.size());
   }
 
   void run() {
@@ -50,6 +54,8 @@ class Collector {
         reference(id);
       }
     }
+    if (ast_.grammar == Grammar::cuda) find_launches();
+    for (uint32_t f = 1; f < facts_.functions.size(); ++f) judge_own_step(f);
     if (!timed_.empty()) leave_out_benchmarks();
   }
 
@@ -58,8 +64,42 @@ class Collector {
   /// called: matmul_backward() in a loop is no step, and a wait for the timer's events no stall.
   void leave_out_benchmarks() {
     if (std::ranges::any_of(facts_.loops, &LoopFacts::optimizer_step)) return;
-    for (LoopFacts& loop : facts_.loops) loop.backward = false;
-    for (const uint32_t loop : timed_) facts_.loops[loop].seldom = true;
+    for (LoopFacts& loop : facts_.loops) {
+      loop.backward = false;
+      loop.seldom = true;
+    }
+  }
+
+  /// kernel<128><<<grid, block>>>(x): the text says it where templates are read as comparisons.
+  void find_launches() {
+    const std::string_view text = ast_.source;
+    constexpr size_t kLongestHead = 200;  // of a launch, before its <<<
+    uint32_t last = 0;                    // the last function that starts before
+    for (size_t at = text.find("<<<"); at != std::string_view::npos;
+         at = text.find("<<<", at + 3)) {
+      const size_t from = at < kLongestHead ? 0 : at - kLongestHead;
+      const std::string_view before = text.substr(from, at - from);
+      const size_t line = before.rfind('\n');
+      if (before.find("//", line == std::string_view::npos ? 0 : line) != std::string_view::npos)
+        continue;
+      while (last + 1 < facts_.functions.size() &&
+             ast_[outline_.functions[last + 1]].first_byte <= at)
+        ++last;
+      if (last > 0 && at < ast_[outline_.functions[last]].last_byte)
+        facts_.functions[last].flags |= kDeviceWork;
+    }
+  }
+
+  /// backward_network(net), update_network(net): together they are one step.
+  void judge_own_step(uint32_t function) {
+    FunctionFacts& f = facts_.functions[function];
+    const OwnSteps& calls = own_steps_[function];
+    if (calls.backward && (calls.forward || calls.update) && (f.flags & kForward) == 0 &&
+        !is_binding_name(f.name))
+      f.flags |= kStepEvidence;
+    // What launches kernels works on data, whatever else it is said to build.
+    if ((f.flags & kDeviceWork) != 0 && (f.flags & kWeakRole) != 0 && works_on_data(f.name))
+      f.flags &= ~static_cast<uint32_t>(kInitFunction | kWeakRole);
   }
 
   Evidence evidence(NodeId call, NodeId callee) const {
@@ -73,6 +113,11 @@ class Collector {
                                                                   : Evidence::backward;
       }
       if (name == "optimizer_step" || name == "apply_gradients") return Evidence::step;
+      if (ast_.grammar == Grammar::cuda) {
+        const OwnStep own = own_step(name);
+        if (own == OwnStep::backward) return Evidence::backward;
+        if (own == OwnStep::update && is_optimizer_name(receiver)) return Evidence::step;
+      }
       if (name == "step") {
         if (object != kNoNode && inference_.at(object).kind == Kind::optimizer)
           return Evidence::step;
@@ -109,9 +154,17 @@ class Collector {
       // A while loop runs it on its own output: it generates.
       for (uint32_t at = loop; at != kNone; at = facts_.loops[at].parent)
         facts_.loops[at].runs_model |= ast_[outline_.loops[at]].kind == K::for_;
+      if (loop != kNone && is_without_grad(id)) facts_.functions[function].flags |= kWithoutGrad;
     }
-
-    if (ast_.grammar == Grammar::cuda) bound(id, callee);
+    if (ast_[callee].text == "generate" || ast_[callee].text == "beam_search") {
+      for (uint32_t at = loop; at != kNone; at = facts_.loops[at].parent)
+        facts_.loops[at].generates = true;
+    }
+    if (ast_.grammar == Grammar::cuda) {
+      bound(id, callee);
+      if (queues_work(ast_, names_, id)) facts_.functions[function].flags |= kDeviceWork;
+      if (ast_[callee].kind == K::name && loop == kNone) note_own_step(callee, function);
+    }
     if (loop != kNone &&
         (ast_[callee].text == "cudaEventElapsedTime" || ast_[callee].text == "hipEventElapsedTime"))
       timed_.push_back(loop);
@@ -147,6 +200,7 @@ class Collector {
                      ? CallForm::self_method
                      : CallForm::method;
       out.name = ast_[callee].text;
+      if (ast_.grammar == Grammar::cuda) out.object = object_name(object);
       const Value& value = inference_.at(object);
       // Methods of tensors and other library values lead nowhere.
       if (out.form == CallForm::method && value.kind != Kind::unknown && value.kind != Kind::module)
@@ -155,15 +209,59 @@ class Collector {
       if (from && from->kind == DependencyKind::instance) out.receiver = value.dependency;
     }
     out.guards = guards_.around(id);
-    if (is_wait_only_name(last_component(out.name))) {
+    if (is_wait_only_name(last_component(out.name)) ||
+        (ast_.grammar == Grammar::cuda && is_read_back_name(last_component(out.name)))) {
       out.first_byte = ast_[id].first_byte;
       out.last_byte = ast_[id].last_byte;
       out.column = ast_[id].column;
       out.line_text = line_text(ast_.source, out.first_byte);
     }
     arguments(id, out);
-    if (out.form == CallForm::method) out.given = count_arguments(id);
+    if (out.form == CallForm::method || ast_.grammar == Grammar::cuda)
+      out.given = count_arguments(id);
     facts_.calls.push_back(std::move(out));
+  }
+
+  /// Whether a `with` around the call says that no gradients are wanted.
+  bool is_without_grad(NodeId call) const {
+    for (NodeId at = ast_[call].parent; at != kNoNode && ast_[at].kind != K::function;
+         at = ast_[at].parent) {
+      if (ast_[at].kind != K::with_) continue;
+      for (NodeId item : children(ast_, at)) {
+        if (ast_[item].kind == K::with_item && says_without_grad(ast_.slice(item))) return true;
+      }
+    }
+    return false;
+  }
+
+  void note_own_step(NodeId callee, uint32_t function) {
+    OwnSteps& calls = own_steps_[function];
+    switch (own_step(ast_[callee].text)) {
+      case OwnStep::forward:
+        calls.forward = true;
+        break;
+      case OwnStep::backward:
+        calls.backward = true;
+        break;
+      case OwnStep::update:
+        calls.update = true;
+        break;
+      case OwnStep::none:
+        break;
+    }
+  }
+
+  /// "layers_" of this->layers_[i], "solver" of a.solver().
+  std::string object_name(NodeId object) const {
+    NodeId at = object;
+    while (at != kNoNode &&
+           (ast_[at].kind == K::subscript || ast_[at].kind == K::call || ast_[at].kind == K::unary))
+      at = ast_[at].kind == K::subscript ? ast_.child(at, Role::object)
+           : ast_[at].kind == K::call    ? ast_.child(at, Role::callee)
+                                         : ast_[at].first_child;
+    return at == kNoNode || (ast_[at].kind != K::name && ast_[at].kind != K::attribute)
+               ? std::string()
+               : std::string(ast_[at].text);
   }
 
   /// m.def("forward", &forward<float>), m.impl("forward", TORCH_FN(forward)): what Python calls.
@@ -213,9 +311,12 @@ class Collector {
 
   void arguments(NodeId id, CallFacts& out) {
     uint32_t position = 0;
+    bool any = ast_.grammar != Grammar::python;
     for (NodeId c : children(ast_, id)) {
       if (ast_[c].role != Role::argument) continue;
       const bool keyword = ast_[c].kind == K::keyword;
+      any |= ast_[c].kind == K::star;
+      if (keyword) out.keywords |= name_bit(ast_[c].text);
       NodeId value_node = keyword ? ast_.child(c, Role::value) : c;
       std::string name = keyword ? std::string(ast_[c].text) : std::to_string(position++);
       if (value_node == kNoNode) continue;
@@ -223,6 +324,7 @@ class Collector {
       if (value.kind == Kind::unknown && value.dependency == 0) continue;
       if (out.arguments.size() < 12) out.arguments.emplace_back(std::move(name), value);
     }
+    if (!any && position < kAnyArguments) out.positional = static_cast<uint8_t>(position);
   }
 
   /// A function handed on as a value may be called from here.
@@ -265,6 +367,7 @@ class Collector {
   }
 
   void note(Evidence found, uint32_t function, uint32_t loop) {
+    if (ast_.grammar == Grammar::cuda && is_binding_name(facts_.functions[function].name)) return;
     if (loop == kNone) {
       facts_.functions[function].flags |= kStepEvidence;
       return;
@@ -281,6 +384,10 @@ class Collector {
   FileFacts& facts_;
   std::unordered_set<std::string_view> known_;
   std::vector<uint32_t> timed_;  ///< loops that time what the device does
+  struct OwnSteps {
+    bool forward = false, backward = false, update = false;
+  };
+  std::vector<OwnSteps> own_steps_;  ///< per function of C++, what it calls outside loops
 };
 
 }  // namespace

@@ -43,6 +43,8 @@ enum FunctionFlag : uint32_t {
   kInferenceFunction = 1u << 15,  ///< generates, predicts, shows: its caller wants host values
   kDecorated = 1u << 17,          ///< by what may hand it on: @register
   kWeakRole = 1u << 14,           ///< its name says init or eval, but steps call such functions too
+  kDeviceWork = 1u << 18,         ///< C++: launches kernels or starts copies
+  kWithoutGrad = 1u << 19,        ///< runs a model in a loop under no_grad
 };
 
 struct FunctionFacts {
@@ -68,6 +70,7 @@ struct LoopFacts {
   bool over_optimizers = false;
   bool over_batches = false;  ///< runs over what a loader yields
   bool runs_model = false;    ///< calls a model in its body
+  bool generates = false;     ///< and makes outputs of many passes: next to those a wait is nothing
   bool comprehension = false;
   bool seldom = false;  ///< its head names epochs or evaluations
 };
@@ -83,8 +86,11 @@ struct CallFacts {
   uint32_t first_byte = 0, last_byte = 0, column = 0;  ///< of calls to what waits, by its name
   std::string line_text;                               ///< likewise
   uint32_t guards = 0;
-  uint8_t given = kAnyArguments;  ///< arguments of a method's call
-  uint32_t receiver = 0;          ///< dependency that says whose method it is; 0 = unknown
+  uint8_t given = kAnyArguments;       ///< arguments of a method's call
+  uint8_t positional = kAnyArguments;  ///< Python: of them by position
+  uint64_t keywords = 0;               ///< Python: a bit for each name given, by its hash
+  std::string object;                  ///< C++: the last name of what a method is called on
+  uint32_t receiver = 0;               ///< dependency that says whose method it is; 0 = unknown
   std::vector<std::pair<std::string, Value>>
       arguments;  ///< those of a known kind, by name or position
 };
@@ -106,6 +112,7 @@ struct Candidate {
   uint32_t block = 0;        ///< the outermost expression: one host block is one finding
   uint32_t guards = 0;
   Value subject;
+  uint32_t default_of = kNone;  ///< parameter whose default is made here, under `if x is None`
   bool in_inner_loop = false;
   std::string line_text;
   unsigned ordinal = 0;

@@ -1,5 +1,4 @@
 #include "source/file_facts.h"
-#include "source/mentions.h"
 
 #include <time.h>
 
@@ -114,9 +113,12 @@ FileFacts analyze_file(const std::string& path, std::string_view bytes, const Ru
   const Guards guards(ast, outline, inference);
   collect_calls(ast, names, outline, inference, guards, facts);
   const FileView view{ast, names, outline, inference, guards, facts};
+  // Of TensorFlow alone: its names are like Torch's, what they do is not.
+  const bool foreign = python && names.uses("tensorflow") && !names.uses("torch") &&
+                       !names.uses("jax") && !names.uses("flax");
   // CUDA C++ is C++ as well.
   const uint32_t languages = python ? 1u : facts.language == "cpp" ? 2u : 2u | 4u;
-  collect_candidates(view, rules, languages, facts);
+  if (!foreign) collect_candidates(view, rules, languages, facts);
   if (python) facts.mentions = mentions_of(ast);
   for (const auto& [bound, to] : names.imports()) facts.imports.emplace_back(bound, to);
   for (const std::string& from : names.stars()) facts.imports.emplace_back("*", from);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "source/role_words.h"
 #include "source/roles.h"
 
 namespace stallscope {
@@ -22,8 +23,11 @@ bool is_counter(std::string_view text) {
                        "num_total", "num_seen", "n_seen", "num_print", "printed", "shown"});
 }
 
-bool is_one_word(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::ranges::find(words, text) != words.end();
+/// Whether `step % n` says 2, 3 or 4: what runs that often belongs to the step.
+bool is_every_few(const Ast& ast, NodeId modulo) {
+  const NodeId by =
+      ast[modulo].first_child == kNoNode ? kNoNode : ast[ast[modulo].first_child].next;
+  return by != kNoNode && ast[by].kind == K::number && is_one_of(ast.slice(by), {"2", "3", "4"});
 }
 
 }  // namespace
@@ -56,6 +60,11 @@ uint32_t Guards::by_parent(NodeId at, NodeId below) const {
     case K::if_:
     case K::elif_:
     case K::conditional: {
+      // case UNINITIALIZED: of what is made when it is first wanted
+      if (ast_.grammar == Grammar::cuda && self.kind == K::elif_ &&
+          ast_.slice(at).starts_with("case") &&
+          contains_any(ast_.slice(at).substr(0, 60), {"uninit"}))
+        return kGuardCached;
       NodeId condition = ast_.child(at, Role::condition);
       if (condition == kNoNode || role == Role::condition) return 0;
       const bool negated = role == Role::alternative && ast_[below].kind != K::elif_;
@@ -64,6 +73,11 @@ uint32_t Guards::by_parent(NodeId at, NodeId below) const {
       // `x if isinstance(x, Tensor) else torch.tensor(x)`: callers can hand a tensor in.
       if (self.kind == K::conditional && negated && ast_.slice(condition).ends_with("Tensor)"))
         found |= kGuardNotGiven;
+      // `stack(losses).sum() if losses else torch.tensor(0.0)`: for when there are none.
+      const Kind tested = inference_.at(condition).kind;
+      if (self.kind == K::conditional && negated && ast_[condition].kind == K::name &&
+          (tested == Kind::list || tested == Kind::tensor_list || tested == Kind::host_tensors))
+        found |= kGuardErrorPath;
       if ((found & kGuardInterval) != 0 && accumulates(below)) found &= ~kGuardInterval;
       if (role == Role::consequence && ends_in_error(below)) found |= kGuardErrorPath;
       return found;
@@ -149,7 +163,12 @@ bool Guards::accumulates(NodeId branch) const {
   for (NodeId id = branch; id < ast_[branch].end; ++id) {
     if (ast_[id].kind != K::call) continue;
     NodeId callee = ast_.child(id, Role::callee);
-    if (callee == kNoNode || ast_[callee].kind != K::attribute) continue;
+    if (callee == kNoNode) continue;
+    // C++: pushGradients(), all_reduce_grads(), fetchParams()
+    if (ast_.grammar == Grammar::cuda && contains_any(ast_[callee].text, {"grad", "params"}) &&
+        !contains_any(ast_[callee].text, {"log", "print", "norm", "check", "dump", "save"}))
+      return true;
+    if (ast_[callee].kind != K::attribute) continue;
     if (ast_[callee].text == "backward" || ast_[callee].text == "zero_grad") return true;
     NodeId object = ast_.child(callee, Role::object);
     if (ast_[callee].text == "step" && object != kNoNode && is_optimizer_name(ast_.slice(object)))
@@ -192,8 +211,14 @@ uint32_t Guards::of_term(NodeId id, bool negated, unsigned depth) const {
   if (node.kind == K::compare) return of_compare(id, negated);
   if (node.kind == K::binary && node.text == "%") {
     // `if not step % 100`
-    return negated && inference_.at(ast_[id].first_child).kind != Kind::text ? +kGuardInterval : 0u;
+    return negated && !is_every_few(ast_, id) &&
+                   inference_.at(ast_[id].first_child).kind != Kind::text
+               ? +kGuardInterval
+               : 0u;
   }
+  // if (0) { what was tried once }
+  if (ast_.grammar == Grammar::cuda && is_one_of(ast_.slice(id), {"0", "false"}))
+    return negated ? 0u : +kGuardDebug;
   if (node.kind == K::name) {
     uint32_t words = of_words(node.text, negated);
     NodeId defined = inference_.definition(outline_.function_of[id], node.text, id);
@@ -281,20 +306,27 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
   const Node& node = ast_[id];
   NodeId left = node.first_child, right = left == kNoNode ? kNoNode : ast_[left].next;
   if (right == kNoNode) return 0;
+  // if (nullptr == p)
+  if (ast_.grammar == Grammar::cuda && is_one_of(ast_.slice(left), {"nullptr", "NULL"}))
+    std::swap(left, right);
   std::string_view op = node.text, text = ast_.slice(id);
   std::string_view l = ast_.slice(left), r = ast_.slice(right);
   const bool equal = op == "==" || op == "is", unequal = op == "!=" || op == "is not";
   uint32_t guards = 0;
+  bool every_few = false;
   auto has_modulo = [&](NodeId at) {
     for (NodeId n = at; n < ast_[at].end; ++n) {
-      if (ast_[n].kind == K::binary && ast_[n].text == "%" && inference_.at(n).kind != Kind::text)
+      if (ast_[n].kind == K::binary && ast_[n].text == "%" && inference_.at(n).kind != Kind::text) {
+        every_few |= is_every_few(ast_, n);
         return true;
+      }
       if (ast_[n].kind == K::call && contains_any(callee_name(ast_, n), {"fmod"})) return true;
     }
     return false;
   };
   if (has_modulo(left) || has_modulo(right)) {
-    if (contains_any(text, {"accum", "update_freq", "update_every", "microbatch", "micro_batch"}))
+    if (every_few ||
+        contains_any(text, {"accum", "update_freq", "update_every", "microbatch", "micro_batch"}))
       return 0;
     // `step % n == 0`, not `step % n != 0`; `step % n == n - 1` too.
     if (equal != negated && (equal || unequal)) return kGuardInterval;
@@ -307,7 +339,8 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
     if (is_none && contains_any(l, {"stream"})) guards |= kGuardCpuBranch;
     // `if self.mask is None: self.mask = ...` runs once.
     if (is_none && (ast_[left].kind == K::attribute || ast_[left].kind == K::subscript ||
-                    contains_any(l, {"cache", "_buf", "->"}))) {
+                    contains_any(l, {"cache", "_buf", "->"}) ||
+                    (ast_.grammar == Grammar::cuda && (l.ends_with('_') || l.starts_with("m_"))))) {
       if (is_kept(left)) guards |= kGuardCached;
     }
     if (is_none && ast_[left].kind == K::name && (l.starts_with('_') || is_declared_global(left)))
@@ -316,6 +349,12 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
     return guards;
   }
   if (equal && !negated && r == "0" && l.starts_with("len(")) return kGuardCached;
+  // C++: `if (bytes > capacity_)` before a larger buffer is made
+  if (ast_.grammar == Grammar::cuda && !negated && !equal && !unequal &&
+      contains_any(
+          text, {"capacity", "size_", "_size", "allocated", "reserved", "bytes_", "workspace"}) &&
+      ast_[left].kind != K::number && ast_[right].kind != K::number)
+    return kGuardCached;
   if (op == "not in" && !negated &&
       contains_any(r, {"state", "cache", "self.", "buffer", "seen", "memo", "table"}))
     return kGuardCached;
@@ -366,7 +405,7 @@ uint32_t Guards::of_words(std::string_view text, bool negated) const {
     if (last_component(text) == "is_cuda" ||
         contains_any(text, {"use_cuda", "use_gpu", "cuda_available"}))
       guards |= kGuardCpuBranch;
-    if (contains_any(text, {"initialized", "_inited", "is_init"}) || text == "state")
+    if (contains_any(text, {"initialized", "initted", "_inited", "is_init"}) || text == "state")
       guards |= kGuardCached;
     return guards;
   }
@@ -386,12 +425,12 @@ uint32_t Guards::of_words(std::string_view text, bool negated) const {
     guards |= kGuardRankZero;
   }
   if (contains_any(
-          text, {"debug", "verbos", "sanity", "profile", "dry_run", "benchmark", "trace_memory",
+          text, {"debug", "verbos", "sanity", "profil", "dry_run", "benchmark", "trace_memory",
                  "cuda_sync", "sync_cuda", "synchronize", "blocking_timer", "time_it", "timing"}))
     guards |= kGuardDebug;
   if (contains_any(text, {"eval_mode", "is_eval", "validating", "is_test", "is_val", "testing"}))
     guards |= kGuardEvaluation;
-  if (is_one_word(last_component(text), {"inference", "is_inference", "predicting", "sampling"}))
+  if (is_one_of(last_component(text), {"inference", "is_inference", "predicting", "sampling"}))
     guards |= kGuardEvaluation;
   if (last_component(text).starts_with("time_")) guards |= kGuardDebug;
   // What the caller asked to have on the host.

@@ -8,7 +8,6 @@
 
 #include "base/file.h"
 #include "source/cache.h"
-#include "source/mentions.h"
 #include "source/notebook.h"
 #include "source/roles.h"
 #include "source/settings.h"
@@ -73,11 +72,6 @@ std::vector<uint32_t> largest_first(const std::vector<SourceInput>& inputs) {
   return order;
 }
 
-/// A loader's module may be where the trainer's batches are moved; one that serves is not.
-bool hands_on_batches(std::string_view path, std::string_view function) {
-  return is_data_path(path) && moves_data(function);
-}
-
 bool is_compiled_file(const SourceInput& input) {
   const std::string_view language = language_of_file(input.path);
   return language == "cpp" || language == "cuda";
@@ -132,18 +126,21 @@ SourceIndex SourceIndex::build(const std::vector<SourceInput>& inputs, const Rul
 void SourceIndex::link(const IndexOptions& options) {
   graph_ = std::make_unique<CallGraph>(files_);
   contexts_ = std::make_unique<Contexts>(*graph_, options.entry_points);
+  dead_code_ = std::make_unique<DeadCode>(*graph_);
 }
 
 std::vector<SourceFact> SourceIndex::facts() const {
   std::vector<SourceFact> out;
-  std::vector<std::vector<SourceFact>> waits = this->waits();
+  std::set<FunctionId> told;
+  std::vector<std::vector<SourceFact>> waits = this->waits(told);
   for (size_t f = 0; f < files_.size(); ++f) {
     std::vector<SourceFact> found;
     std::vector<const Candidate*> from;
     for (const Candidate& candidate : files_[f]->candidates) {
       SourceFact fact;
+      const FunctionId function = graph_->id_of(f, candidate.function);
       if (rules_->rules()[candidate.rule].host_block &&
-          is_wait_wrapper(graph_->id_of(f, candidate.function)))
+          (is_wait_wrapper(function) || told.contains(function)))
         continue;
       if (!decide(f, candidate, fact)) continue;
       found.push_back(std::move(fact));
@@ -205,6 +202,10 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
   const CompiledClause& clause = rules_->clauses()[candidate.clause];
   const FileFacts& facts = *files_[file];
   if ((clause.unless & kGuardTest) != 0 && is_test_path(facts.path)) return false;
+  if ((clause.unless & kGuardPrefetched) != 0 && graph_->has_prefetcher()) return false;
+  if (candidate.default_of != kNone && (clause.unless & kGuardNotGiven) != 0 &&
+      !left_out_by_callers(graph_->id_of(file, candidate.function), candidate.default_of))
+    return false;
   Value subject = resolved(file, candidate.subject, kMaxHops);
   const bool guessed = is_compiled(facts) && !facts.typed && rests_on_types(clause);
   if (clause.on) {
@@ -212,6 +213,11 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
     if (!known && (subject.kind != Kind::unknown || clause.certainty != Certainty::unknown))
       return false;
     if (known && subject.certainty < clause.certainty) return false;
+    if ((subject.flags & clause.on->without) != 0) return false;
+    // Of what another function gives only the link knows how it was made.
+    if (clause.on->flags != 0 && candidate.subject.kind == Kind::unknown &&
+        (subject.flags & clause.on->flags) == 0)
+      return false;
   }
   if (!context_allows(file, candidate, clause, out)) return false;
   // Neither is known that it runs in a step nor that it is a tensor: too little to speak up.
@@ -267,6 +273,18 @@ bool SourceIndex::once_in_evaluation(FunctionId function, const Candidate& candi
   return !contexts_->is_batch_loop(function, candidate.loop);
 }
 
+/// Whether a function of a library launches kernels on what it is given. A program is seen as a
+/// whole: what its step does not reach does not run in it.
+bool SourceIndex::may_be_operator(FunctionId function) const {
+  const FileFacts& file = graph_->file(function);
+  return contexts_->launches(function) && !is_setter_name(graph_->function(function).name) &&
+         !is_serving_path(file.path) && !is_example_path(file.path) &&
+         !is_evaluation_script(file.path) &&
+         std::ranges::none_of(file.functions, [](const FunctionFacts& f) {
+           return (f.flags & kMainFunction) != 0 && f.class_name.empty();
+         });
+}
+
 bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
                                  const CompiledClause& clause, SourceFact& out) const {
   const FunctionId function = graph_->id_of(file, candidate.function);
@@ -276,16 +294,17 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
   const FunctionFacts& facts = graph_->function(function);
   out.context = word;
   out.breaks_graph = (bits & kInJit) != 0;
-  auto wants = [&](Context c) { return (clause.contexts & (1u << static_cast<unsigned>(c))) != 0; };
   if ((clause.unless & kGuardTest) != 0 && (facts.flags & kTestFunction) != 0) return false;
   // An element-wise read is one in a loop inside the step, not in the step's own loop.
   if (candidate.in_inner_loop && candidate.loop != kNone &&
       contexts_->step_loop(function, candidate.loop) == candidate.loop)
     return false;
   if ((clause.unless & kGuardJit) != 0 && (bits & kInJit) != 0) return false;
-  if (clause.contexts == 0 || wants(Context::any))
+  if (clause.contexts == 0 || clause.wants(Context::any))
     return (bits & (kInStep | kInForward)) != 0 || !is_evaluation_script(files_[file]->path);
-  if (wants(Context::loop) && candidate.loop != kNone) {
+  const bool forwards = (bits & (kInStep | kInForward)) == kInForward &&
+                        clause.wants(Context::forward) && is_compiled(*files_[file]);
+  if (clause.wants(Context::loop) && candidate.loop != kNone && !forwards) {
     if ((bits & kInStep) != 0) {
       out.context_chain = contexts_->chain(function, candidate.loop, step_bit);
       return true;
@@ -304,24 +323,43 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     out.lowered += 1;
     return true;
   }
-  if ((bits & kInStep) != 0 && wants(Context::step)) {
+  if ((bits & kInStep) != 0 && clause.wants(Context::step)) {
+    // A decoder of C++ has steps too, and trains nothing.
+    if (is_compiled(*files_[file]) && is_serving_path(files_[file]->path)) return false;
     out.context_chain = contexts_->chain(function, candidate.loop, step_bit);
     return true;
   }
-  if ((bits & kInForward) != 0 && wants(Context::forward)) {
+  if ((bits & kInForward) != 0 && clause.wants(Context::forward)) {
     // inference.py, postprocessing.py: modules that make something of a trained model's output.
     if (is_inference_path(files_[file]->path)) return false;
     out.context = "forward";
     out.context_chain = contexts_->chain(function, candidate.loop, kInForward);
     return true;
   }
-  if ((bits & kInJit) != 0 && wants(Context::jit) &&
+  if ((bits & kInJit) != 0 && clause.wants(Context::jit) &&
       (bits & (kInInit | kOutside | kInCheckpoint | kInEval)) == 0)
     return true;
-  if (word == "init") return wants(Context::init);
+  // An operator of a library that a set-up calls too.
+  constexpr uint32_t kBeside = kInitFunction | kEvalFunction | kInferenceFunction |
+                               kCheckpointFunction | kTestFunction | kModuleLevel | kMainFunction;
+  // search(), sample() that launch kernels, whatever their names say: operators, unless called
+  // from what evaluates.
+  constexpr uint32_t kPliant = kWeakRole | kDeviceWork | kEvalFunction;
+  const bool pliant = (facts.flags & kPliant) == kPliant && (bits & ~(kInEval | kEvalLoop)) == 0 &&
+                      !contexts_->is_called(function);
+  if (clause.wants(Context::launcher) && may_be_operator(function) &&
+      (word == "library" || pliant ||
+       ((facts.flags & kBeside) == 0 &&
+        (contexts_->has_open_caller(function) || contexts_->serves_many(function))))) {
+    out.context = "library";
+    out.guards.emplace_back("no-visible-caller");
+    out.lowered += 1;
+    return true;
+  }
+  if (word == "init") return clause.wants(Context::init);
   if (word == "eval") {
-    if (wants(Context::eval)) return true;
-    if (is_beside_path(files_[file]->path) && !hands_on_batches(files_[file]->path, facts.name))
+    if (clause.wants(Context::eval)) return true;
+    if (is_beside_path(files_[file]->path) && !is_batch_mover(files_[file]->path, facts.name))
       return false;
     // evaluation/metrics.py: what nobody is seen to call for each batch comes once.
     if (is_host_side_path(files_[file]->path) && !contexts_->is_called(function) &&
@@ -333,24 +371,7 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     out.lowered += 1;
     return true;
   }
-  if (word == "library") {
-    if ((clause.unless & kGuardLibrary) != 0) return false;
-    // A C++ program is seen as a whole: what its step does not reach does not run in it.
-    if (files_[file]->language != "python" && !wants(Context::library)) return false;
-    if (is_never_called(*graph_, function)) return false;
-    // synchronize() is for its callers to answer for.
-    if (is_wait_name(facts.name) || is_report_name(facts.name)) return false;
-    // make_shard_fns() hands out functions for setting up.
-    if ((facts.flags & kNested) != 0 && facts.parent != kNone &&
-        (files_[file]->functions[facts.parent].flags & (kInitFunction | kCheckpointFunction)) != 0)
-      return false;
-    // A loader's module may still be where the trainer's batches are moved.
-    const bool follows = (facts.flags & kFollowsDevice) != 0 && is_data_path(files_[file]->path);
-    if (is_host_side_path(files_[file]->path) && !follows &&
-        (is_beside_path(files_[file]->path) ? !hands_on_batches(files_[file]->path, facts.name)
-                                            : !moves_data(facts.name)))
-      return false;
-    if (!wants(Context::step) && !wants(Context::forward) && !wants(Context::library)) return false;
+  if (word == "library" && library_allows(file, function, clause)) {
     out.guards.emplace_back("no-visible-caller");
     out.lowered += 1;
     return true;

@@ -13,6 +13,7 @@
 #include "source/clang_layer.h"
 #include "source/contexts.h"
 #include "source/file_facts.h"
+#include "source/mentions.h"
 
 namespace stallscope {
 
@@ -66,10 +67,15 @@ class SourceIndex {
   bool needs_types(size_t file) const;
   bool decide(size_t file, const Candidate& candidate, SourceFact& out) const;
   bool is_wait_wrapper(FunctionId function) const;
-  std::vector<std::vector<SourceFact>> waits() const;
+  bool is_read_back_wrapper(FunctionId function) const;
+  bool is_told_better(size_t file, const Candidate& candidate) const;
+  std::vector<std::vector<SourceFact>> waits(std::set<FunctionId>& told) const;
   bool once_in_evaluation(FunctionId function, const Candidate& candidate, uint16_t bits) const;
+  bool may_be_operator(FunctionId function) const;
   bool context_allows(size_t file, const Candidate& candidate, const CompiledClause& clause,
                       SourceFact& out) const;
+  bool left_out_by_callers(FunctionId function, uint32_t parameter) const;
+  bool library_allows(size_t file, FunctionId function, const CompiledClause& clause) const;
   Value resolved(size_t file, const Value& value, unsigned hops) const;
   Value of_parameter(FunctionId function, uint32_t parameter, unsigned hops) const;
   void merge_lines(std::vector<SourceFact>& facts) const;
@@ -80,6 +86,7 @@ class SourceIndex {
   std::vector<std::unique_ptr<FileFacts>> files_;
   std::unique_ptr<CallGraph> graph_;
   std::unique_ptr<Contexts> contexts_;
+  std::unique_ptr<DeadCode> dead_code_;
   std::vector<std::string> notes_;
 };
 

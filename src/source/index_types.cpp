@@ -58,24 +58,26 @@ void SourceIndex::add_types(const std::vector<SourceInput>& inputs, const IndexO
     texts.push_back({absolute(inputs[f], options.clang.root), std::move(text)});
   }
   if (wanted.empty()) return;
-  if (options.typed.known) {
-    for (size_t i = 0; i < wanted.size(); ++i) {
-      const std::string& path = inputs[wanted[i]].path;
-      const auto known = options.typed.known->find(path);
-      if (known != options.typed.known->end())
-        read_again(wanted[i], path, texts[i].text, *known->second, options);
-    }
-  } else {
+  ClangLayer layer;
+  if (!options.typed.known) {
     ClangOptions clang = options.clang;
     clang.cache_folder = options.cache_folder;
-    const ClangLayer layer = read_clang_types(texts, clang, std::move(workers));
+    layer = read_clang_types(texts, clang, std::move(workers));
     if (!layer.note.empty()) notes_.push_back(layer.note);
-    for (size_t i = 0; i < wanted.size(); ++i) {
-      if (layer.types[i])
-        read_again(wanted[i], inputs[wanted[i]].path, texts[i].text, *layer.types[i], options);
-    }
   }
-  link(options);
+  const auto types_of = [&](size_t i) -> const ClangTypes* {
+    if (!options.typed.known) return layer.types[i].get();
+    const auto known = options.typed.known->find(inputs[wanted[i]].path);
+    return known == options.typed.known->end() ? nullptr : known->second;
+  };
+  bool any = false;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const ClangTypes* const types = types_of(i);
+    if (types == nullptr) continue;
+    read_again(wanted[i], inputs[wanted[i]].path, texts[i].text, *types, options);
+    any = true;
+  }
+  if (any) link(options);
 }
 
 void SourceIndex::read_again(size_t file, const std::string& path, std::string_view text,

@@ -41,6 +41,7 @@ class Inference {
   void note_field(NodeId declaration, NodeId name);
   void run_function(uint32_t function);
   void find_evidence(uint32_t function);
+  bool is_handed_a_loss(NodeId call) const;
   void note_use(NodeId node, Scope& scope);
   void bind_parameters(uint32_t function);
   Value parameter_value(uint32_t function, uint32_t index, NodeId parameter);

@@ -3,16 +3,31 @@
 #include <span>
 
 #include "source/infer.h"
+#include "source/role_words.h"
 #include "source/roles.h"
 
 namespace stallscope {
 namespace {
 using K = NodeKind;
+
+/// Whether a declaration of C++ says that what it names is a number: uint32_t n = x.size(0) * k.
+bool declares_number(const Ast& ast, NodeId target) {
+  const Node& parent = ast[ast[target].parent];
+  if (ast.grammar != Grammar::cuda || parent.kind != K::assign || ast[target].kind != K::name)
+    return false;
+  const std::string_view type = parent.text;
+  if (is_one_of(type, {"int", "unsigned", "unsigned int", "long", "short", "float", "double",
+                       "bool", "char", "half", "uint", "std::size_t", "std::int64_t"}))
+    return true;
+  return type.ends_with("_t") &&
+         contains_any(type, {"int", "size", "scalar", "idx", "index", "float"});
+}
 }  // namespace
 
 void Inference::assign(NodeId target, const Value& given, NodeId source) {
   const Node& node = ast_[target];
-  const Value value = typed(target, given);
+  const Value value =
+      declares_number(ast_, target) ? Value{Kind::number, Certainty::proven} : typed(target, given);
   values_[target] = value;
   if (node.kind == K::name) {
     Value& known = scopes_[function_].variables[node.text];
@@ -72,7 +87,7 @@ Value Inference::element_value(const Value& container) const {
       return out;
     }
     case Kind::host_tensors:
-      return likely(Kind::host_tensor);
+      return likely(Kind::host_tensor, container.flags & (kAttribute | kFresh));
     case Kind::tensor_list:
       return likely(Kind::device_tensor, container.flags & (kParameterLoop | kModuleOutput));
     case Kind::parameters:

@@ -42,8 +42,9 @@ CallShape Inference::shape_of(NodeId call) {
       }
     }
     shape.any_device_argument |= v.is_device() || v.kind == Kind::tensor_list;
-    shape.any_host_tensor |=
-        v.kind == Kind::host_tensor || v.kind == Kind::host_tensors || v.kind == Kind::batch;
+    shape.any_host_tensor |= v.kind == Kind::host_tensor || v.kind == Kind::host_tensors;
+    shape.any_batch |= v.kind == Kind::batch;
+    shape.any_unknown |= v.kind == Kind::unknown && ast_[c].kind != K::keyword;
   }
   return shape;
 }

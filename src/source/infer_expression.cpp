@@ -13,6 +13,14 @@ bool is_identity_test(std::string_view op) {
   return op == "is" || op == "is not" || op == "in" || op == "not in";
 }
 
+/// images / 255, mask > 0: a batch that the host works on before it is moved.
+bool is_part_of_batch(const Value& a, const Value& b) {
+  auto fits = [](const Value& one, const Value& other) {
+    return one.kind == Kind::batch && (other.kind == Kind::batch || other.kind == Kind::number);
+  };
+  return fits(a, b) || fits(b, a);
+}
+
 }  // namespace
 
 Value Inference::eval(NodeId id) {
@@ -105,6 +113,8 @@ Value Inference::eval_children(NodeId id) {
 
 Value Inference::eval_name(NodeId id) {
   const std::string_view name = ast_[id].text;
+  // Of a PackedSequence: on the host, whatever its data is on.
+  if (name == "batch_sizes") return likely(Kind::host_tensor);
   const Scope& own = scopes_[function_];
   Value out;
   for (uint32_t f = function_;;) {
@@ -169,6 +179,22 @@ Value Inference::eval_attribute(NodeId id) {
   return {};
 }
 
+namespace {
+
+/// x[None, :], x[..., None]: another view of everything.
+bool takes_all(const Ast& ast, NodeId id) {
+  for (NodeId c : children(ast, id)) {
+    if (ast[c].role == Role::object) continue;
+    const std::string_view text = ast.slice(c);
+    if (ast[c].kind == K::tuple ? !takes_all(ast, c)
+                                : text != "None" && text != ":" && text != "...")
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 Value Inference::eval_subscript(NodeId id) {
   Value container;
   bool text_key = false;
@@ -193,7 +219,8 @@ Value Inference::eval_subscript(NodeId id) {
   if (container.kind == Kind::parameter) return likely(Kind::device_tensor, container.flags);
   if (container.kind == Kind::host_tensor) {
     // A part of a tensor that was just made: making it on the device is not the point any more.
-    return likely(Kind::host_tensor, container.flags & kAttribute);
+    return likely(Kind::host_tensor,
+                  takes_all(ast_, id) ? container.flags : container.flags & kAttribute);
   }
   if (container.kind == Kind::host_tensors) return element_value(container);
   if (container.kind == Kind::tensor_list || container.kind == Kind::batch ||
@@ -238,6 +265,7 @@ Value Inference::eval_operator(NodeId id) {
     if (device)
       return Value{tensor.kind == Kind::jax_array ? Kind::jax_array : Kind::mask, tensor.certainty,
                    0, 0};
+    if (is_part_of_batch(a, b)) return likely(Kind::batch, kLoaded);
     if (a.kind == Kind::host_tensor || b.kind == Kind::host_tensor)
       return likely(Kind::host_tensor);
     if (a.is_host() && b.is_host())
@@ -261,6 +289,7 @@ Value Inference::eval_operator(NodeId id) {
                                                 : Kind::device_tensor;
     return out;
   }
+  if (is_part_of_batch(a, b)) return likely(Kind::batch, kLoaded);
   if (a.kind == Kind::host_tensor || b.kind == Kind::host_tensor) {
     // With an unknown operand the result may be on the device: a 0-d host tensor joins in.
     const Value& host = a.kind == Kind::host_tensor ? a : b;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "source/identifier.h"
 #include "source/names.h"
 
 namespace stallscope {
@@ -10,15 +11,11 @@ namespace {
 
 using K = NodeKind;
 
-bool is_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
-
 /// The next identifier at or behind `at`, which moves behind it; empty at the end.
 std::string_view next_word(std::string_view text, size_t& at) {
-  while (at < text.size() && !is_word(text[at])) ++at;
+  while (at < text.size() && !is_identifier_char(text[at])) ++at;
   const size_t start = at;
-  while (at < text.size() && is_word(text[at])) ++at;
+  while (at < text.size() && is_identifier_char(text[at])) ++at;
   return text.substr(start, at - start);
 }
 
@@ -105,7 +102,7 @@ class Builder {
   void part(const HiddenPart& given, Role role, NodeId parent) {
     std::string_view text = types_.names[given.name];
     if (given.first < given.last) text = ast_.source.substr(given.first, given.last - given.first);
-    const bool word = !text.empty() && std::ranges::all_of(text, is_word);
+    const bool word = !text.empty() && std::ranges::all_of(text, is_identifier_char);
     const bool number = word && std::isdigit(static_cast<unsigned char>(text[0])) != 0;
     const NodeId id = add(number ? K::number : word ? K::name : K::other, role, parent, text);
     if (given.first < given.last) {
@@ -235,8 +232,7 @@ bool uses_any(std::string_view text, const std::vector<std::string>& macros) {
   return std::ranges::any_of(macros, [&](const std::string& name) {
     for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at)) {
       const size_t end = at + name.size();
-      const bool whole =
-          (at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end]));
+      const bool whole = is_whole_identifier(text, at, name.size());
       const size_t line = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;
       const std::string_view before = text.substr(line, at - line);
       if (whole && before.find('#') == std::string_view::npos) return true;

@@ -2,6 +2,7 @@
 // name in matchers(); every other rule is YAML alone.
 #pragma once
 
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -36,6 +37,9 @@ struct Matcher {
 const std::vector<Matcher>& matchers();
 const Matcher* matcher_of(std::string_view name);
 
+/// Calls of one function in order, by function.
+std::map<uint32_t, std::vector<NodeId>> calls_by_function(const FileView& file);
+
 void find_tensor_conditions(const FileView& file, std::vector<Match>& out);
 void find_formatted_tensors(const FileView& file, std::vector<Match>& out);
 void find_tensor_slice_bounds(const FileView& file, std::vector<Match>& out);
@@ -45,5 +49,6 @@ void find_gathers_per_metric(const FileView& file, std::vector<Match>& out);
 void find_eval_with_grad(const FileView& file, std::vector<Match>& out);
 void find_bias_before_norm(const FileView& file, std::vector<Match>& out);
 void find_accumulation_without_no_sync(const FileView& file, std::vector<Match>& out);
+void find_undonated_steps(const FileView& file, std::vector<Match>& out);
 
 }  // namespace stallscope

@@ -1,6 +1,5 @@
 // The matcher for attention written out: product, softmax, product.
 #include <algorithm>
-#include <map>
 
 #include "source/matcher.h"
 
@@ -67,26 +66,67 @@ class Attention {
     return false;
   }
 
-  /// Whether what `softmax` gives is an operand of a product.
+  /// Whether what `softmax` gives is an operand of a product, and nothing else: weights that are
+  /// handed on or kept have to be computed, which the fused kernel does not do.
   bool weighs(NodeId softmax) const {
     Texts names;
+    bool multiplied = false;
+    std::string_view overwritten;
+    NodeId overwritten_at = kNoNode;
     for (NodeId at = body_; at < ast_[body_].end; ++at) {
       if (file_.outline.function_of[at] != function_) continue;
-      if (ast_[at].kind == K::assign && names.size() < kMaxNames) {
-        const NodeId left = ast_.child(at, Role::left), right = ast_.child(at, Role::right);
-        if (right != kNoNode && left != kNoNode && ast_[left].kind == K::name &&
-            (leads_to(right, softmax) || (at > softmax && has(names, root(right)))))
-          names.push_back(ast_[left].text);
+      if (overwritten_at != kNoNode && at >= overwritten_at) {
+        std::erase(names, overwritten);
+        overwritten_at = kNoNode;
       }
-      if (!is_product(at)) continue;
-      for (NodeId operand : operands(at)) {
-        if (leads_to(operand, softmax) || (at > softmax && has(names, root(operand)))) return true;
+      if (ast_[at].kind == K::assign) {
+        const NodeId left = ast_.child(at, Role::left), right = ast_.child(at, Role::right);
+        const bool weights =
+            right != kNoNode && left != kNoNode &&
+            (leads_to(right, softmax) || (at > softmax && has(names, root(right))));
+        if (weights && ast_[left].kind != K::name) return false;  // self.weights = weights
+        if (weights && names.size() < kMaxNames) names.push_back(ast_[left].text);
+        if (!weights && left != kNoNode && at > softmax && has(names, ast_[left].text)) {
+          overwritten = ast_[left].text;
+          overwritten_at = ast_[at].end;
+        }
+      }
+      if (at > softmax && ast_[at].kind == K::name && has(names, ast_[at].text) && is_kept(at))
+        return false;
+      if (multiplied || !is_product(at)) continue;
+      for (NodeId operand : operands(at))
+        multiplied |= leads_to(operand, softmax) || (at > softmax && has(names, root(operand)));
+    }
+    return multiplied;
+  }
+
+ private:
+  /// Whether a value is returned or appended as it is; `weights if wanted else None` mostly is not.
+  bool is_kept(NodeId value) const {
+    for (NodeId at = value; ast_[at].parent != kNoNode; at = ast_[at].parent) {
+      const NodeId up = ast_[at].parent;
+      switch (ast_[up].kind) {
+        case K::return_:
+          return true;
+        case K::tuple:
+        case K::list:
+        case K::dict:
+        case K::pair:
+          break;
+        case K::attribute:
+          if (ast_[at].role != Role::object) return false;
+          break;
+        case K::call:
+          if (ast_[at].role == Role::argument) return callee_name(ast_, up) == "append";
+          if (is_product(up)) return false;
+          break;
+        default:
+          return false;
       }
     }
     return false;
   }
 
- private:
   bool is_product(NodeId id) const {
     if (ast_[id].kind == K::binary) return ast_[id].text == "@";
     if (ast_[id].kind != K::call) return false;
@@ -189,12 +229,8 @@ class Attention {
 void find_manual_attention(const FileView& file, std::vector<Match>& out) {
   const Ast& ast = file.ast;
   if (!contains_any(ast.source, {"softmax"})) return;
-  std::map<uint32_t, std::vector<NodeId>> calls;
-  for (NodeId id = 1; id < ast.size(); ++id) {
-    if (ast[id].kind == K::call) calls[file.outline.function_of[id]].push_back(id);
-  }
   const Texts layers = softmax_layers(ast);
-  for (const auto& [function, made] : calls) {
+  for (const auto& [function, made] : calls_by_function(file)) {
     // With the fused kernel beside it this is the branch for where that cannot run.
     const bool has_fused = std::ranges::any_of(made, [&](NodeId id) {
       return contains_any(callee_name(ast, id),

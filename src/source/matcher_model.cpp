@@ -11,15 +11,6 @@ namespace {
 
 using K = NodeKind;
 
-/// Calls of one function in order, by function.
-std::map<uint32_t, std::vector<NodeId>> calls_by_function(const FileView& file) {
-  std::map<uint32_t, std::vector<NodeId>> out;
-  for (NodeId id = 1; id < file.ast.size(); ++id) {
-    if (file.ast[id].kind == K::call) out[file.outline.function_of[id]].push_back(id);
-  }
-  return out;
-}
-
 /// Whether a slice of `id`'s parent takes the first elements: x[:k] or x[-k:].
 bool is_leading_slice(const Ast& ast, NodeId subscript) {
   for (NodeId index : children(ast, subscript)) {
@@ -33,6 +24,14 @@ bool is_leading_slice(const Ast& ast, NodeId subscript) {
 }
 
 }  // namespace
+
+std::map<uint32_t, std::vector<NodeId>> calls_by_function(const FileView& file) {
+  std::map<uint32_t, std::vector<NodeId>> out;
+  for (NodeId id = 1; id < file.ast.size(); ++id) {
+    if (file.ast[id].kind == K::call) out[file.outline.function_of[id]].push_back(id);
+  }
+  return out;
+}
 
 /// x.sort()[0][:k], sorted(x)[:k], torch.sort(x) then [:k]: topk does less work.
 void find_sort_then_take(const FileView& file, std::vector<Match>& out) {

@@ -9,6 +9,8 @@ namespace {
 
 using K = NodeKind;
 
+constexpr size_t kHeadOfText = 16;  ///< where a message says what it is
+
 bool reads(const Value& v) {
   return v.is_device() && v.certainty >= Certainty::likely && !v.has(kModuleOutput) &&
          v.kind != Kind::parameter;
@@ -37,7 +39,10 @@ class Conditions {
                     : Value{});
         return;
       }
-      (void)name;
+      // at::isFloatingType(dtype)
+      if (file_.ast.grammar == Grammar::cuda && name.starts_with("is") && name.size() > 2 &&
+          name[2] >= 'A' && name[2] <= 'Z')
+        return;
     }
     const Value& value = file_.inference.at(id);
     if (!reads(value)) return;
@@ -59,16 +64,23 @@ class Conditions {
            file_.inference.definition(file_.outline.function_of[id], file_.ast[left].text, id) ==
                kNoNode;
   }
-  /// `num_params < chunk_size`, `length == 1`: such names are Python numbers nearly everywhere.
-  /// What is compared with a list is one.
+  /// `num_params < chunk_size`, `x.nbytesize() == 1`: such names are Python numbers nearly
+  /// everywhere. What is compared with a list or a class is one.
   bool compares_sizes(NodeId id) const {
     for (NodeId c : children(file_.ast, id)) {
       const K kind = file_.ast[c].kind;
-      if (kind == K::list ||
-          ((kind == K::name || kind == K::attribute) && is_count_name(file_.ast[c].text)))
+      const std::string_view name = kind == K::call ? callee_name(file_.ast, c) : file_.ast[c].text;
+      if (kind == K::list) return true;
+      if (kind == K::call && (name.ends_with("size") || name.starts_with("type"))) return true;
+      if ((kind == K::name || kind == K::attribute) && (is_count_name(name) || is_class_name(name)))
         return true;
     }
     return false;
+  }
+  /// nn.LinearReLU
+  static bool is_class_name(std::string_view name) {
+    return name.size() > 3 && name[0] >= 'A' && name[0] <= 'Z' &&
+           std::ranges::count_if(name, [](char c) { return c >= 'a' && c <= 'z'; }) > 2;
   }
   void add(NodeId id, const Value& value) {
     if (value.kind != Kind::unknown) out_.push_back({id, value, {}});
@@ -115,6 +127,10 @@ bool warns(const FileView& file, NodeId at) {
     if (file.ast[at].kind == K::raise) return true;
     if (file.ast[at].kind == K::call &&
         contains_any(callee_name(file.ast, at), {"warn", "error", "exception"}))
+      return true;
+    // print(f"[WARNING] {low}")
+    if (file.ast[at].kind == K::string &&
+        contains_any(file.ast.slice(at).substr(0, kHeadOfText), {"warning"}))
       return true;
   }
   return false;

@@ -12,6 +12,13 @@ using K = NodeKind;
 constexpr size_t kLongestName = 80;
 constexpr unsigned kMaxBases = 8;
 constexpr unsigned kMaxHops = 4;
+constexpr uint32_t kNoFile = 0xffffffffu, kSeveral = 0xfffffffeu;
+
+/// The one file of two answers, if it is one.
+uint32_t both(uint32_t a, uint32_t b) {
+  if (a == kNoFile || a == b) return b;
+  return b == kNoFile ? a : kSeveral;
+}
 
 bool is_name(std::string_view text) {
   return !text.empty() && text.size() < kLongestName &&
@@ -52,52 +59,6 @@ void add_words(std::string_view text, Collector& out) {
   }
 }
 
-/// Whether the project knows all that a class is made of.
-bool is_own_class(const CallGraph& graph, std::string_view name, unsigned hops) {
-  const std::span<const ClassFacts* const> classes = graph.classes_named(name);
-  return hops > 0 && !classes.empty() && std::ranges::all_of(classes, [&](const ClassFacts* klass) {
-           return std::ranges::all_of(klass->bases, [&](const std::string& base) {
-             const std::string_view last = last_component(base);
-             return last == "Module" || last == "object" || last == "ABC" ||
-                    is_own_class(graph, last, hops - 1);
-           });
-         });
-}
-
-/// How many files name `name`, or what such names are put together from.
-size_t mentions(const CallGraph& graph, std::string_view name) {
-  std::vector<uint32_t> wanted = {name_hash(name)};
-  for (size_t at = name.find('_', 1); at != std::string_view::npos; at = name.find('_', at + 1)) {
-    wanted.push_back(name_hash(name.substr(0, at + 1)));  // f"loss_{kind}"
-    wanted.push_back(name_hash(name.substr(at)));         // f"{kind}_loss"
-  }
-  return static_cast<size_t>(std::ranges::count_if(graph.files(), [&](const auto& file) {
-    return std::ranges::any_of(
-        wanted, [&](uint32_t hash) { return std::ranges::binary_search(file->mentions, hash); });
-  }));
-}
-
-bool is_never_called(const CallGraph& graph, FunctionId id, unsigned hops) {
-  const FunctionFacts& f = graph.function(id);
-  constexpr uint32_t kCalledByOthers = kDecorated | kModuleLevel | kForward | kEntryPoint;
-  if (f.parent != kNone || f.name.starts_with("__") || (f.flags & kCalledByOthers) != 0 ||
-      graph.file(id).language != "python" ||
-      (f.class_name.empty() && !f.name.starts_with('_')) ||  // what a package offers to others
-      (!f.class_name.empty() && !is_own_class(graph, f.class_name, kMaxBases)))
-    return false;
-  const std::vector<uint32_t>& callers = graph.callers(id);
-  if (callers.empty()) return mentions(graph, f.name) == 0;
-  return hops > 0 &&
-         std::ranges::all_of(callers,
-                             [&](uint32_t e) {
-                               const Edge& edge = graph.edges()[e];
-                               return edge.call->form != CallForm::reference &&
-                                      graph.file_index(edge.from) == graph.file_index(id) &&
-                                      is_never_called(graph, edge.from, hops - 1);
-                             }) &&
-         mentions(graph, f.name) == 1;
-}
-
 }  // namespace
 
 uint32_t name_hash(std::string_view name) {
@@ -126,8 +87,79 @@ std::vector<uint32_t> mentions_of(std::string_view text) {
   return out.take();
 }
 
-bool is_never_called(const CallGraph& graph, FunctionId id) {
-  return is_never_called(graph, id, kMaxHops);
+/// The file that has `hash`, kNoFile or kSeveral.
+uint32_t DeadCode::files_with(uint32_t hash) const {
+  if (file_of_.empty()) {
+    for (uint32_t f = 0; f < graph_.files().size(); ++f) {
+      for (const uint32_t mention : graph_.files()[f]->mentions) {
+        const auto [at, added] = file_of_.try_emplace(mention, f);
+        if (!added) at->second = both(at->second, f);
+      }
+    }
+  }
+  const auto found = file_of_.find(hash);
+  return found == file_of_.end() ? kNoFile : found->second;
+}
+
+/// The same of a name, or of what such names are put together from.
+uint32_t DeadCode::files_that_mention(std::string_view name) const {
+  uint32_t out = files_with(name_hash(name));
+  for (size_t at = name.find('_', 1); at != std::string_view::npos; at = name.find('_', at + 1)) {
+    out = both(out, files_with(name_hash(name.substr(0, at + 1))));  // f"loss_{kind}"
+    out = both(out, files_with(name_hash(name.substr(at))));         // f"{kind}_loss"
+  }
+  return out;
+}
+
+/// Whether the project knows all that the class of `function` is made of.
+bool DeadCode::is_own_class(const FunctionFacts& function, std::string_view name,
+                            unsigned hops) const {
+  const std::span<const ClassFacts* const> classes = graph_.classes_named(name);
+  return hops > 0 && !classes.empty() && std::ranges::all_of(classes, [&](const ClassFacts* klass) {
+           return std::ranges::all_of(klass->bases, [&](const std::string& base) {
+             const std::string_view last = last_component(base);
+             return last == "Module" || last == "object" || last == "ABC" ||
+                    // Lightning's hooks have no names of this kind.
+                    (last == "LightningModule" && function.name.starts_with('_')) ||
+                    is_own_class(function, last, hops - 1);
+           });
+         });
+}
+
+/// Whether another file names the module that `id` is in.
+bool DeadCode::is_used_module(FunctionId id) const {
+  std::string_view path = graph_.file(id).path;
+  if (path.ends_with("/__init__.py")) path.remove_suffix(12);
+  path = path.substr(path.rfind('/') + 1);
+  const uint32_t file = files_with(name_hash(path.substr(0, path.rfind('.'))));
+  return file != kNoFile && file != graph_.file_index(id);
+}
+
+bool DeadCode::decide(FunctionId id, unsigned hops) const {
+  const FunctionFacts& f = graph_.function(id);
+  constexpr uint32_t kCalledByOthers = kDecorated | kModuleLevel | kForward | kEntryPoint;
+  if (f.parent != kNone || f.name.starts_with("__") || (f.flags & kCalledByOthers) != 0 ||
+      graph_.file(id).language != "python" ||
+      (f.class_name.empty() && !f.name.starts_with('_') && !is_used_module(id)) ||
+      (!f.class_name.empty() && !is_own_class(f, f.class_name, kMaxBases)))
+    return false;
+  const std::vector<uint32_t>& callers = graph_.callers(id);
+  if (callers.empty()) return files_that_mention(f.name) == kNoFile;
+  return hops > 0 &&
+         std::ranges::all_of(callers,
+                             [&](uint32_t e) {
+                               const Edge& edge = graph_.edges()[e];
+                               return edge.call->form != CallForm::reference &&
+                                      graph_.file_index(edge.from) == graph_.file_index(id) &&
+                                      decide(edge.from, hops - 1);
+                             }) &&
+         files_that_mention(f.name) != kSeveral;
+}
+
+bool DeadCode::has(FunctionId id) const {
+  if (answers_.empty()) answers_.assign(graph_.functions(), Answer::open);
+  if (answers_[id] == Answer::open) answers_[id] = decide(id, kMaxHops) ? Answer::yes : Answer::no;
+  return answers_[id] == Answer::yes;
 }
 
 }  // namespace stallscope

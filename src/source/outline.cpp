@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "source/role_words.h"
 #include "source/roles.h"
 
 namespace stallscope {
@@ -56,9 +57,8 @@ class Builder {
       if (node.kind == K::class_) {
         stack.push_back({node.end, at.function, kNone, add_class(id)});
       } else if (node.kind == K::function) {
-        bool method = at.klass != kNone && at.function == enclosing_of_class_;
-        uint32_t function = add_function(id, at.function, method ? at.klass : kNone);
-        enclosing_of_class_ = at.function;
+        // Directly in a class's body: functions and loops push frames without a class.
+        uint32_t function = add_function(id, at.function, at.klass);
         stack.push_back({node.end, function, kNone, kNone});
       } else if (is_loop_body(id)) {
         uint32_t loop = loop_index(node.parent, at.function, at.loop);
@@ -105,8 +105,15 @@ class Builder {
     loop.over_optimizers = over != kNoNode && contains_any(ast_.slice(over), {"optim"});
     if (over != kNoNode && ast_[id].kind == K::for_) {
       const std::string_view text = ast_.slice(over).substr(0, 80);
-      loop.over_batches = is_loader_name(text) || (!loop.seldom && contains_any(text, {"pbar"}));
+      loop.over_batches =
+          is_loader_name(text) || (!loop.seldom && contains_any(text, {"pbar", "collector"}));
     }
+    // while (loader(batch))
+    const NodeId condition = ast_.grammar == Grammar::cuda && ast_[id].kind == K::while_
+                                 ? ast_.child(id, Role::condition)
+                                 : kNoNode;
+    if (condition != kNoNode)
+      loop.over_batches = is_loader_name(ast_.slice(condition).substr(0, 80));
     facts_.loops.push_back(loop);
     out_.loops.push_back(id);
     return static_cast<uint32_t>(out_.loops.size() - 1);
@@ -127,6 +134,8 @@ class Builder {
     for (NodeId base : children(ast_, id)) {
       if (ast_[base].role != Role::base && ast_.grammar == Grammar::python) continue;
       const Dotted& path = names_.resolve(base);
+      if (path.path.empty() && ast_.grammar == Grammar::cuda && ast_[base].kind == K::type)
+        out.bases.push_back(without_template_arguments(ast_[base].text));  // Base<T>
       if (path.path.empty()) continue;
       out.is_module |= is_module_class(path.path);
       out.bases.push_back(path.path);
@@ -135,7 +144,6 @@ class Builder {
       out.is_module |=
           known.is_module && std::ranges::find(out.bases, known.name) != out.bases.end();
     }
-    enclosing_of_class_ = out_.function_of[id];
     facts_.classes.push_back(std::move(out));
     out_.classes.push_back(id);
     return static_cast<uint32_t>(out_.classes.size() - 1);
@@ -150,6 +158,8 @@ class Builder {
       size_t colon = out.name.rfind("::");
       if (colon != std::string::npos) {
         out.class_name = out.name.substr(0, colon);
+        const size_t scope = out.class_name.rfind("::");
+        if (scope != std::string::npos) out.class_name.erase(0, scope + 2);
         out.name = out.name.substr(colon + 2);
       }
       if (is_operator_name(out.name)) out.flags |= kForward;
@@ -174,7 +184,7 @@ class Builder {
     NodeId parameters = ast_.child(id, Role::parameters);
     if (parameters != kNoNode) {
       for (NodeId p : children(ast_, parameters)) out.parameters.emplace_back(ast_[p].text);
-      if (ast_.grammar == Grammar::python) count_parameters(parameters, out);
+      count_parameters(parameters, out);
     }
     out.flags |= decorator_flags(id);
     bool of_module = klass != kNone && facts_.classes[klass].is_module;
@@ -187,10 +197,12 @@ class Builder {
     // def test(): without anything to test, it tries what the file defines.
     if (out.class_name.empty() && out.parameters.empty() && is_trial_name(out.name))
       out.flags |= kTestFunction;
-    if (contains_any(out.class_name, {"validator", "evaluator"}) && (out.flags & kForward) == 0)
+    if (is_evaluation_class(out.class_name) && (out.flags & kForward) == 0)
       out.flags = (out.flags | kEvalFunction) & ~static_cast<uint32_t>(kWeakRole);
     if (contains_any(out.class_name, {"postprocess"}))
       out.flags = (out.flags | kInferenceFunction) & ~static_cast<uint32_t>(kForward);
+    if (is_solver_class(out.class_name) && contains_any(out.name, {"sample"}))
+      out.flags |= kEvalFunction | kInferenceFunction;
     if (contains_any(out.class_name, {"stoppingcriteria", "logitsprocessor"}))
       out.flags |= kInferenceFunction;
     facts_.functions.push_back(std::move(out));
@@ -205,8 +217,13 @@ class Builder {
     bool any = false;
     for (NodeId p : children(ast_, parameters)) {
       const std::string_view name = ast_[p].text;
-      if (accepted == 0 && required == 0 && (name == "self" || name == "cls")) continue;
-      any |= name.starts_with('*') || name.empty();
+      if (ast_.grammar == Grammar::cuda) {
+        if (ast_[p].kind == K::parameter && ast_.slice(p) == "void") continue;
+        any |= ast_[p].kind != K::parameter;  // Args&&... args
+      } else {
+        if (accepted == 0 && required == 0 && (name == "self" || name == "cls")) continue;
+        any |= name.starts_with('*') || name.empty();
+      }
       accepted += 1;
       required += any || ast_.child(p, Role::value) != kNoNode ? 0 : 1;
     }
@@ -261,6 +278,7 @@ class Builder {
                               "memoize"})) {
         flags |= kCachedFunction;
       }
+      if (says_without_grad(text)) flags |= kWithoutGrad;
       if (contains_any(text, {"inference_mode"})) flags |= kEvalFunction | kInferenceFunction;
       if (!contains_any(text, {"staticmethod", "classmethod", "property", "torch.", "no_grad",
                                "override", "jit", "typecheck", "abstractmethod"}))
@@ -273,7 +291,6 @@ class Builder {
   const Names& names_;
   FileFacts& facts_;
   Outline out_;
-  uint32_t enclosing_of_class_ = 0;
 };
 
 }  // namespace

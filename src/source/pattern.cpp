@@ -31,6 +31,19 @@ bool text_matters(K kind) {
          kind == K::boolean || kind == K::keyword || kind == K::aug_assign;
 }
 
+/// 1, 1.0, 1. and 1.0f are one number.
+std::string_view plain_number(std::string_view text) {
+  if (text.find('.') == std::string_view::npos) return text;
+  if (text.ends_with('f') || text.ends_with('F')) text.remove_suffix(1);
+  while (text.size() > 1 && text.ends_with('0')) text.remove_suffix(1);
+  if (text.size() > 1 && text.ends_with('.')) text.remove_suffix(1);
+  return text;
+}
+
+bool same_text(const Node& a, const Node& b) {
+  return a.text == b.text || (a.kind == K::number && plain_number(a.text) == plain_number(b.text));
+}
+
 bool same_code(std::string_view a, std::string_view b) {
   auto space = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
   size_t i = 0, j = 0;
@@ -100,7 +113,7 @@ bool Pattern::node(Matching& m, NodeId pattern, NodeId code) const {
   if (p.kind == K::block) return block(m, pattern, code);
   if (p.kind == K::attribute && p.text.starts_with(kMark)) {
     // any attribute
-  } else if (text_matters(p.kind) && p.text != c.text) {
+  } else if (text_matters(p.kind) && !same_text(p, c)) {
     return false;
   }
   NodeId pc = p.first_child, cc = c.first_child;

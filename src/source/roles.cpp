@@ -1,41 +1,13 @@
 #include "source/roles.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "source/facts.h"
 #include "source/names.h"
+#include "source/role_words.h"
 
 namespace stallscope {
-namespace {
-
-bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::ranges::any_of(words, [text](std::string_view w) { return text.starts_with(w); });
-}
-
-bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::ranges::find(words, text) != words.end();
-}
-
-/// Whether one of the underscore-separated words of `name` is in `words`.
-bool has_word(std::string_view name, std::initializer_list<std::string_view> words) {
-  for (size_t at = 0; at < name.size();) {
-    size_t end = std::min(name.find_first_of("_-", at), name.size());
-    if (is_one_of(name.substr(at, end - at), words)) return true;
-    at = end + 1;
-  }
-  return false;
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; });
-  return out;
-}
-
-}  // namespace
 
 bool is_module_class(std::string_view path) {
   std::string_view name = last_component(path);
@@ -105,6 +77,8 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
                              "__exit__",
                              "compile",
                              "_compile",
+                             "prune_",
+                             "_prune_",
                              "on_train_start",
                              "on_train_begin",
                              "on_train_end",
@@ -154,26 +128,27 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
       text.starts_with("on_validation") || text.starts_with("on_test")) {
     flags |= kEvalFunction;
   }
-  if (has_word(text, {"predict",   "prediction", "inference", "infer",      "generate", "demo",
-                      "translate", "beam",       "visualize", "chat",       "export",   "benchmark",
-                      "bench",     "summarize",  "rollout",   "get_action", "play",     "tokenize",
-                      "viewer",    "serve",      "sampling"}) ||
+  if (has_word(text, {"predict",    "prediction", "inference",   "infer",     "generate",
+                      "demo",       "translate",  "beam",        "visualize", "chat",
+                      "export",     "benchmark",  "bench",       "summarize", "rollout",
+                      "get_action", "play",       "tokenize",    "viewer",    "serve",
+                      "sampling",   "calibrate",  "calibration", "interact",  "interactive"}) ||
       starts_with_any(text,
                       {"predict", "inference", "generate", "visuali", "decode", "detokenize"}) ||
       (of_module && has_word(text, {"sample"}) && text != "sample" && text != "_sample"))
     flags |= kInferenceFunction;
   if (has_word(text, {"save", "load", "checkpoint", "ckpt", "restore", "resume", "dump",
-                      "serialize", "upload", "push", "file", "export", "converter", "onnx"}) ||
+                      "serialize", "upload", "file", "export", "converter", "onnx"}) ||
       text.find("checkpoint") != std::string::npos ||
-      text.find("state_dict") != std::string::npos ||
+      text.find("state_dict") != std::string::npos || starts_with_any(text, {"push_to", "_push"}) ||
       starts_with_any(text, {"get_state", "set_state"}) || text == "export") {
     flags |= kCheckpointFunction;
   }
-  if (has_word(text, {"debug"})) flags |= kTestFunction;
+  if (has_word(text, {"debug", "dummy"})) flags |= kTestFunction;
   if (text.ends_with("_convert")) flags |= kInitFunction;
   if (!method && (text.ends_with("_init") || text.ends_with("_init_"))) flags |= kInitFunction;
-  if (contains_any(text, {"timeit", "microbench", "time_sync", "sync_time"}) || text == "warmup" ||
-      text == "warm_up")
+  if (contains_any(text, {"timeit", "microbench", "time_sync", "sync_time"}) ||
+      is_one_of(text, {"warmup", "warm_up", "throughput", "measure_throughput", "speed_test"}))
     flags |= kTestFunction;
   if (starts_with_any(text, {"test_", "bench_", "benchmark_", "assert_"}) || text == "test") {
     if (text != "test") flags |= kTestFunction;
@@ -183,9 +158,9 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
   }
   // make_mask(), build_positions(), decode(z), generate_grid(): a forward pass calls such functions
   // as well.
-  const bool pliant_init =
-      starts_with_any(text, {"build", "create", "make_", "_build", "add_", "convert_", "_convert",
-                             "prepare", "_prepare", "render", "init_", "preprocess"});
+  const bool pliant_init = starts_with_any(
+      text, {"build", "create", "make_", "_build", "add_", "convert_", "_convert", "prepare",
+             "_prepare", "render", "init_", "initialize_", "preprocess"});
   const bool pliant_eval = has_word(
       text, {"sample", "sampling", "decode", "score", "embed", "quantize", "predict", "prediction",
              "estimate", "search", "act", "complete", "tokenize", "generate"});
@@ -226,17 +201,34 @@ std::string snake_case(std::string_view name) {
   return out;
 }
 
+bool works_on_data(std::string_view name) {
+  return starts_with_any(lower(snake_case(name)), {"build", "convert", "prepare", "preprocess",
+                                                   "make_", "render", "register_"});
+}
+
+bool is_allocator_name(std::string_view name) {
+  return contains_any(name, {"alloc", "resize", "reserve", "enlarge", "grow", "free", "release"});
+}
+
 bool is_operator_name(std::string_view name) {
   const std::string text = lower(snake_case(name));
   return has_word(text, {"forward", "backward", "fw", "bw", "fwd", "bwd"}) &&
-         !has_word(text, {"test", "move", "fast", "print", "check", "log", "bench", "port"});
+         !has_word(text, {"test", "move", "fast", "print", "check", "log", "bench", "port", "init",
+                          "initialize", "initialise"});
+}
+
+bool is_binding_name(std::string_view name) {
+  return starts_with_any(lower(name), {"pybind", "bind_", "torch_library", "nb_module"});
 }
 
 bool names_iterations(std::string_view head) {
-  return contains_any(head, {"num_iter", "n_iter", "max_iter", "niter", "iterations", "iteration <",
-                             "iter < ", "step < ", "num_step", "n_steps", "nsteps", "max_step",
-                             "total_steps", "number_of_steps", "num_round", "timestep",
-                             "generation < ", "train_num_batches"}) &&
+  return contains_any(head, {"num_iter",          "n_iter",      "max_iter",  "niter",
+                             "iterations",        "iteration <", "iter < ",   "iter_ <",
+                             "< iters",           "step < ",     "step_ <",   "num_step",
+                             "n_steps",           "nsteps",      "max_step",  "total_steps",
+                             "number_of_steps",   "num_round",   "timestep",  "generation < ",
+                             "train_num_batches", "minibatch",   "time_step", "iter = 0;;",
+                             "iter = 0; ;",       "iter = 1;;"}) &&
          !contains_any(head, {"eval", "epoch", "warm", "bench", "repeat", "trial", "test", ">>"});
 }
 
@@ -310,6 +302,16 @@ bool is_loader_name(std::string_view name) {
          !contains_any(name, {"module", "model"});
 }
 
+bool is_batch_class_name(std::string_view name) {
+  return contains_any(name, {"batch", "sample", "inputs"}) &&
+         !contains_any(name, {"sampler", "upsample", "downsample", "resample", "norm"});
+}
+
+bool moves_own_batch(std::string_view class_name, std::string_view method) {
+  return is_batch_class_name(class_name) &&
+         (moves_data(method) || is_one_of(method, {"to", "cuda"}));
+}
+
 bool is_batch_name(std::string_view name) {
   return has_word(lower(name),
                   {"batch",    "batches", "batched", "data",   "mbatch",  "minibatch", "microbatch",
@@ -319,28 +321,43 @@ bool is_batch_name(std::string_view name) {
 }
 
 bool is_environment_name(std::string_view name) {
-  return has_word(lower(name), {"action", "actions", "obs", "observation", "observations"}) &&
+  return has_word(lower(name),
+                  {"action", "actions", "obs", "observation", "observations", "dones"}) &&
          !contains_any(name, {"space", "dim", "logprob", "log_prob", "loss"});
 }
 
 bool is_wait_name(std::string_view name) {
-  return has_word(lower(name), {"sync", "synchronize", "wait", "barrier", "finish"});
+  return has_word(lower(snake_case(name)), {"sync", "synchronize", "wait", "barrier", "finish"});
 }
 
 bool is_wait_only_name(std::string_view name) {
   if (!is_wait_name(name)) return false;
-  const std::string text = lower(name);
+  const std::string text = lower(snake_case(name));
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('_', at), text.size());
     if (end > at &&
         !is_one_of(std::string_view(text).substr(at, end - at),
-                   {"sync",    "synchronize", "wait",  "barrier", "finish",  "cuda", "gpu",
-                    "device",  "devices",     "torch", "stream",  "streams", "all",  "maybe",
-                    "current", "xpu",         "npu",   "if",      "needed",  "and",  "for"}))
+                   {"sync", "synchronize", "wait",       "barrier",    "finish",  "cuda",
+                    "gpu",  "device",      "devices",    "torch",      "stream",  "streams",
+                    "all",  "maybe",       "cudadevice", "cudastream", "current", "xpu",
+                    "npu",  "if",          "needed",     "and",        "for"}))
       return false;
     at = end + 1;
   }
   return true;
+}
+
+bool is_read_back_name(std::string_view name) {
+  const std::string text = lower(snake_case(name));
+  return (has_word(text, {"pull", "download", "d2h", "dtoh", "readback"}) ||
+          contains_any(text, {"to_host", "tohost", "device_to_host", "from_device", "from_gpu",
+                              "read_back", "gpu_to_cpu", "device2host"})) &&
+         !has_word(text, {"save", "load", "test", "print", "dump", "async", "init"});
+}
+
+bool is_hand_over_name(std::string_view name) {
+  return starts_with_any(lower(snake_case(name)),
+                         {"copy", "get", "to_", "dump", "print", "reconstruct", "save", "write"});
 }
 
 bool is_whole_evaluation(std::string_view name) {
@@ -358,7 +375,11 @@ bool is_data_class(std::string_view name) {
 }
 
 bool is_report_name(std::string_view name) {
-  return has_word(lower(name), {"log", "logging", "summary", "print"});
+  const std::string text = lower(name);
+  // compute_log_probs(): a logarithm, not a report
+  return has_word(text, {"log", "logging", "summary", "print"}) &&
+         !contains_any(text, {"log_prob", "log_like", "log_ratio", "log_softmax", "log_prior",
+                              "log_dens", "log_sigmoid", "log_det"});
 }
 
 bool is_trial_name(std::string_view name) {
@@ -367,7 +388,16 @@ bool is_trial_name(std::string_view name) {
 }
 
 bool is_timing_class(std::string_view name) {
-  return contains_any(name, {"timer", "profiler", "stopwatch", "benchmark", "tracemalloc"});
+  return contains_any(name,
+                      {"timer", "profiler", "stopwatch", "benchmark", "tracemalloc", "debug"}) ||
+         name.starts_with("Print");
+}
+
+bool averages_gradients(std::string_view function) {
+  const std::string text = lower(snake_case(function));
+  return contains_any(text, {"allreduce", "all_reduce"}) ||
+         (contains_any(text, {"grad"}) &&
+          has_word(text, {"reduce", "sync", "average", "allgather"}));
 }
 
 bool moves_data(std::string_view function) {
@@ -381,123 +411,38 @@ bool moves_data(std::string_view function) {
           has_word(text, {"device", "gpu", "cuda", "batch", "data"}));
 }
 
-namespace {
-
-/// Whether a folder of `path`, or its file without the ending, has one of the words.
-template <size_t N>
-bool path_has_word(std::string_view path, const std::array<std::string_view, N>& words) {
-  const std::string text = lower(path.substr(0, path.rfind('.')));
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find_first_of("/_-", at), text.size());
-    if (std::ranges::find(words, std::string_view(text).substr(at, end - at)) != words.end())
-      return true;
-    at = end + 1;
-  }
-  return false;
+bool is_acting_name(std::string_view name) {
+  const std::string text = lower(name);
+  return is_one_of(text, {"act", "_act", "act_explore", "act_exploit"}) ||
+         (has_word(text, {"action", "actions"}) &&
+          has_word(text, {"select", "choose", "get", "take", "sample", "pick", "predict"}));
 }
 
-/// Shows, serves, converts or prepares data: no part of training, nor of evaluation in it.
-constexpr std::array<std::string_view, 67> kBesideWords = {
-    "calculator",    "calculators",  "translate",     "beam",
-    "infer",         "serve",        "viewer",        "hub",
-    "vis",           "viz",          "visualization", "visualizer",
-    "visualizers",   "visualize",    "plot",          "plots",
-    "plotting",      "demo",         "demos",         "tokenizer",
-    "tokenizers",    "tokenization", "dataset",       "datasets",
-    "data",          "dataloader",   "dataloading",   "processor",
-    "processing",    "sampler",      "samplers",      "preprocess",
-    "preprocessing", "convert",      "converter",     "converters",
-    "conversion",    "export",       "exporters",     "onnx",
-    "inference",     "generate",     "generation",    "cli",
-    "deploy",        "deployment",   "serving",       "server",
-    "api",           "webui",        "gui",           "app",
-    "gradio",        "serialize",    "serialization", "notebooks",
-    "docs",          "install",      "setup",         "download",
-    "debug",         "tutorials",    "postprocess",   "postprocessing",
-    "merge",         "runtime",      "tensorrt"};
-/// Of these, where batches are made and moved.
-constexpr std::array<std::string_view, 10> kDataWords = {
-    "dataset", "datasets",  "data",       "dataloader", "dataloading",
-    "sampler", "processor", "processing", "preprocess", "preprocessing"};
-/// Of these, what is made of a trained model's output.
-constexpr std::array<std::string_view, 9> kInferenceWords = {
-    "inference",  "postprocess", "postprocessing", "preprocessing", "runtime",
-    "deployment", "serving",     "tensorrt",       "onnx"};
-constexpr std::array<std::string_view, 10> kAfterWords = {
-    "checkpoint", "checkpoints", "checkpointing", "eval",     "evals",
-    "evaluation", "evaluators",  "evaluator",     "commands", "scripts"};
-
-}  // namespace
-
-bool is_beside_path(std::string_view path) {
-  return path_has_word(path, kBesideWords) || path.ends_with("/sampling.py");
+bool is_solver_class(std::string_view name) {
+  return contains_any(name, {"solver", "pipeline", "integrator"});
 }
 
-bool is_inference_path(std::string_view path) {
-  return path_has_word(path, kInferenceWords);
+bool is_deployment_library(std::string_view package) {
+  return is_one_of(package, {"tensorrt", "onnxruntime", "coremltools", "gradio", "streamlit",
+                             "openvino", "triton_python_backend_utils", "bentoml", "ncnn"});
 }
 
-bool is_data_path(std::string_view path) {
-  return path_has_word(path, kDataWords);
+bool is_evaluation_class(std::string_view name) {
+  if (contains_any(name, {"validator", "evaluator"})) return true;
+  return std::ranges::any_of(
+      std::initializer_list<std::string_view>{"Test", "Val", "Valid", "Validation", "Eval"},
+      [&](std::string_view word) {
+        return name.starts_with(word) && name.size() > word.size() && name[word.size()] >= 'A' &&
+               name[word.size()] <= 'Z';
+      });
 }
 
-bool is_host_side_path(std::string_view path) {
-  return is_beside_path(path) || path_has_word(path, kAfterWords);
+bool is_setter_name(std::string_view name) {
+  return starts_with_any(lower(snake_case(name)), {"set_", "override_"});
 }
 
-bool is_evaluation_script(std::string_view path) {
-  const std::string_view file = path.substr(path.rfind('/') + 1);
-  return starts_with_any(file, {"eval.", "eval_", "evaluate.", "evaluate_", "infer.", "inference.",
-                                "predict.", "predict_", "demo."});
-}
-
-bool is_example_path(std::string_view path) {
-  for (size_t at = 0; at < path.size();) {
-    size_t end = std::min(path.find('/', at), path.size());
-    std::string_view part = path.substr(at, end - at);
-    if (is_one_of(part, {"example", "examples", "docs", "doc", "demo", "demos", "tools", "scripts",
-                         "notebooks", "tutorials", "samples"}))
-      return true;
-    at = end + 1;
-  }
-  return is_test_path(path);
-}
-
-bool is_trial_path(std::string_view path) {
-  const std::string text = lower(path);
-  return path.starts_with('.') || is_test_path(path) ||
-         contains_any(text, {"debug", "test", "ci/", "bench", "profil"});
-}
-
-bool is_test_macro(std::string_view name) {
-  return is_one_of(name, {"TEST", "TEST_F", "TEST_P", "TYPED_TEST", "TEST_CASE", "SCENARIO",
-                          "DOCTEST_TEST_CASE", "TEST_CASE_FIXTURE", "TEST_CASE_TEMPLATE",
-                          "BOOST_AUTO_TEST_CASE", "BENCHMARK", "BENCHMARK_F"});
-}
-
-bool is_test_path(std::string_view path) {
-  for (size_t at = 0; at <= path.size();) {
-    size_t end = std::min(path.find('/', at), path.size());
-    std::string_view part = path.substr(at, end - at);
-    bool last = end == path.size();
-    std::string_view stem = part.substr(0, part.rfind('.'));
-    while (!stem.empty() && std::isdigit(static_cast<unsigned char>(stem.back())) != 0)
-      stem.remove_suffix(1);  // test1.cpp
-    if (last && has_word(stem, {"test", "tests", "unittest", "benchmark"})) return true;
-    if (!last && is_one_of(part, {"test", "tests", "testing", "unittests", "unit_tests",
-                                  "benchmark", "benchmarks", "docs"})) {
-      return true;
-    }
-    if (last &&
-        (part.starts_with("test_") || part.starts_with("check_") || part.starts_with("bench_") ||
-         part.starts_with("benchmark_") || part.find("_test.") != std::string_view::npos ||
-         part == "conftest.py" || part == "bench.py" || part == "benchmark.py" ||
-         part == "profile.py" || part.starts_with("profile_"))) {
-      return true;
-    }
-    at = end + 1;
-  }
-  return false;
+bool is_serving_path(std::string_view path) {
+  return contains_any(path, {"inference/", "serving/", "tensorrt", "triton_", "deploy/"});
 }
 
 }  // namespace stallscope

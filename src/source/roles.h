@@ -22,12 +22,18 @@ bool runs_over_parameters(const Ast& ast, NodeId loop);
 /// Forward_gpu(), attn_layer_fw(), dispatchRasterizeBackward(): a C++ operator or layer by its
 /// name.
 bool is_operator_name(std::string_view name);
+/// PYBIND11_MODULE, PybindOps(), bind_ops(): what offers functions to Python runs none of them.
+bool is_binding_name(std::string_view name);
 
 /// Whether the head of a C++ loop counts steps, iterations or rounds, and no trials.
 bool names_iterations(std::string_view head);
 
 /// "save_model" of "saveModel"; other names as they are.
 std::string snake_case(std::string_view name);
+/// Whether a function whose name says that it builds may as well transform what it is given.
+bool works_on_data(std::string_view name);
+/// Whether a function of C++ by that name hands out memory, or makes room for more.
+bool is_allocator_name(std::string_view name);
 /// Whether `receiver.step()` is an optimiser's step, by the receiver's name.
 bool is_optimizer_name(std::string_view name);
 
@@ -49,6 +55,12 @@ bool is_count_name(std::string_view name);
 /// Whether iterating over a variable of this name yields batches.
 bool is_loader_name(std::string_view name);
 
+/// Whether a class of this name holds a batch: SampleList, ModelInputs.
+bool is_batch_class_name(std::string_view name);
+
+/// Whether such a class moves itself to the device in this method: GraphBatch.to_device().
+bool moves_own_batch(std::string_view class_name, std::string_view method);
+
 /// Whether a variable of this name holds what a loader yields.
 bool is_batch_name(std::string_view name);
 
@@ -60,6 +72,10 @@ bool is_wait_name(std::string_view name);
 
 /// Whether its name says nothing else: synchronize, sync_device, cuda_wait_all.
 bool is_wait_only_name(std::string_view name);
+/// cuda_pull_array(), copy_to_host(), download(): of C++, what brings device memory to the host.
+bool is_read_back_name(std::string_view name);
+/// copyTo(), get_centroids(), to_host(): what hands to the host what its caller asks for.
+bool is_hand_over_name(std::string_view name);
 
 /// Whether a function of this name evaluates on all of a data set: evaluate_model, not eval_step.
 bool is_whole_evaluation(std::string_view name);
@@ -67,11 +83,27 @@ bool is_whole_evaluation(std::string_view name);
 /// Whether a class works on samples on the host: datasets, samplers, transforms, collators.
 bool is_data_class(std::string_view name);
 
-/// Whether a class measures time or memory: its waits are its purpose.
+/// Whether a class measures time or memory, or shows values: its waits are its purpose.
 bool is_timing_class(std::string_view name);
+
+/// Whether a function of this name averages gradients over ranks: allreduce_params().
+bool averages_gradients(std::string_view function);
 
 /// Whether a function of this name moves a batch to the device.
 bool moves_data(std::string_view function);
+
+/// Whether a function of this name moves batches in a file of that path: a loader's module may be
+/// where the trainer's are moved; one that serves is not.
+bool is_batch_mover(std::string_view path, std::string_view function);
+
+/// Whether a function of this name is an agent that acts: select_action, act.
+bool is_acting_name(std::string_view name);
+
+/// Whether what a class of this name samples is made with a trained model: ODESolver, Pipeline.
+bool is_solver_class(std::string_view name);
+
+/// Whether a package serves to deploy, convert or show trained models.
+bool is_deployment_library(std::string_view package);
 
 /// Whether a function of this name that takes nothing tries what its file defines: test, check_env.
 bool is_trial_name(std::string_view name);
@@ -92,6 +124,15 @@ bool is_data_path(std::string_view path);
 /// Whether a file's path says that it works beside training: conversion, plots, data sets, ...
 /// What nothing in the project calls in a step is no training code there.
 bool is_host_side_path(std::string_view path);
+
+/// Whether methods of the class evaluate: TestMeter, ValLoop, LossEvaluator.
+bool is_evaluation_class(std::string_view name);
+
+/// Whether a function of that name takes over what it is given, seldom: set_params, setWeights.
+bool is_setter_name(std::string_view name);
+
+/// Whether a file of C++ belongs to what runs trained models, by its folders.
+bool is_serving_path(std::string_view path);
 
 /// Whether a file is a script that evaluates, by its name: eval.py, test_net.py.
 bool is_evaluation_script(std::string_view path);

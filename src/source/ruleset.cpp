@@ -23,13 +23,14 @@ uint32_t guard_bits(const std::vector<std::string>& words) {
 }
 
 std::string describe(const SourceClause& c) {
-  std::string out =
-      c.matcher + '\1' + c.on + '\1' + c.certainty + '\1' + c.file_has + '\1' + c.file_lacks;
+  std::string out = c.matcher + '\1' + c.on + '\1' + c.certainty + '\1' + c.file_has + '\1' +
+                    c.file_lacks + '\1' + c.function_has;
   auto list = [&](const std::vector<std::string>& words) {
     for (const std::string& w : words) out += '\2' + w;
     out += '\1';
   };
-  for (const auto* words : {&c.languages, &c.calls, &c.patterns, &c.contexts, &c.unless, &c.lower})
+  for (const auto* words :
+       {&c.languages, &c.calls, &c.patterns, &c.contexts, &c.unless, &c.lower, &c.declares})
     list(*words);
   for (const auto* tests : {&c.args, &c.settings}) {
     for (const ArgumentTest& test : *tests) {
@@ -188,6 +189,7 @@ void RuleSet::dispatch(uint32_t index) {
     }
   }
   if (clause.matcher) once(by_matcher_);
+  if (!clause.clause->declares.empty()) once(by_kind_[static_cast<size_t>(NodeKind::assign)]);
 }
 
 const std::vector<uint32_t>* RuleSet::by_call(std::string_view name) const {

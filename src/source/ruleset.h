@@ -42,6 +42,11 @@ struct CompiledClause {
   uint32_t languages = 0;          ///< 1 << (python, cpp, cuda, config)
   std::vector<CompiledNested> nested;
   std::map<std::string, const KindWord*> where;
+  /// Whether the clause is about places in that context.
+  bool wants(Context context) const {
+    return (contexts & (1u << static_cast<unsigned>(context))) != 0;
+  }
+
   unsigned specificity = 0;  ///< of two that match one expression, the higher is reported
 };
 

@@ -89,6 +89,7 @@ Value value_of_type(std::string_view type) {
   }
   if (type == "str" || type == "Optional[str]" || type == "std::string" || type == "str | None")
     return {Kind::text, certainty, 0, 0};
+  if (type == "torch.Size" || type == "Size") return proven(Kind::shape);
   if (type == "torch.device" || type == "torch.dtype" || type == "torch::Device")
     return proven(Kind::device);
   return {};

@@ -9,7 +9,7 @@
 namespace stallscope {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Context>, 8> kContexts = {{
+constexpr std::array<std::pair<std::string_view, Context>, 9> kContexts = {{
     {"step", Context::step},
     {"forward", Context::forward},
     {"loop", Context::loop},
@@ -17,6 +17,7 @@ constexpr std::array<std::pair<std::string_view, Context>, 8> kContexts = {{
     {"eval", Context::eval},
     {"jit", Context::jit},
     {"library", Context::library},
+    {"launcher", Context::launcher},
     {"any", Context::any},
 }};
 
@@ -40,6 +41,7 @@ const std::vector<GuardWord>& guard_words() {
       {"not-given", kGuardNotGiven, "under `if argument is None`: callers can hand the value in"},
       {"for-environment", kGuardEnvironment,
        "observations from or actions for an environment that lives on the host"},
+      {"prefetched", kGuardPrefetched, "a loader of the project fetches ahead"},
       {"cpu-branch", kGuardCpuBranch, "under a test for running on the CPU"},
   };
   return words;
@@ -54,6 +56,7 @@ const std::vector<KindWord>& kind_words() {
       {"fresh-tensor", {Kind::host_tensor}, kFresh},
       {"host-data-tensor", {Kind::host_tensor}, kFromHost},
       {"built-tensor", {Kind::device_tensor, Kind::host_tensor}, kFresh},
+      {"read-back-tensor", {Kind::host_tensor}, 0, 0xff},
       {"kept-host-tensor", {Kind::host_tensor}, kAttribute},
       {"parameter-value", {Kind::device_tensor, Kind::mask, Kind::parameter}, kParameterLoop},
       {"batch", {Kind::batch}},

@@ -25,6 +25,7 @@ enum Guard : uint32_t {
   kGuardLibrary = 1u << 12,      ///< no caller in the project and no entry point
   kGuardNotGiven = 1u << 13,     ///< under `if argument is None`: callers can hand it in
   kGuardEnvironment = 1u << 14,  ///< observations from, or actions for, an environment
+  kGuardPrefetched = 1u << 15,   ///< a loader of the project fetches ahead
   kGuardCpuBranch = 1u << 11,    ///< under `if device == "cpu"` or `if not cuda.is_available()`
 };
 
@@ -64,7 +65,8 @@ enum class Kind : uint8_t {
 struct KindWord {
   std::string_view name;
   std::vector<Kind> kinds;
-  uint8_t flags = 0;  ///< ValueFlag bits that must be set too
+  uint8_t flags = 0;    ///< ValueFlag bits of which one must be set too
+  uint8_t without = 0;  ///< and those of which none may be
 };
 /// "tensor", "device-tensor", "numpy", ...
 const std::vector<KindWord>& kind_words();
@@ -72,7 +74,7 @@ const std::vector<KindWord>& kind_words();
 const KindWord* kind_of(std::string_view word);
 
 /// Contexts a rule may ask for.
-enum class Context : uint8_t { step, forward, loop, init, eval, jit, library, any };
+enum class Context : uint8_t { step, forward, loop, init, eval, jit, library, launcher, any };
 std::optional<Context> context_of(std::string_view word);
 std::string_view to_string(Context context);
 

@@ -160,6 +160,41 @@ def test_collectives_of_gloo_ranks(tool, tmp_path):
     assert {rank["rank"] for rank in tool.report(out)["ranks"]} == {0, 1}
 
 
+# As much of torch as joining others takes; the real one is not everywhere.
+JOINING = {
+    "torch/__init__.py": "",
+    "torch/distributed/__init__.py": "from .distributed_c10d import *\n",
+    "torch/distributed/distributed_c10d.py": """
+class ProcessGroup: pass
+class Work: pass
+joined = []
+def init_process_group(backend, rank, world_size): joined.append((rank, world_size))
+def get_rank(): return joined[0][0]
+def get_world_size(): return joined[0][1]
+""",
+    "program.py": """
+import gc, os, subprocess, sys
+if len(sys.argv) == 1:
+    sys.exit(sum(p.wait() for p in [subprocess.Popen([sys.executable, __file__, rank]) for rank in "01"]))
+import torch.distributed as dist
+dist.init_process_group("gloo", rank=int(sys.argv[1]), world_size=2)
+print("rank", dist.get_rank(), dist.init_process_group.__name__)
+gc.collect()
+""",
+}
+
+
+def test_ranks_that_no_launcher_named(tool, tmp_path):
+    for name, text in JOINING.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    out = tmp_path / "out"
+    done = tool("run", "-q", "-o", out, "--no-report", "--", python_with(), tmp_path / "program.py", cwd=tmp_path)
+    assert sorted(done.stdout.splitlines()) == ["rank 0 init_process_group", "rank 1 init_process_group"]
+    collections = [event for event in ranges(tool, out) if event["name"] == "gc"]
+    assert {event["rank"] for event in collections if "rank" in event} == {0, 1}
+
+
 DDP = """
 import torch, torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel

@@ -2,10 +2,15 @@
 import json
 import os
 import pathlib
+import shutil
+import signal
+import subprocess
 import sys
+import time
 
 import pytest
 
+from conftest import TOOL
 from test_lint import lint
 
 MACROS = """#include "checks.h"
@@ -186,3 +191,88 @@ int main() { Stream s; Barrier b; train(s, b, nullptr, 10); }
 """)
     assert lines(lint(tool, project), "explicit-sync") == [15]
     assert lines(lint(tool, project, "--libclang", "off"), "explicit-sync") == [15, 16]
+
+
+def test_types_have_a_budget_and_the_next_run_goes_on(tool, project, libclang):
+    for name in ("train", "again"):
+        (project / f"{name}.cpp").write_text(TYPED.replace("steps", f"{name}_steps"))
+    none = ["--libclang-budget", "0"]
+    late = tool("lint", *none, cwd=project, check=1)
+    note = "2 files of 2 had no types in the 0 s of --libclang-budget: read by structure"
+    assert late.stderr.count(note) == 1
+    assert "the next run goes on from here" in late.stderr
+    assert "the next run" not in tool("lint", *none, "--no-cache", cwd=project, check=1).stderr
+    assert lint(tool, project, *none) == lint(tool, project, "--libclang", "off")
+    for output in ("sarif", "github"):  # which have no place for it
+        assert tool("lint", *none, "--format", output, cwd=project, check=1).stderr.count(note) == 1
+    # What is cached takes no time.
+    typed = tool("lint", cwd=project, check=1)
+    cached = tool("lint", *none, cwd=project, check=1)
+    assert (cached.stdout, cached.stderr) == (typed.stdout, typed.stderr)
+    assert cached.stdout != late.stdout
+    (project / "again.cpp").write_text(TYPED)
+    assert "1 file of 2 had no types" in tool("lint", *none, cwd=project, check=1).stderr
+
+
+def abandoned(folder):
+    return [path for path in folder.iterdir() if path.name.startswith("stallscope-")]
+
+
+def is_alive(process):
+    """Whether the process runs: not gone, nor dead and waiting for its parent."""
+    try:
+        return pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def wait_until(condition):
+    for _ in range(2000):
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.02)
+    pytest.fail("it did not happen")
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_an_ended_lint_leaves_no_temporary_folder(tool, project, tmp_path_factory, libclang, how):
+    # Headers that are compiled for this run only, and of which one takes for ever: nobody writes it.
+    headers, temporary = project / "include", tmp_path_factory.mktemp("tmp")
+    endless = temporary / "endless.h"
+    os.mkfifo(endless)
+    for path, text in {"torch/torch.h": f"#include <ATen/ATen.h>\n#include <{endless}>\n",
+                       "ATen/ATen.h": "namespace at { struct Tensor {}; }\n"}.items():
+        (headers / path).parent.mkdir(parents=True)
+        (headers / path).write_text(text)
+    (project / "train.cpp").write_text(TYPED)
+    env = {**os.environ, "TMPDIR": str(temporary)}
+    command = [TOOL, "lint", "--no-cache"]
+    with subprocess.Popen(command, cwd=project, env=env, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as running:
+        children = pathlib.Path(f"/proc/{running.pid}/task/{running.pid}/children")
+        wait_until(lambda: any(list(folder.iterdir()) for folder in abandoned(temporary)))
+        workers = children.read_text().split()
+        running.send_signal(how)
+        running.wait()
+    wait_until(lambda: not any(is_alive(worker) for worker in workers))
+    assert workers
+    if how != signal.SIGKILL:
+        assert abandoned(temporary) == []
+    shutil.rmtree(headers)
+    tool("lint", "--no-cache", cwd=project, env=env, check=1)
+    assert abandoned(temporary) == []
+
+
+def test_half_compiled_headers_of_a_killed_run_do_not_stay_in_the_cache(tool, project, libclang):
+    (project / "train.cpp").write_text(TYPED)
+    cache = project / ".stallscope-cache"
+    cache.mkdir()
+    left = [cache / "0123.pch.77.temp-stream-ab12cd", cache / "0123.pch.78"]
+    for path in [*left, cache / "0123.pch.lock", cache / "0123.pch"]:
+        path.write_text("half of it")
+    tool("lint", cwd=project, check=1)
+    assert [path for path in left if path.exists()] == []
+    assert (cache / "0123.pch").exists()
+    compiled = [path.name for path in cache.iterdir() if ".pch" in path.name]
+    assert len(compiled) == 2 and all(name.endswith(".pch") for name in compiled)

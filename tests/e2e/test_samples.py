@@ -1,6 +1,5 @@
 """Each sample pair, recorded: the stalled program's stall is found at its marked line, first; the
 fixed twin has none of it, computes the same, and is faster."""
-import os
 import sys
 
 import pytest
@@ -21,10 +20,10 @@ def test_every_required_stall_has_a_sample():
 
 @pytest.fixture(scope="module")
 def pairs(tmp_path_factory):
-    """Each pair recorded when first asked for. On a machine that others use besides, another wait
-    may well be the longest, and either twin the slower: then it is recorded again, twice at most."""
+    """Each pair recorded when first asked for. On a machine that others use besides (other guests of
+    its host do not show in its load), another wait may well be the longest, and either twin the
+    slower: then it is recorded again, twice at most."""
     recorded = {}
-    cores = os.cpu_count() or 1
 
     def pair_of(name):
         for _ in range(3 if name not in recorded else 0):
@@ -34,7 +33,7 @@ def pairs(tmp_path_factory):
             findings = pair.stalled.report["findings"]
             shows = (findings and findings[0]["ruleId"] == pair.rule
                      and pair.fixed.step_ns < pair.stalled.step_ns)
-            if shows or os.getloadavg()[0] <= cores:
+            if shows:
                 break
         return recorded[name]
 

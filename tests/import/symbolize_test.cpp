@@ -60,7 +60,8 @@ TEST_CASE("an address gives function, file and line, inlined callers included") 
   RunSymbols symbols;
   const std::vector<SymbolFrame> frames = symbols.frames(place);
   REQUIRE(frames.size() == 2);
-  CHECK(frames[0].function == "symbolize_test::inlined_caller");
+  // Clang's line tables name what was inlined without its namespace.
+  CHECK(frames[0].function.ends_with("inlined_caller"));
   CHECK(frames[0].line == symbolize_test::kInlinedLine);
   CHECK(frames[0].file.ends_with("tests/import/symbolize_test.cpp"));
   CHECK(frames[1].function == "symbolize_test::outer_caller");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "base/file.h"
 #include "base/temporary_folder.h"
@@ -225,19 +226,64 @@ TEST_CASE("time can be bounded, and what libclang gave up on is not tried again"
   const TemporaryFolder folder("clang-test");
   ClangOptions options = with_stubs(folder.path());
   options.within = std::chrono::milliseconds(1);
+  options.when_late = "in no time";
   const std::vector<ClangFile> good = {{folder.path() + "/good.cpp", "int twice(int n);\n"}};
   const ClangLayer late = read_clang_types(good, options);
   CHECK(!late.types[0]);
-  CHECK(late.note.find("1 file had no types") != std::string::npos);
+  CHECK(late.note.find("1 file of 1 had no types in no time") != std::string::npos);
   options.cache_folder = folder.path() + "/cache";
   fs::create_directory(options.cache_folder);
   const std::vector<ClangFile> endless = {
       {folder.path() + "/endless.cpp", "#include \"/dev/zero\"\n"}};
-  options.within = {};
-  CHECK(read_clang_types(endless, options).note.find("gave up on 1 file") != std::string::npos);
-  // Were it read once more, the time would not suffice.
-  options.within = std::chrono::milliseconds(1);
-  CHECK(read_clang_types(endless, options).note.find("gave up on 1 file") != std::string::npos);
+  const auto gives_up = [&](std::optional<std::chrono::milliseconds> within) {
+    options.within = within;
+    return read_clang_types(endless, options).note.find("gave up on 1 file") != std::string::npos;
+  };
+  // Were it read once more, the time would not suffice. On a machine that is too busy to start
+  // libclang at all nothing is kept: then once again.
+  bool kept = false;
+  for (int i = 0; i < 5 && !kept; ++i) {
+    CHECK(gives_up({}));
+    kept = gives_up(std::chrono::milliseconds(1));
+  }
+  CHECK(kept);
   const std::vector<ClangFile> changed = {{endless[0].path, endless[0].text + "int a;\n"}};
-  CHECK(read_clang_types(changed, options).note.find("1 file had no types") != std::string::npos);
+  CHECK(read_clang_types(changed, options).note.find("1 file of 1 had no types") !=
+        std::string::npos);
+}
+
+TEST_CASE("of PyTorch's own headers those that only bodies of functions ask for are not read") {
+  if (find_libclang({}).empty()) {
+    MESSAGE("libclang is not installed: not tested");
+    return;
+  }
+  const TemporaryFolder folder("clang-test");
+  const std::string headers = folder.path() + "/include";
+  fs::create_directories(headers + "/torch");
+  fs::create_directories(headers + "/ATen/ops");
+  const std::map<std::string, std::string> texts = {
+      {"/torch/torch.h", "#include <ATen/ATen.h>\nnamespace torch { using at::Tensor; }\n"},
+      {"/ATen/ATen.h",
+       "#pragma once\n#include <ATen/ops/abs_ops.h>\n#include <ATen/ops/abs.h>\n"
+       "#include <ATen/NativeFunctions.h>\n"},
+      {"/ATen/ops/abs.h",
+       "namespace at {\nstruct Tensor { double norm() const; };\n"
+       "inline Tensor abs(const Tensor& of) { return _ops::abs::call(of); }\n}\n"},
+      {"/ATen/ops/abs_ops.h", "#define OPERATORS_WERE_READ 1\n"},
+      {"/ATen/NativeFunctions.h", "#define NATIVE_FUNCTIONS_WERE_READ 1\n"},
+  };
+  for (const auto& [name, text] : texts) REQUIRE(write_file(headers + name, text).ok());
+  const std::vector<ClangFile> files = {
+      {folder.path() + "/a.cpp",
+       "#include <torch/torch.h>\n"
+       "#ifndef OPERATORS_WERE_READ\n"
+       "void f(torch::Tensor x) { at::abs(x); }\n#endif\n"
+       "#ifndef NATIVE_FUNCTIONS_WERE_READ\n"
+       "double g(torch::Tensor y) { return y.norm(); }\n#endif\n"}};
+  const ClangLayer layer = read_clang_types(files, with_stubs(folder.path()));
+  INFO(layer.note);
+  REQUIRE(layer.types[0]);
+  CHECK(layer.types[0]->real_headers);
+  CHECK(type_of(*layer.types[0], files[0].text, "at::abs(x)") == TypeClass::tensor);
+  CHECK(type_of(*layer.types[0], files[0].text, "y.norm()") == TypeClass::number);
 }

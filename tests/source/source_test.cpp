@@ -32,6 +32,29 @@ RuleSet item_rule(std::vector<std::string> contexts = {}) {
   return std::move(compiled.value());
 }
 
+TEST_CASE("a model's part is told by its file's last word, an evaluation's class by its first") {
+  const RuleSet rules = item_rule({"step", "forward"});
+  auto context_of = [&](const std::string& path, const std::string& code) -> std::string {
+    const SourceIndex index = SourceIndex::build({{path, "", code}}, rules, {});
+    const auto facts = index.facts();
+    return facts.empty() ? "" : facts.front().context;
+  };
+  const std::string code =
+      "import torch\ndef accuracy(x: torch.Tensor):\n    return x.sum().item()\n";
+  CHECK(context_of("p/heads/vis_head.py", code) == "library");
+  CHECK(context_of("p/data_loss.py", code) == "library");
+  CHECK(context_of("p/vis_utils.py", code).empty());
+  CHECK(context_of("p/vis/depth_head.py", code).empty());  // the folder still counts
+  auto method_of = [&](const std::string& name) {
+    return "import torch\nclass " + name +
+           "(Base):\n    def update(self, x: torch.Tensor):\n        return x.sum().item()\n";
+  };
+  CHECK(context_of("p/meters.py", method_of("TrainMeter")) == "library");
+  CHECK(context_of("p/meters.py", method_of("ValueMeter")) == "library");
+  CHECK(context_of("p/meters.py", method_of("TestMeter")).empty());
+  CHECK(context_of("p/meters.py", method_of("ValMeter")).empty());
+}
+
 }  // namespace
 
 TEST_CASE("patterns match by structure") {
@@ -272,4 +295,56 @@ TEST_CASE("a method that no file names is not called, and a deployed module is n
   CHECK(context_of({{"p/models/net.py", "", module}}) == "forward");
   CHECK(context_of({{"p/deployment/net.py", "", module}}).empty());
   CHECK(context_of({{"p/tensorrt/net.py", "", module}}).empty());
+}
+
+TEST_CASE("a method keeps its class after one that defines a function or a class inside") {
+  const FileFacts facts = analyze_file("a.py",
+                                       "import torch\n"
+                                       "class M:\n"
+                                       "    def first(self):\n"
+                                       "        def inner():\n"
+                                       "            return 1\n"
+                                       "        class Local:\n"
+                                       "            def method(self):\n"
+                                       "                return 2\n"
+                                       "        return inner()\n"
+                                       "    def forward(self, x):\n"
+                                       "        return x\n"
+                                       "def outside():\n"
+                                       "    pass\n",
+                                       item_rule());
+  std::vector<std::string> qualified;
+  for (const FunctionFacts& f : facts.functions) qualified.push_back(f.qualified);
+  CHECK(qualified == std::vector<std::string>{"<module>", "M.first", "M.first.inner",
+                                              "M.first.method", "M.forward", "outside"});
+  CHECK(facts.functions[3].class_name == "Local");
+  CHECK((facts.functions[4].flags & kForward) != 0);
+}
+
+TEST_CASE("a function that nobody takes from a module that others use is not called") {
+  const RuleSet rules = item_rule({"step", "forward"});
+  auto context_of = [&](std::vector<SourceInput> inputs) -> std::string {
+    const SourceIndex index = SourceIndex::build(inputs, rules, {});
+    const auto facts = index.facts();
+    return facts.empty() ? "" : facts.front().context;
+  };
+  const std::string code =
+      "import torch\ndef total_loss(x: torch.Tensor):\n    return x.sum().item()\n";
+  CHECK(context_of({{"losses.py", "", code}}) == "library");
+  const struct {
+    const char* other;
+    const char* context;
+  } rows[] = {
+      {"import torch\n", "library"},  // nobody uses the module: it may be there for others
+      {"import torch\nimport losses\n", ""},
+      {"import torch\nfrom losses import other\n", ""},
+      {"from losses import other\n", ""},  // names no framework
+      {"import torch\nfrom losses import other, total_loss\n", "library"},
+      {"import torch\nimport losses\nf = getattr(losses, f'total_{kind}')\n", "library"},
+  };
+  for (const auto& row : rows)
+    CHECK_MESSAGE(context_of({{"losses.py", "", code}, {"train.py", "", row.other}}) == row.context,
+                  row.other);
+  // What converts a model for a runtime of its own.
+  CHECK(context_of({{"losses.py", "", "import tensorrt\n" + code}}).empty());
 }

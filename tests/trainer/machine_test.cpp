@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/sanitized.h"
 #include "trainer/kernels/table.h"
 #include "trainer/models/clt.h"
 #include "trainer/models/gpt.h"
@@ -16,7 +17,7 @@
 #include "trainer/program/lower.h"
 #include "trainer/program/session.h"
 
-#if !defined(__SANITIZE_ADDRESS__)  // which brings an allocator of its own
+#ifndef STALLSCOPE_SANITIZED  // sanitizers bring an allocator of their own
 #define STALLSCOPE_COUNT_ALLOCATIONS
 namespace {
 std::atomic<size_t> allocations{0};

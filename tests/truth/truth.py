@@ -8,6 +8,7 @@ fix, as the finding or as related to it. Its twin, the lines the fix put in
 its place, is noisy when one of the same rules names any of them in the fix.
 """
 import collections
+import concurrent.futures
 import csv
 import json
 import os
@@ -42,7 +43,11 @@ def checkout(clone, commit, into):
 
 
 def lint_report(tool, folder):
-    run = subprocess.run([tool, "lint", ".", "--format", "json", "--no-cache", "--exit-zero"],
+    # "off" takes minutes instead of hours, and says what lint finds without libclang's types.
+    types = os.environ.get("STALLSCOPE_TRUTH_LIBCLANG", "auto")
+    # What is found must not depend on how fast the machine is.
+    budget = [] if types == "off" else ["--libclang-budget", str(24 * 3600)]
+    run = subprocess.run([tool, "lint", ".", "--format", "json", "--no-cache", "--exit-zero", "--libclang", types, *budget],
                          cwd=folder, capture_output=True, text=True, check=False)
     if run.returncode != 0:
         raise SystemExit(f"stallscope failed: {run.stderr}")
@@ -105,12 +110,15 @@ def main():
     counts = {split: collections.defaultdict(collections.Counter) for split in ("tuned", "held-out")}
     repositories = collections.defaultdict(set)
     absent = set()
-    for (repository, fix), rows in sorted(by_fix.items()):
+    wanted = [(fix, rows) for fix, rows in sorted(by_fix.items()) if only in (None, rows[0]["split"])]
+
+    def both_sides(entry):
+        (repository, fix), _ = entry
+        return [findings_at(tool, clones, repository, commit) for commit in (fix + "^", fix)]
+
+    sides = concurrent.futures.ThreadPoolExecutor(os.cpu_count()).map(both_sides, wanted)
+    for ((repository, fix), rows), (before, after) in zip(wanted, sides):
         split = rows[0]["split"]
-        if only and split != only:
-            continue
-        before = findings_at(tool, clones, repository, fix + "^")
-        after = findings_at(tool, clones, repository, fix)
         if before is None or after is None:
             absent.add(repository)
             continue

@@ -1,5 +1,6 @@
 from tqdm import tqdm
 import torch
+from torch import nn
 from torch.utils.data import DataLoader
 
 
@@ -48,4 +49,71 @@ def fit_from(model, dl_iter, optimizer, device):
         wave, = next(dl_iter)
         wave = wave.to(device)  # expect: blocking-host-to-device
         model(wave).mean().backward()
+        optimizer.step()
+
+
+class SampleBatch(dict):
+    def to(self, device):
+        for field in self:
+            self[field] = self[field].to(device)  # expect: blocking-host-to-device
+        return self
+
+
+def evaluate_labels(model, test_loader, device):
+    for batch in test_loader:
+        ids = batch["input_ids"].to(device)  # expect: blocking-host-to-device
+        yield model(ids)
+
+
+def fit_prepared(model, train_loader, optimizer):
+    for step, data in enumerate(train_loader):
+        stops = data[3]
+        stops = stops.view(stops.size(0), -1)
+        stops = (stops.sum(1) > 0.0).unsqueeze(1).float()
+        images = data[0] / 255
+        stops = stops.cuda()  # expect: blocking-host-to-device
+        images = images.to("cuda")  # expect: blocking-host-to-device
+        both = torch.cat((data[1], data[2]))
+        both = both.cuda()  # expect: blocking-host-to-device
+        loss = model(images, both, stops).mean()
+        loss.backward()
+        optimizer.step()
+
+
+class PointLoss(nn.Module):
+    def forward(self, points, boxes):
+        inside, offsets = [], []
+        for i in range(len(boxes)):
+            near = self.offsets(points[i].cpu(), boxes[i].detach().cpu())
+            offsets.append(near)
+        return torch.stack(offsets).sum()
+
+    def offsets(self, points, boxes):
+        points = points.cuda()  # expect: blocking-host-to-device
+        return torch.cdist(points, boxes.cuda())  # expect: blocking-host-to-device
+
+
+def fit_boosted(model, dataset, optimizer, booster, device, dtype):
+    loader = DataLoader(dataset, num_workers=4)
+    model, optimizer, _, loader, _ = booster.boost(model, optimizer, dataloader=loader)
+    for step, batch in enumerate(loader):
+        video = batch.pop("video").to(device, dtype)  # expect: blocking-host-to-device
+        loss = model(video).mean()
+        booster.backward(loss=loss, optimizer=optimizer)
+        optimizer.step()
+
+
+class GraphBatch:
+    def __init__(self, lengths: list[torch.Tensor]):
+        self.lengths: list[torch.Tensor] = lengths
+
+    def to_device(self, device):
+        self.lengths = [t.to(device) for t in self.lengths]  # expect: blocking-host-to-device
+        self.coordinates = self.coordinates.to(device)  # expect: blocking-host-to-device
+
+
+def fit_graphs(model, graphs, optimizer, device):
+    for graph in iter(graphs):
+        graph.to_device(device)
+        model(graph).sum().backward()
         optimizer.step()

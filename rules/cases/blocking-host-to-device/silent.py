@@ -10,3 +10,39 @@ def train(model, data, optimizer, device):
         y = y.to(device, non_blocking=True).to(torch.float32)
         model(x, y).backward()
         optimizer.step()
+
+
+class Holder(dict):
+    def to(self, device):
+        for field in self:
+            self[field] = self[field].to(device)
+        return self
+
+
+class Mixer(torch.nn.Module):
+    def forward(self, tokens, other):
+        return self.mix(tokens.to(other))  # converts to what the other is
+
+
+def evaluate_answers(model, test_loader, device):
+    for batch in test_loader:
+        ids = batch["input_ids"].to(device)  # many passes follow
+        yield model.generate(input_ids=ids)
+
+
+class Ranker(torch.nn.Module):
+    def forward(self, ids, labels):
+        logits = self.head(self.encoder(ids))
+        return self.ranking_loss(logits, labels)
+
+    def ranking_loss(self, logits: torch.Tensor, labels):
+        labels = labels.to(logits.device)  # there already
+        return torch.nn.functional.cross_entropy(logits, labels)
+
+
+class Offsets(torch.nn.Module):
+    def forward(self, points, boxes):
+        return self.offsets(points, boxes)
+
+    def offsets(self, points, boxes):
+        return torch.cdist(points.cuda(), boxes.to("cuda"))  # nothing says that they are elsewhere

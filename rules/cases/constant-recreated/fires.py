@@ -45,3 +45,19 @@ def ssim_loss(img1, img2, window_size=11):
 class Loss(nn.Module):
     def forward(self, x, y):
         return ssim_loss(x, y)
+
+
+class FreshMelLoss(nn.Module):
+    @staticmethod
+    def get_window(kind, size):
+        return scipy_window(kind, size)
+
+    def forward(self, x):
+        window = self.get_window("hann", 512)  # expect: constant-recreated
+        return spectrum(x, window)
+
+
+class Rotating(pl.LightningModule):
+    def training_step(self, batch, batch_idx):
+        angles = 10000.0 ** (torch.arange(32, device=self.device) / 32)  # expect: constant-recreated
+        return self.model(batch, angles).mean()

@@ -40,3 +40,29 @@ class Actor(torch.nn.Module):
     def _convert_to_ranking(self, action):
         mask = torch.ones(action.shape[0], 1).to(action.device)  # expect: create-then-move
         return action * mask
+
+
+def length_mask(lengths: torch.Tensor, longest: int):
+    return torch.arange(longest)[None, :].to(lengths.device) < lengths[:, None]  # expect: create-then-move
+
+
+class Lookup(torch.nn.Module):
+    def forward(self, coords):
+        dy = torch.linspace(-4, 4, 9)
+        offsets = torch.stack(torch.meshgrid(dy, dy), dim=-1).to(coords.device)  # expect: create-then-move
+        ones = torch.autograd.Variable(torch.ones(coords.size())).to(coords.device)  # expect: create-then-move
+        return coords + offsets * ones
+
+
+def grid(batch, height, width):
+    coords = torch.meshgrid(torch.arange(height), torch.arange(width))
+    return torch.stack(coords[::-1], dim=0).float()[None].repeat(batch, 1, 1, 1)
+
+
+class Flow(torch.nn.Module):
+    def initialize_flow(self, image):
+        n, _, h, w = image.shape
+        return grid(n, h, w).to(image.device)  # expect: create-then-move
+
+    def forward(self, image):
+        return self.update(self.initialize_flow(image))

@@ -21,3 +21,40 @@ class Reporting(Algorithm):
 
     def train_step_logs(self, outputs):
         return outputs[0]["samples"].tolist()  # expect: device-to-host-in-step
+
+
+def keep_losses(model, loader, optimizer):
+    kept = []
+    for batch in loader:
+        loss = model(batch).mean()
+        loss.backward()
+        optimizer.step()
+        kept.append(loss.data.cpu())  # expect: device-to-host-in-step
+    return kept
+
+
+@torch.no_grad()
+def run(model, loader, device):
+    seen = []
+    for images, labels in loader:
+        out = model(images.to(device, non_blocking=True))
+        seen.append(out.argmax(-1).cpu())  # expect: device-to-host-in-step
+    return seen
+
+
+def collect_scores(model, val_loader):
+    scores = []
+    with torch.no_grad():
+        for batch in val_loader:
+            scores.append(model(batch).softmax(-1).cpu())  # expect: device-to-host-in-step
+    return scores
+
+
+def fit_and_watch(model, loader, val_loader, optimizer, device):
+    for epoch in range(10):
+        for batch in loader:
+            loss = model(batch).mean()
+            loss.backward()
+            optimizer.step()
+        run(model, val_loader, device)
+        collect_scores(model, val_loader)

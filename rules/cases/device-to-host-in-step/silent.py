@@ -68,3 +68,47 @@ class Vocoder(torch.nn.Module):
 class PostProcessMasks(torch.nn.Module):
     def forward(self, outputs, sizes):
         return (outputs["masks"].sigmoid() > 0.5).cpu()
+
+
+class Templates(torch.nn.Module):
+    def forward(self, batch):
+        return self.embed_offloaded(batch)
+
+    def embed_offloaded(self, batch):
+        return [self.embed(t).cpu() for t in batch]  # to make room on the device
+
+
+class Agent:
+    def select_action(self, state):
+        state = torch.FloatTensor(state.reshape(1, -1)).to(self.device)
+        return self.actor(state).cpu().data.numpy().flatten()  # for the environment
+
+    def train(self, batch):
+        loss = self.critic(batch)
+        loss.backward()
+        self.optimizer.step()
+
+
+def explore(agent, env, replay, steps):
+    for step in range(steps):
+        state = env.step(agent.select_action(state))
+        agent.train(replay.sample())
+
+
+class Codebook(torch.nn.Module):
+    def forward(self, x):
+        if not self.initted and self.training:
+            self.fill(x)
+        return self.quantized(x)
+
+    def fill(self, x):
+        self.centers = k_means(x.detach().cpu().numpy())  # with the first batch
+
+
+def main():
+    model, loader = load_all()
+    features = []
+    with torch.no_grad():
+        for batch in loader:
+            features.append(model(batch).cpu())  # a program of its own, that trains nothing
+    write(features)

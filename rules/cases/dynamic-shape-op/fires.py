@@ -6,3 +6,8 @@ class Router(torch.nn.Module):
         index = torch.nonzero(scores > 0)  # expect: dynamic-shape-op
         rows = torch.where(scores > 0.5)  # expect: dynamic-shape-op
         return torch.masked_select(scores, scores > 0), index, rows  # expect: dynamic-shape-op
+
+
+def token_log_probs(logits: torch.Tensor, tokens: torch.Tensor):
+    rows = torch.nonzero(tokens >= 0)  # expect: dynamic-shape-op
+    return logits[rows]

@@ -13,3 +13,7 @@ def wrap_again(model, rank):
 
 
 kwargs = DistributedDataParallelKwargs(find_unused_parameters=True)  # expect: find-unused-parameters
+
+
+def tune(model, RayDDPStrategy):
+    return lightning.Trainer(strategy=RayDDPStrategy(find_unused_parameters=True))  # expect: find-unused-parameters

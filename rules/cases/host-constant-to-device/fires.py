@@ -39,3 +39,57 @@ def fit_steps(model, loader, optimizer, schedule, device):
         steps = schedule.sample(len(images), device)
         model.loss(images, steps).backward()
         optimizer.step()
+
+
+class Critic:
+    def estimate(self, state):
+        return self.critic(torch.FloatTensor(state.reshape(1, -1)).to(self.device))  # expect: host-constant-to-device
+
+    def train(self, batch):
+        loss = self.critic(batch)
+        loss.backward()
+        self.optimizer.step()
+
+
+def improve(agent: Critic, env, replay, steps):
+    for step in range(steps):
+        replay.add(agent.estimate(env.state))
+        agent.train(replay.sample())
+
+
+def attend(model, x, scale=None):
+    if scale is None:
+        scale = torch.tensor([0.5, 0.25], device=x.device)  # expect: host-constant-to-device
+    return model(x * scale)
+
+
+def fit_attending(model, loader, optimizer):
+    for x in loader:
+        loss = attend(model, x).mean()
+        loss.backward()
+        optimizer.step()
+
+
+def gradient_penalty(critic, real, weights):
+    weights = torch.tensor([1.0, 2.0]).cuda()  # expect: host-constant-to-device
+    return (critic(real) * weights).mean()
+
+
+def adversarial(critic, loader, optimizer):
+    for step, real in enumerate(loader):
+        loss = critic(real).mean()
+        penalise = step % 4 == 0
+        if penalise:
+            loss = loss + gradient_penalty(critic, real, None)
+        loss.backward()
+        optimizer.step()
+
+
+class QLearner:
+    def learn(self, memory):
+        states, actions = memory.sample(32)
+        actions = torch.from_numpy(actions).to("cuda")  # expect: host-constant-to-device
+        loss = self.q(states).gather(1, actions).mean()
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()

@@ -51,3 +51,86 @@ def fit_latents(model, loader, optimizer):
         latents = model.encode(images).latent_dist.sample()
         model.loss(latents).backward()
         optimizer.step()
+
+
+class Agent:
+    def select_action(self, state):
+        state = torch.FloatTensor(state.reshape(1, -1)).to(self.device)
+        return self.actor(state).cpu().data.numpy().flatten()  # for the environment
+
+    def train(self, batch):
+        loss = self.critic(batch)
+        loss.backward()
+        self.optimizer.step()
+
+
+def explore(agent, env, replay, steps):
+    for step in range(steps):
+        state = env.step(agent.select_action(state))
+        agent.train(replay.sample())
+
+
+class Probe:
+    def split(self, data):
+        return torch.from_numpy(data).to(self.device)  # once, before the epochs
+
+    def fit(self, data, epochs):
+        held = self.split(data)
+        for epoch in range(epochs):
+            self.train_epoch(held)
+
+    def train_epoch(self, held):
+        for batch in self.batches(held):
+            self.model(batch).backward()
+            self.optimizer.step()
+
+
+class Layer(torch.nn.Module):
+    def prune_params(self, keep):
+        keep = torch.tensor(keep).to(self.weight.device)
+        self.weight = self.weight[keep]
+
+
+class Bart(torch.nn.Module):
+    @property
+    def dummy_inputs(self):
+        return torch.tensor([[0, 6, 10, 4, 2]], device=self.device)  # to try the model with
+
+
+def attend_scaled(model, x, scale=None):
+    if scale is None:
+        scale = torch.tensor([0.5, 0.25], device=x.device)
+    return model(x * scale)
+
+
+def attend_masked(model, x, mask=None):
+    if mask is None:
+        mask = torch.tensor([True, False]).to(x.device)
+    return model(x * mask)
+
+
+def fit_scaled(model, loader, optimizer, scale, kept):
+    for x in loader:
+        loss = attend_scaled(model, x, scale).mean() + attend_masked(model, x, mask=kept).mean()
+        loss = loss + attend_scaled(model, x).mean()  # one of two
+        loss.backward()
+        optimizer.step()
+
+
+def summed(model, loader, optimizer):
+    for batch in loader:
+        terms = []
+        for head in model.heads:
+            terms.append(head(batch).mean())
+        loss = torch.stack(terms).sum() if terms else torch.tensor(0.0, device="cuda")  # for none
+        loss.backward()
+        optimizer.step()
+
+
+def collect(policy, envs, buffer, optimizer):
+    for update in range(100):
+        obs, rewards, dones, infos = envs.step(policy(buffer))
+        masks = torch.tensor([[not done] for done in dones], device="cuda")  # the environment's
+        loss = policy.loss(buffer, masks)
+        loss.backward()
+        optimizer.step()

@@ -87,3 +87,39 @@ def evaluate_batches(model, data, device):
         loss = torch.nn.functional.mse_loss(model(x), y)
         total += loss.item()  # expect: item-in-step
     return total
+
+
+def collect_and_train(collector, model, optimizer, updates):
+    for i, frames in enumerate(collector):
+        for j in range(updates):
+            losses = model(frames)
+            losses.mean().backward()
+            optimizer.step()
+        log(losses.mean().item())  # expect: item-in-step
+
+
+class Checked(torch.nn.Module):
+    def forward(self, x):
+        y = self.layer(x)
+        if bool(y.isnan().any().item()):  # expect: item-in-step
+            y = y * 0
+        return y
+
+
+class WithHelper(torch.nn.Module):
+    def prepare(self, x):
+        def scale(t):
+            return t * 2
+
+        return scale(x)
+
+    def forward(self, x):
+        return self.layer(x)[: x.shape[0]] * self.layer(x).mean().item()  # expect: item-in-step
+
+
+class ActionPolicy(nn.Module):
+    def forward(self, batch, reduction="mean"):
+        wanted = batch.get("predict_actions")
+        if wanted is not None and not wanted.any().item():  # expect: item-in-step
+            return self.text_loss(batch)
+        return self.head(batch["state"]).mean()

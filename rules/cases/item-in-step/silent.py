@@ -70,3 +70,25 @@ class EdgeHead(torch.nn.Module):
         for name, values in batch.ranks.items():
             stats[name] = values.mean().item()
         return stats
+
+
+@torch.inference_mode()
+def describe(model, image):
+    return model(image).argmax().item()  # once for what is asked
+
+
+class Searcher:
+    def objective(self, trial):
+        return self.evaluate(trial)
+
+    def evaluate(self, trial):
+        return self.fit(trial)
+
+    def fit(self, loader):
+        total = torch.zeros((), device=self.device)
+        for batch in loader:
+            loss = self.model(batch).mean()
+            loss.backward()
+            self.optimizer.step()
+            total += loss.detach()
+        return total.item()  # once, behind the loop

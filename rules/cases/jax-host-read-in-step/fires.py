@@ -13,3 +13,25 @@ def train(params, batches):
     for batch in batches:
         params, loss = train_step(params, batch)
         print(float(loss))  # expect: jax-host-read-in-step
+
+
+def train_with_history(params, batches):
+    history = []
+    for batch in batches:
+        params, loss = train_step(params, batch)
+        history.append(loss.tolist())  # expect: jax-host-read-in-step
+    return history
+
+
+class Trainer:
+    def train_epoch(self, batches):
+        for batch in batches:
+            self.state = self._execute_train_step(self.state, batch)
+
+    def _execute_train_step(self, state, batch):
+        batch, rewards = self._prepare_rewards(batch)
+        return self.compiled_step(state, batch)
+
+    def _prepare_rewards(self, batch):
+        rewards = jnp.asarray(batch["rewards"])
+        return batch, {"reward_mean": float(jnp.nanmean(rewards))}  # expect: jax-host-read-in-step

@@ -1,4 +1,7 @@
+from functools import partial
+
 import jax
+from jax.experimental.pjit import pjit
 
 
 def train_step(state, batch):
@@ -12,3 +15,22 @@ def update_step(state, batch):
 step = jax.jit(train_step)  # expect: jax-no-donate
 parallel = jax.pmap(train_step, axis_name="batch")  # expect: jax-no-donate
 update = jax.jit(update_step, static_argnums=(1,))  # expect: jax-no-donate
+
+
+def build(train_step):
+    return pjit(train_step, in_axis_resources=None, out_axis_resources=None)  # expect: jax-no-donate
+
+
+@jax.jit  # expect: jax-no-donate
+def train_step_of_model(state, batch):
+    return state
+
+
+@partial(jax.pmap, axis_name="batch")  # expect: jax-no-donate
+def train_step_on_all(state, batch):
+    return state
+
+
+@jax.jit  # expect: jax-no-donate
+def update_epoch(state, batches):
+    return state

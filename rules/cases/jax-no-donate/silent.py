@@ -1,3 +1,5 @@
+from functools import partial
+
 import jax
 
 
@@ -12,3 +14,22 @@ def eval_fn(params, batch):
 step = jax.jit(train_step, donate_argnums=(0,))
 named = jax.jit(train_step, donate_argnames=("state",))
 evaluate = jax.jit(eval_fn)
+
+
+def compiled(train_step, **options):
+    return jax.jit(train_step, **options)
+
+
+@partial(jax.jit, donate_argnums=(0,))
+def train_step_that_donates(state, batch):
+    return state
+
+
+@partial(jax.pmap, axis_name="batch", donate_argnames=("state",))
+def train_step_on_all(state, batch):
+    return state
+
+
+@jax.jit
+def eval_step(params, batch):
+    return params

@@ -65,3 +65,17 @@ class Pixels(torch.nn.Module):
         w = torch.bmm(q, k)
         w = F.softmax(w * self.scale, dim=2)  # expect: manual-attention
         return torch.bmm(v, w.permute(0, 2, 1))
+
+
+class Wanted(torch.nn.Module):
+    def forward(self, q, k, v, output_attentions=False):
+        att = F.softmax(q @ k.transpose(-2, -1), dim=-1)  # expect: manual-attention
+        out = att @ v
+        return (out, att if output_attentions else None)
+
+
+class Overwritten(torch.nn.Module):
+    def forward(self, q, k, v):
+        att = F.softmax(q @ k.transpose(-2, -1), dim=-1)  # expect: manual-attention
+        att = att @ v
+        return att

@@ -36,3 +36,24 @@ class Scores(torch.nn.Module):
     def forward(self, q, k):
         scores = torch.matmul(q, k.transpose(-1, -2))
         return F.softmax(scores, dim=-1)
+
+
+class Shown(torch.nn.Module):
+    def forward(self, q, k, v):
+        att = torch.matmul(q, k.transpose(-2, -1)).softmax(dim=-1)
+        out = torch.matmul(att, v)
+        return out, att.mean(dim=1)
+
+
+class Kept(torch.nn.Module):
+    def forward(self, q, k, v):
+        att = F.softmax(q @ k.transpose(-2, -1), dim=-1)
+        self.maps = att
+        return att @ v
+
+
+class Collected(torch.nn.Module):
+    def forward(self, q, k, v, maps):
+        weights = F.softmax(q @ k.transpose(-2, -1), dim=-1)
+        maps.append(weights.detach())
+        return weights @ v

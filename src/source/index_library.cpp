@@ -1,0 +1,65 @@
+// Code that nothing in the project is seen to call: whether it may run in a step all the same.
+#include <algorithm>
+
+#include "source/index.h"
+#include "source/mentions.h"
+#include "source/roles.h"
+
+namespace stallscope {
+namespace {
+
+/// Whether a file uses what trained models are deployed or shown with.
+bool deploys(const FileFacts& file) {
+  return std::ranges::any_of(file.imports, [](const auto& import) {
+    return is_deployment_library(first_component(import.second));
+  });
+}
+
+}  // namespace
+
+/// Whether a parameter that has a default is given by none of those who call the function. What
+/// frameworks call, or what is handed on as a value, may be called in any way.
+bool SourceIndex::left_out_by_callers(FunctionId function, uint32_t parameter) const {
+  const FunctionFacts& f = graph_->function(function);
+  constexpr uint32_t kCalledByOthers = kForward | kEntryPoint | kDecorated | kJitCompiled;
+  if ((f.flags & kCalledByOthers) != 0 || f.name.starts_with("__")) return false;
+  const bool bound = f.parameters.front() == "self" || f.parameters.front() == "cls";
+  const uint32_t position = parameter - (bound ? 1 : 0);
+  bool any = false;
+  for (const uint32_t e : graph_->callers(function)) {
+    const Edge& edge = graph_->edges()[e];
+    const CallFacts& call = *edge.call;
+    if (is_test_path(graph_->file(edge.from).path)) continue;
+    if (call.form == CallForm::reference || call.positional == kAnyArguments ||
+        call.positional > position || (call.keywords & name_bit(f.parameters[parameter])) != 0)
+      return false;
+    any = true;
+  }
+  return any;
+}
+
+bool SourceIndex::library_allows(size_t file, FunctionId function,
+                                 const CompiledClause& clause) const {
+  const FunctionFacts& facts = graph_->function(function);
+  const std::string& path = files_[file]->path;
+  if ((clause.unless & kGuardLibrary) != 0) return false;
+  // A C++ program is seen as a whole: what its step does not reach does not run in it.
+  if (files_[file]->language != "python" && !clause.wants(Context::library)) return false;
+  if (!clause.wants(Context::step) && !clause.wants(Context::forward) &&
+      !clause.wants(Context::library))
+    return false;
+  if (dead_code_->has(function) || deploys(*files_[file])) return false;
+  // synchronize() is for its callers to answer for.
+  if (is_wait_name(facts.name) || is_report_name(facts.name)) return false;
+  // make_shard_fns() hands out functions for setting up, a constructor the one that every step
+  // averages its gradients with.
+  if ((facts.flags & kNested) != 0 && facts.parent != kNone && !averages_gradients(facts.name) &&
+      (files_[file]->functions[facts.parent].flags & (kInitFunction | kCheckpointFunction)) != 0)
+    return false;
+  // A loader's module may still be where the trainer's batches are moved.
+  const bool follows = (facts.flags & kFollowsDevice) != 0 && is_data_path(path);
+  return !is_host_side_path(path) || follows ||
+         (is_beside_path(path) ? is_batch_mover(path, facts.name) : moves_data(facts.name));
+}
+
+}  // namespace stallscope

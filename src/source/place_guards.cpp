@@ -1,0 +1,111 @@
+#include "source/place_guards.h"
+
+#include "source/role_words.h"
+#include "source/roles.h"
+
+namespace stallscope {
+namespace {
+
+using K = NodeKind;
+
+/// Whether a function of this name writes, shows or scores what must be on the host for it.
+bool wants_host_values(std::string_view name) {
+  return name == "save" || name == "imshow" || name == "imsave" || name == "imwrite" ||
+         name == "savez" || name == "savefig" || name == "specshow" || name == "dump" ||
+         name == "write_video" || name == "save_image" || name == "to_csv" ||
+         (name.ends_with("_score") &&
+          contains_any(name, {"auc", "f1", "accuracy", "precision", "recall", "r2"}));
+}
+
+}  // namespace
+
+std::string_view PlaceGuards::moved_from(NodeId call) const {
+  NodeId callee = ast_.child(call, Role::callee);
+  NodeId object = callee == kNoNode ? kNoNode : ast_.child(callee, Role::object);
+  return object == kNoNode ? std::string_view() : ast_.slice(object);
+}
+
+std::string_view PlaceGuards::iterated_around(NodeId call) const {
+  const NodeId up = ast_[call].parent;
+  const NodeId clause = ast_[up].kind == K::comprehension ? ast_[call].next : kNoNode;
+  const NodeId over = clause == kNoNode ? kNoNode : ast_.child(clause, Role::right);
+  return over == kNoNode ? std::string_view() : ast_.slice(over);
+}
+
+/// update(batch): what goes backward and steps no environment has its actions from a memory.
+bool PlaceGuards::learns_from_memory(NodeId id) const {
+  const std::string_view text = ast_.slice(file_.outline.functions[file_.outline.function_of[id]]);
+  return text.find(".backward(") != std::string_view::npos &&
+         text.find("env") == std::string_view::npos;
+}
+
+bool PlaceGuards::is_environment_value(NodeId id) const {
+  if (ast_[id].kind != K::call) return false;
+  for (NodeId at = id; at < ast_[id].end; ++at) {
+    if (ast_[at].kind == K::name && is_environment_name(ast_[at].text)) return true;
+    // C++: rewards[c][0].item(), of what the environment gave on the host
+    if (ast_.grammar == Grammar::cuda && ast_[at].kind == K::name &&
+        ast_[ast_[at].parent].kind == K::subscript &&
+        is_one_of(ast_[at].text, {"reward", "rewards", "done", "dones"}))
+      return true;
+  }
+  // actions = policy(x).cpu()
+  NodeId at = ast_[id].parent;
+  while (at != kNoNode && (ast_[at].kind == K::attribute || ast_[at].kind == K::call))
+    at = ast_[at].parent;
+  const NodeId left =
+      at != kNoNode && ast_[at].kind == K::assign ? ast_.child(at, Role::left) : kNoNode;
+  return left != kNoNode && ast_[left].kind == K::name && is_environment_name(ast_[left].text);
+}
+
+bool PlaceGuards::is_host_library(NodeId call) const {
+  const Dotted& path = file_.names.resolve(ast_.child(call, Role::callee));
+  return (path.imported && path.path.starts_with("scipy.stats")) ||
+         contains_any(path.path, {"self.scipy"});
+}
+
+uint32_t PlaceGuards::of(NodeId id) const {
+  uint32_t guards = 0;
+  const FunctionFacts& function = facts_.functions[file_.outline.function_of[id]];
+  if ((function.flags & kCachedFunction) != 0) guards |= kGuardCached;
+  // self.get_window(): made once, by a function under lru_cache.
+  const uint32_t called = ast_[id].kind == K::call
+                              ? file_.inference.local_function(ast_.child(id, Role::callee))
+                              : kNone;
+  if (called != kNone && (facts_.functions[called].flags & kCachedFunction) != 0)
+    guards |= kGuardCached;
+  if (is_acting_name(function.name)) guards |= kGuardEnvironment;
+  if (function.name.ends_with("_cpu") || function.name.ends_with("Cpu") ||
+      function.name.ends_with("CPU") || contains_any(function.name, {"offload"}))
+    guards |= kGuardCpuBranch;
+  // C++: allocators and buffers that grow are for those who call them each time.
+  if (ast_.grammar == Grammar::cuda && is_allocator_name(function.name)) guards |= kGuardCached;
+  // A forward pass in training is given its actions.
+  if ((is_environment_value(id) && (function.flags & kForward) == 0 && !learns_from_memory(id)) ||
+      contains_any(function.class_name, {"envrunner", "vectorenv", "vecenv"}))
+    guards |= kGuardEnvironment;
+  for (NodeId at = ast_[id].parent; at != kNoNode; at = ast_[at].parent) {
+    const Node& node = ast_[at];
+    if (node.kind == K::call) {
+      std::string_view name = callee_name(ast_, at);
+      if (name == "register_buffer" || name == "Parameter" || name == "register_parameter")
+        guards |= kGuardCached;
+      if (at != id && name.ends_with("_cpu")) guards |= kGuardCpuBranch;
+      if (at != id && (wants_host_values(name) || is_host_library(at))) guards |= kGuardCheckpoint;
+    }
+    if (node.kind == K::assign && ast_.child(at, Role::left) != kNoNode) {
+      NodeId left = ast_.child(at, Role::left);
+      if (ast_[left].kind == K::subscript && contains_any(ast_.slice(left), {"cache"}))
+        guards |= kGuardCached;
+      // self.table = self.table.to(x.device) moves it once, unless a batch moves itself.
+      if (ast_[left].kind == K::attribute && ast_[id].kind == K::call &&
+          ast_[at].kind == K::assign && !moves_own_batch(function.class_name, function.name) &&
+          (moved_from(id) == ast_.slice(left) || iterated_around(id) == ast_.slice(left)))
+        guards |= kGuardCached;
+    }
+    if (node.kind == K::block || node.kind == K::module) break;
+  }
+  return guards;
+}
+
+}  // namespace stallscope
