@@ -12,6 +12,17 @@ TOOL = pathlib.Path(os.environ.get("STALLSCOPE", BUILD / "stallscope"))
 SHARED_TRACES = SOURCE.parent / "shared/data/traces"
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "timed: what it asserts was sampled or timed in a live program; other guests "
+                                       "of the machine may have disturbed it, so it is run again, twice at most")
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.get_closest_marker("timed"):
+            item.add_marker(pytest.mark.flaky(reruns=2))
+
+
 class Tool:
     """Runs the tool and keeps what it printed."""
 

@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.timed
+
 SMALL = ["--layers", 2, "--hidden", 64, "--batch", 4, "--seq", 32, "--vocabulary", 500,
          "--steps", 20]
 

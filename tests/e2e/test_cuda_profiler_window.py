@@ -5,6 +5,8 @@ import sys
 import pytest
 from test_cupti import of_kind
 
+pytestmark = pytest.mark.timed
+
 # Two windows of the program's choice: calls and kernels before, between and behind them are not
 # wanted; nor is what Python did there.
 WINDOWED = """

@@ -5,6 +5,8 @@ import pytest
 
 from python_packages import python_with
 
+pytestmark = pytest.mark.timed
+
 RULE = "tree-rewrite-in-loop"
 
 

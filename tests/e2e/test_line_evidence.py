@@ -5,6 +5,8 @@ import pytest
 
 from python_packages import interpreters
 
+pytestmark = pytest.mark.timed
+
 # A stand-in for torch: what is tested is which lines ran, not what they did.
 TORCH = """
 class Tensor:

@@ -6,6 +6,8 @@ import pytest
 
 from python_packages import interpreters
 
+pytestmark = pytest.mark.timed
+
 PROGRAM = """
 import multiprocessing, sys, threading, time
 

@@ -9,6 +9,8 @@ import pytest
 from conftest import TOOL
 from test_python_sampling import PYTHONS
 
+pytestmark = pytest.mark.timed
+
 # A C extension in all but name: ctypes calls it.
 LIBRARY = r"""
 #include <stddef.h>

@@ -7,6 +7,8 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.timed
+
 # Steps of about 20 ms of CPU time each.
 PROGRAM = r"""
 #include "collect/annotate.h"

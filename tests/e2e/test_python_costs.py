@@ -3,6 +3,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.timed
+
 MARKS = r"""
 #include "collect/annotate.h"
 void begin_step(void) { stallscope_range_begin("step"); }
@@ -65,7 +67,7 @@ def train():
     marks.end()
 
 
-for _ in range(40):
+for _ in range(100):
     train()
 """
 

@@ -6,6 +6,8 @@ import pytest
 
 from python_packages import interpreters
 
+pytestmark = pytest.mark.timed
+
 # The lines that the test expects carry their own mark.
 PROGRAM = '''
 import sys, threading, time

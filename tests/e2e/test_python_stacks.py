@@ -7,6 +7,8 @@ import pytest
 
 from python_packages import interpreters
 
+pytestmark = pytest.mark.timed
+
 LIBRARY = r"""
 #include "collect/annotate.h"
 void block(void) {

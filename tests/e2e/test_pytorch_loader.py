@@ -3,6 +3,8 @@ import pytest
 
 from python_packages import python_with
 
+pytestmark = pytest.mark.timed
+
 PROGRAM = """
 import sys, torch
 from torch.utils.data import DataLoader, Dataset

@@ -4,6 +4,8 @@ import pytest
 
 from python_packages import python_with
 
+pytestmark = pytest.mark.timed
+
 PROGRAM = """
 import sys, threading, torch
 torch.manual_seed(0)

@@ -9,6 +9,8 @@ import pytest
 from conftest import TOOL
 from run_programs import NVTX, SOURCE, build, events_of, report_of
 
+pytestmark = pytest.mark.timed
+
 STEPS_C = r"""
 #include <nvtx3/nvToolsExt.h>
 #include <signal.h>

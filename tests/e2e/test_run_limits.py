@@ -6,6 +6,8 @@ import pytest
 from conftest import TOOL
 from run_programs import build, events_of, report_of
 
+pytestmark = pytest.mark.timed
+
 
 LOOP_C = r"""
 #include <nvtx3/nvToolsExt.h>

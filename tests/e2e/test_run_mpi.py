@@ -7,6 +7,8 @@ import subprocess
 import pytest
 from conftest import TOOL
 
+pytestmark = pytest.mark.timed
+
 PROGRAM = r"""
 #include <mpi.h>
 #include <unistd.h>

@@ -7,6 +7,8 @@ import pytest
 
 from python_packages import interpreters
 
+pytestmark = pytest.mark.timed
+
 PROGRAM = """
 import sys, threading, time
 if sys.version_info >= (3, 13):
