@@ -420,6 +420,8 @@ std::optional<Value> value_of_method(const Value& receiver, std::string_view nam
   if (receiver.kind == Kind::other || receiver.kind == Kind::optimizer) return Value{};
   if (receiver.kind == Kind::batch || receiver.kind == Kind::tensor_list ||
       receiver.kind == Kind::list || receiver.kind == Kind::host_tensors) {
+    if (receiver.kind == Kind::tensor_list && (name == "pop" || name == "get"))
+      return likely(Kind::device_tensor, receiver.flags & kModuleOutput);
     if (name == "items" || name == "values" || name == "pop" || name == "get" || name == "copy")
       return receiver;
     if (receiver.kind == Kind::batch) return receiver;

@@ -9,6 +9,17 @@ namespace stallscope {
 namespace {
 using K = NodeKind;
 constexpr unsigned kMaxCallDepth = 40;  ///< of own functions evaluated inside one another
+
+/// Whether a parameter is a batch that Lightning or the Hugging Face trainer has moved already:
+/// training_step(self, batch, batch_idx), compute_loss(self, model, inputs).
+bool is_moved_by_framework(const FunctionFacts& function, uint32_t index) {
+  const std::vector<std::string>& names = function.parameters;
+  if (index >= names.size()) return false;
+  return names[index] == "batch"
+             ? index == 1 && std::ranges::find(names, "batch_idx") != names.end()
+             : index == 2 && names[index] == "inputs" && names[1] == "model" &&
+                   (function.name == "compute_loss" || function.name == "training_step");
+}
 }  // namespace
 
 Inference::Inference(const Ast& ast, const Names& names, const Outline& outline, FileFacts& facts,
@@ -173,6 +184,8 @@ Value Inference::parameter_value(uint32_t function, uint32_t index, NodeId param
   }
   if (ast_[parameter].text.starts_with('*')) return {};
   const FunctionFacts& facts = facts_.functions[function];
+  if (method && is_moved_by_framework(facts, index))
+    return likely(Kind::tensor_list, kModuleOutput);
   Value out;
   if (is_size_name(ast_[parameter].text)) return likely(Kind::number);
   if (ast_[parameter].text.ends_with("_shape")) return likely(Kind::shape);

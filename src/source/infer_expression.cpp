@@ -126,6 +126,9 @@ Value Inference::eval_name(NodeId id) {
     if (f == 0) break;
     f = facts_.functions[f].parent == kNone ? 0 : facts_.functions[f].parent;
   }
+  // loss = criterion(...) and loss.backward(): no record of outputs, a tensor.
+  if (out.kind == Kind::device_tensor && own.used_as_tensor.contains(name))
+    out.flags &= static_cast<uint8_t>(~kModuleOutput);
   if (out.kind != Kind::unknown) return out;
   if (own.used_as_module.contains(name) && is_model_name(name)) return likely(Kind::module);
   if (own.used_as_tensor.contains(name)) return likely(Kind::device_tensor, out.flags);

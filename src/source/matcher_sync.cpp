@@ -103,14 +103,44 @@ void find_tensor_choices(const FileView& file, std::vector<Match>& out) {
   }
 }
 
-/// Calls that put their arguments into text.
+/// max(mask.sum(), 1): Python's own compares, so the host must know the tensor's value. Of a name
+/// this function itself must say what it is.
+void find_compared_arguments(const FileView& file, std::vector<Match>& out) {
+  const Ast& ast = file.ast;
+  auto is_read = [&](NodeId argument) {
+    const Value& v = file.inference.at(argument);
+    return reads(v) && v.kind != Kind::jax_array &&
+           (ast[argument].kind != K::name ||
+            file.inference.definition(file.outline.function_of[argument], ast[argument].text,
+                                      argument) != kNoNode);
+  };
+  for (NodeId id = 1; id < ast.size(); ++id) {
+    if (ast[id].kind != K::call || ast.grammar != Grammar::python) continue;
+    const NodeId callee = ast.child(id, Role::callee);
+    if (callee == kNoNode || ast[callee].kind != K::name ||
+        (ast[callee].text != "max" && ast[callee].text != "min") ||
+        !file.names.import_of(ast[callee].text).empty())
+      continue;
+    std::vector<NodeId> arguments;
+    for (NodeId c : children(ast, id)) {
+      if (ast[c].role == Role::argument && ast[c].kind != K::keyword) arguments.push_back(c);
+    }
+    const auto tensor = std::ranges::find_if(arguments, is_read);
+    if (arguments.size() > 1 && tensor != arguments.end())
+      out.push_back({id, file.inference.at(*tensor), {}});
+  }
+}
+
+/// Calls that put their arguments into text or into a log of numbers.
 bool formats(const FileView& file, NodeId call) {
   std::string_view name = callee_name(file.ast, call);
   if (name == "print" || name == "tqdm_write" || name == "set_postfix" ||
       name == "set_postfix_str" || name == "set_description" || name == "set_description_str" ||
-      name == "print_rank_0" || name == "echo") {
+      name == "print_rank_0" || name == "echo" || name == "add_scalar" || name == "add_scalars" ||
+      name == "log_metric") {
     return true;
   }
+  if (file.names.resolve(file.ast.child(call, Role::callee)).path == "wandb.log") return true;
   NodeId callee = file.ast.child(call, Role::callee);
   if (file.ast[callee].kind != K::attribute) return false;
   NodeId object = file.ast.child(callee, Role::object);
@@ -159,6 +189,7 @@ void find_tensor_conditions(const FileView& file, std::vector<Match>& out) {
     }
   }
   find_tensor_choices(file, out);
+  find_compared_arguments(file, out);
 }
 
 void find_formatted_tensors(const FileView& file, std::vector<Match>& out) {
@@ -167,7 +198,8 @@ void find_formatted_tensors(const FileView& file, std::vector<Match>& out) {
     const Value& v = file.inference.at(value);
     if (!v.is_device() || v.certainty < Certainty::likely || v.kind == Kind::parameter) return;
     if (warns(file, at) || is_count(ast, value)) return;
-    if (v.has(kModuleOutput) && ast[value].kind == K::name) return;
+    if (v.has(kModuleOutput) && (ast[value].kind == K::name || ast[value].kind == K::subscript))
+      return;
     out.push_back({at, v, {}});
   };
   for (NodeId id = 1; id < ast.size(); ++id) {

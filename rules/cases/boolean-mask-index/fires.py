@@ -1,3 +1,4 @@
+import pytorch_lightning as pl
 import torch
 import torch.nn.functional as F
 
@@ -44,3 +45,11 @@ class Mixture(torch.nn.Module):
         result = self.first(value)
         result[mask] = self.second(value)[mask]  # expect: boolean-mask-index
         return result
+
+
+class Labeller(pl.LightningModule):
+    def training_step(self, batch, batch_idx):
+        x, y = batch
+        scores = self.net(x)
+        chosen = scores[y == 1]  # expect: boolean-mask-index
+        return chosen.mean()

@@ -12,3 +12,12 @@ def train(model, loader, optimizer, epochs):
             if step % 500 == 0:
                 torch.cuda.empty_cache()
         torch.cuda.empty_cache()
+
+
+def train_with_pages(model, loader, optimizer, pages, device_module):
+    for step, x in enumerate(loader):
+        model(x).backward()
+        optimizer.step()
+        pages.empty_cache("keys")
+        if step % 200 == 0:
+            device_module.empty_cache()

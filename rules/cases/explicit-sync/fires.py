@@ -36,3 +36,10 @@ class DistributedGroupedDataParallel(nn.Module):
                 torch.cuda.synchronize()  # expect: explicit-sync
 
         self.allreduce_params = allreduce_params
+
+
+def train_together(model, loader, optimizer):
+    for x in loader:
+        model(x).backward()
+        optimizer.step()
+        torch.distributed.barrier()  # expect: explicit-sync

@@ -1,5 +1,6 @@
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 
 
@@ -35,3 +36,12 @@ class Trainer:
     def _prepare_rewards(self, batch):
         rewards = jnp.asarray(batch["rewards"])
         return batch, {"reward_mean": float(jnp.nanmean(rewards))}  # expect: jax-host-read-in-step
+
+
+def train_with_tree(params, batches):
+    history = []
+    for batch in batches:
+        params, loss = train_step(params, batch)
+        history.append(jax.tree_util.tree_map(np.asarray, loss))  # expect: jax-host-read-in-step
+        history.append(jax.tree.map(lambda v: v.item(), loss))  # expect: jax-host-read-in-step
+    return history

@@ -1,5 +1,6 @@
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 
 @jax.jit
@@ -13,3 +14,11 @@ def train(params, batches):
         if i % 100 == 0:
             print(float(loss))
     return float(loss)
+
+
+def train_with_host_batches(params, batches):
+    for step, batch in enumerate(batches):
+        batch = jax.tree_util.tree_map(np.asarray, batch)
+        params, loss = train_step(params, batch)
+        if step % 100 == 0:
+            print(jax.tree_util.tree_map(np.asarray, loss))

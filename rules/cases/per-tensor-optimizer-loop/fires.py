@@ -29,3 +29,8 @@ def update_momentum(model, model_ema, m):
 def update_target(net, target, tau):
     for p, t in zip(net.parameters(), target.parameters()):
         t.data.copy_(tau * t.data + (1.0 - tau) * p.data)  # expect: per-tensor-optimizer-loop
+
+
+def update_critic(net, target, rate):
+    for p, t in zip(net.parameters(), target.parameters()):
+        t.data.copy_(rate * p.data + (1 - rate) * t.data)  # expect: per-tensor-optimizer-loop

@@ -14,3 +14,8 @@ def train(model, loader, mean):
         x.mul_(2).sub_(mean)
         model(x).backward()
         optimizer.step()
+
+
+def load(net, saved):
+    for p, s in zip(net.parameters(), saved):
+        p.data.copy_(s)

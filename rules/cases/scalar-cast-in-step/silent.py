@@ -14,3 +14,13 @@ def train(model, criterion, batches, optimizer, args):
         if step % 10 == 0:
             print(float(loss), lr, size, elapsed)
     return float(loss)
+
+
+class Sizes(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.steps = torch.equal(torch.ones(1), torch.zeros(1))
+
+    def forward(self, x):
+        same = torch.equal(torch.tensor([1]), torch.tensor([2]))
+        return x if same else -x

@@ -19,3 +19,12 @@ def train_loud(model, loader, optimizer):
         print(f"[INFO] lowest value is {low}")  # expect: tensor-format
         low.backward()
         optimizer.step()
+
+
+def train_logged(model, criterion, loader, optimizer, writer):
+    for step, (x, y) in enumerate(loader):
+        loss = criterion(model(x), y)
+        loss.backward()
+        optimizer.step()
+        writer.add_scalar("loss", loss, step)  # expect: tensor-format
+        print(f"loss {loss}")  # expect: tensor-format

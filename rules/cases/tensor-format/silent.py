@@ -31,3 +31,13 @@ def train_waves(model, loader, optimizer):
             print(f"[WARNING] lowest value is {low}")
         low.backward()
         optimizer.step()
+
+
+def train_seldom_logged(model, criterion, loader, optimizer, writer):
+    for step, (x, y) in enumerate(loader):
+        loss = criterion(model(x), y)
+        loss.backward()
+        optimizer.step()
+        writer.add_scalar("rate", optimizer.param_groups[0]["lr"], step)
+        if step % 100 == 0:
+            writer.add_scalar("loss", loss, step)

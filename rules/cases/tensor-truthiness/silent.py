@@ -44,3 +44,12 @@ class Fused(torch.nn.Module):
         if x.untyped_storage_bytesize() != x.bytesize():
             return self.view(x)
         return x
+
+
+class CountedOnDevice(torch.nn.Module):
+    def forward(self, logits, labels, limit=4):
+        count = (labels > 0).sum().clamp(min=1)
+        width = max(logits.shape[0], 1)
+        depth = min(limit, len(labels))
+        high = max([logits.shape[0], logits.shape[1]])
+        return logits.sum() / count * width * depth * high
