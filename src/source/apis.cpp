@@ -248,8 +248,13 @@ Value of_torch(std::string_view path, std::string_view name, const CallShape& ca
     return name.starts_with("clip_grad") ? proven(Kind::device_tensor)
                                          : likely(Kind::device_tensor);
   }
-  if (kFactories.contains(name) || kFromHostData.contains(name)) {
-    uint8_t flag = kFactories.contains(name) ? kFresh : kFromHost;
+  // torch.normal(0, 1, size=(n,)) is of numbers, torch.normal(mean, std) of tensors
+  const bool drawn = name == "normal" && call.first.kind == Kind::number;
+  if (kFactories.contains(name) || kFromHostData.contains(name) || drawn) {
+    // torch.FloatTensor(n, m): sizes, so nothing of the host's is in it yet.
+    const bool sized =
+        name.ends_with("Tensor") && (call.count > 1 || call.first.kind == Kind::number);
+    uint8_t flag = kFactories.contains(name) || sized || drawn ? kFresh : kFromHost;
     if (call.has_device) return proven(Kind::device_tensor, flag);
     if (call.pinned) return proven(Kind::host_tensor);  // copied without waiting
     if ((name == "as_tensor" || name == "tensor") && call.first.is_device()) return call.first;

@@ -66,3 +66,11 @@ class Flow(torch.nn.Module):
 
     def forward(self, image):
         return self.update(self.initialize_flow(image))
+
+
+class Sized(torch.nn.Module):
+    def forward(self, x):
+        scores = torch.FloatTensor(x.size(0), 4).fill_(1.0).to(x.device)  # expect: create-then-move
+        noise = torch.normal(0.0, 1.0, size=(4,)).to(x.device)  # expect: create-then-move
+        ones = torch.ones(4).type(torch.cuda.FloatTensor)  # expect: create-then-move
+        return x * ones + scores + noise
