@@ -226,6 +226,14 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
     }
     return proven(Kind::none);
   }
+  // accelerator.clip_grad_norm_(parameters, 1.0), fabric.clip_gradients(...): the norm, a tensor.
+  if (name == "clip_grad_norm_" || name == "clip_grad_norm" || name == "clip_gradients")
+    return likely(Kind::device_tensor);
+  // fabric.all_reduce(loss), accelerator.gather(loss)
+  if (shape.first.is_device() && receiver.kind == Kind::unknown &&
+      (name == "all_reduce" || name == "reduce" || name == "all_gather" || name == "gather" ||
+       name == "gather_for_metrics"))
+    return likely(Kind::device_tensor);
   if (receiver.kind == Kind::module) {
     if (name == "parameters" || name == "named_parameters" || name == "buffers")
       return likely(Kind::parameters);

@@ -103,13 +103,15 @@ void find_tensor_choices(const FileView& file, std::vector<Match>& out) {
   }
 }
 
-/// max(mask.sum(), 1): Python's own compares, so the host must know the tensor's value. Of a name
-/// this function itself must say what it is.
+/// max(mask.sum(), 1), any(loss > 3 for loss in losses): Python's own compares, so the host must
+/// know each tensor's value. Of a name this function itself must say what it is.
 void find_compared_arguments(const FileView& file, std::vector<Match>& out) {
   const Ast& ast = file.ast;
   auto is_read = [&](NodeId argument) {
     const Value& v = file.inference.at(argument);
-    return reads(v) && v.kind != Kind::jax_array &&
+    const bool tensors = v.kind == Kind::tensor_list && v.certainty >= Certainty::likely &&
+                         !v.has(kModuleOutput) && !v.has(kParameterLoop);
+    return (tensors || (reads(v) && v.kind != Kind::jax_array)) &&
            (ast[argument].kind != K::name ||
             file.inference.definition(file.outline.function_of[argument], ast[argument].text,
                                       argument) != kNoNode);
@@ -117,17 +119,21 @@ void find_compared_arguments(const FileView& file, std::vector<Match>& out) {
   for (NodeId id = 1; id < ast.size(); ++id) {
     if (ast[id].kind != K::call || ast.grammar != Grammar::python) continue;
     const NodeId callee = ast.child(id, Role::callee);
-    if (callee == kNoNode || ast[callee].kind != K::name ||
-        (ast[callee].text != "max" && ast[callee].text != "min") ||
-        !file.names.import_of(ast[callee].text).empty())
+    if (callee == kNoNode || ast[callee].kind != K::name) continue;
+    const std::string_view name = ast[callee].text;
+    const bool tests = name == "any" || name == "all";
+    if ((name != "max" && name != "min" && name != "sorted" && !tests) ||
+        !file.names.import_of(name).empty())
       continue;
     std::vector<NodeId> arguments;
     for (NodeId c : children(ast, id)) {
       if (ast[c].role == Role::argument && ast[c].kind != K::keyword) arguments.push_back(c);
     }
+    // What any(values) and all(values) of a name hold is rarely tensors.
+    if (tests && (arguments.size() != 1 || ast[arguments[0]].kind != K::comprehension)) continue;
     const auto tensor = std::ranges::find_if(arguments, is_read);
-    if (arguments.size() > 1 && tensor != arguments.end())
-      out.push_back({id, file.inference.at(*tensor), {}});
+    if (tensor != arguments.end())
+      out.push_back({id, likely(Kind::device_tensor, file.inference.at(*tensor).flags), {}});
   }
 }
 
@@ -137,7 +143,7 @@ bool formats(const FileView& file, NodeId call) {
   if (name == "print" || name == "tqdm_write" || name == "set_postfix" ||
       name == "set_postfix_str" || name == "set_description" || name == "set_description_str" ||
       name == "print_rank_0" || name == "echo" || name == "add_scalar" || name == "add_scalars" ||
-      name == "log_metric") {
+      name == "log_metric" || name == "str") {
     return true;
   }
   if (file.names.resolve(file.ast.child(call, Role::callee)).path == "wandb.log") return true;

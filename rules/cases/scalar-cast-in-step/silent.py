@@ -24,3 +24,14 @@ class Sizes(torch.nn.Module):
     def forward(self, x):
         same = torch.equal(torch.tensor([1]), torch.tensor([2]))
         return x if same else -x
+
+
+def train_with_sizes(model, fabric, loader, optimizer):
+    for x, y in loader:
+        loss = torch.nn.functional.mse_loss(model(x), y)
+        fabric.backward(loss)
+        norm = fabric.clip_gradients(model, optimizer, max_norm=1.0)
+        optimizer.step()
+        both = torch.stack([loss.detach(), norm])
+        sizes = torch.tensor([x.shape[0], y.shape[0]])
+    return both, sizes

@@ -18,3 +18,9 @@ def train(model, averages, data, opt, decay: torch.Tensor):
         loss.backward()
         opt.step()
         ema(model.parameters(), averages, decay)
+
+
+class Filled(torch.nn.Module):
+    def forward(self, x):
+        top = x.abs().max()
+        return x + torch.full((3,), top, device=x.device)  # expect: tensor-scalar-argument

@@ -10,3 +10,8 @@ class Mixer(torch.nn.Module):
         out = torch.add(x, y, alpha=0.5)
         out = out.add(y, alpha=1 - self.momentum)
         return out * gate
+
+
+class Sized(torch.nn.Module):
+    def forward(self, x):
+        return x + torch.full((3,), 0.5, device=x.device) + torch.full(x.shape, x.shape[0])
