@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "source/matcher.h"
+#include "source/role_words.h"
 #include "source/roles.h"
 
 namespace stallscope {
@@ -137,16 +138,27 @@ void find_compared_arguments(const FileView& file, std::vector<Match>& out) {
   }
 }
 
+/// writer.add_scalar("loss", loss, step)
+bool logs_numbers(const FileView& file, NodeId call) {
+  return is_one_of(callee_name(file.ast, call), {"add_scalar", "add_scalars", "log_metric"}) ||
+         file.names.resolve(file.ast.child(call, Role::callee)).path == "wandb.log";
+}
+
+/// Whether the function reads `name` with .item(): where branches meet it may be a number already.
+bool is_read_with_item(const FileView& file, NodeId name) {
+  const NodeId function = file.outline.functions[file.outline.function_of[name]];
+  const std::string read = std::string(file.ast[name].text) + ".item()";
+  return file.ast.slice(function).find(read) != std::string_view::npos;
+}
+
 /// Calls that put their arguments into text or into a log of numbers.
 bool formats(const FileView& file, NodeId call) {
   std::string_view name = callee_name(file.ast, call);
   if (name == "print" || name == "tqdm_write" || name == "set_postfix" ||
       name == "set_postfix_str" || name == "set_description" || name == "set_description_str" ||
-      name == "print_rank_0" || name == "echo" || name == "add_scalar" || name == "add_scalars" ||
-      name == "log_metric" || name == "str") {
+      name == "print_rank_0" || name == "echo" || logs_numbers(file, call)) {
     return true;
   }
-  if (file.names.resolve(file.ast.child(call, Role::callee)).path == "wandb.log") return true;
   NodeId callee = file.ast.child(call, Role::callee);
   if (file.ast[callee].kind != K::attribute) return false;
   NodeId object = file.ast.child(callee, Role::object);
@@ -231,13 +243,16 @@ void find_formatted_tensors(const FileView& file, std::vector<Match>& out) {
         if (ast[c].role != Role::argument) continue;
         NodeId value = ast[c].kind == K::keyword ? ast.child(c, Role::value) : c;
         if (value == kNoNode) continue;
+        const bool logged = logs_numbers(file, id);
+        auto consider = [&](NodeId item) {
+          if (item != kNoNode &&
+              !(logged && ast[item].kind == K::name && is_read_with_item(file, item)))
+            report(item, item);
+        };
         if (ast[value].kind == K::dict) {
-          for (NodeId pair : children(ast, value)) {
-            NodeId item = ast.child(pair, Role::value);
-            if (item != kNoNode) report(item, item);
-          }
+          for (NodeId pair : children(ast, value)) consider(ast.child(pair, Role::value));
         } else {
-          report(value, value);
+          consider(value);
         }
       }
     }

@@ -28,9 +28,3 @@ def train_logged(model, criterion, loader, optimizer, writer):
         optimizer.step()
         writer.add_scalar("loss", loss, step)  # expect: tensor-format
         print(f"loss {loss}")  # expect: tensor-format
-
-
-class Named(torch.nn.Module):
-    def forward(self, x):
-        self.last = str(x.mean())  # expect: tensor-format
-        return x

@@ -41,3 +41,15 @@ def train_seldom_logged(model, criterion, loader, optimizer, writer):
         writer.add_scalar("rate", optimizer.param_groups[0]["lr"], step)
         if step % 100 == 0:
             writer.add_scalar("loss", loss, step)
+
+
+def train_logged_as_numbers(model, criterion, loader, optimizer, writer, several):
+    for step, (x, y) in enumerate(loader):
+        loss = criterion(model(x), y)
+        loss.backward()
+        optimizer.step()
+        if several:
+            loss = loss.item()
+        else:
+            loss = loss.item()
+        writer.add_scalar("loss", loss, step)
