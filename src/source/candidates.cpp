@@ -189,7 +189,10 @@ class Collector {
     if (!lacks(clause, id)) return;
     const uint32_t guards = file_.guards.around(id) | place_guards_.of(id);
     // Whether anybody leaves the argument out is known when all callers are.
-    const uint32_t parameter = (guards & kGuardNotGiven) != 0 ? defaulted_around(id) : kNone;
+    const uint32_t parameter = (guards & kGuardNotGiven) != 0 ? defaulted_around(id)
+                               : clause.matcher && (clause.unless & kGuardNotGiven) != 0
+                                   ? defaulted_bound(id)
+                                   : kNone;
     if ((guards & clause.unless & ~(parameter == kNone ? 0u : +kGuardNotGiven)) != 0) return;
     add(clause, id, bindings, subject, guards);
     facts_.candidates.back().default_of = parameter;
@@ -210,6 +213,25 @@ class Collector {
         continue;
       const auto found = std::ranges::find(parameters, ast_[left].text);
       if (found != parameters.end()) return static_cast<uint32_t>(found - parameters.begin());
+    }
+    return kNone;
+  }
+
+  /// The parameter that a bound under `id` is, where only `if parameter is None:` makes it a
+  /// tensor; or kNone.
+  uint32_t defaulted_bound(NodeId id) const {
+    const uint32_t function = file_.outline.function_of[id];
+    const auto& parameters = facts_.functions[function].parameters;
+    for (NodeId at = id; at < ast_[id].end; ++at) {
+      if (ast_[at].kind != K::name || ast_[at].role == Role::object) continue;
+      const auto found = std::ranges::find(parameters, ast_[at].text);
+      const NodeId made = found == parameters.end()
+                              ? kNoNode
+                              : file_.inference.definition(function, ast_[at].text, id);
+      const NodeId test = made == kNoNode ? kNoNode : ast_.ancestor(made, K::if_);
+      const NodeId condition = test == kNoNode ? kNoNode : ast_.child(test, Role::condition);
+      if (condition != kNoNode && ast_.slice(condition) == std::string(ast_[at].text) + " is None")
+        return static_cast<uint32_t>(found - parameters.begin());
     }
     return kNone;
   }

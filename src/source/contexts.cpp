@@ -120,7 +120,8 @@ void Contexts::find_step_loops() {
       has_loop |= file.loops[l].function == graph_.index_in_file(id) &&
                   step_loops_[graph_.file_index(id)][l] != 0;
     }
-    if ((f.flags & kStepEvidence) != 0 && !has_loop &&
+    // A constructor takes the gradient of a function to keep it: nothing is stepped there.
+    if ((f.flags & kStepEvidence) != 0 && !has_loop && f.name != "__init__" &&
         (f.flags & (kModuleLevel | kTestFunction)) == 0 &&
         !((f.flags & kMainFunction) != 0 && f.class_name.empty()))
       whole_step_[id] = 1;
@@ -223,7 +224,7 @@ bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
   const FunctionFacts& to = graph_.function(edge.to);
   const uint16_t from = bits_[edge.from];
   const bool in_step_loop = step_loop(edge.from, call.loop) != kNone;
-  const bool in_step = in_step_loop || (from & kInStep) != 0;
+  const bool in_step = in_step_loop || ((from & kInStep) != 0 && !is_around_own_steps(edge.from));
   const bool rare =
       (call.guards & (kGuardInterval | kGuardErrorPath | kGuardDebug | kGuardCached)) != 0;
   // What examples and tools run at their top level says nothing about the library they use.
@@ -405,14 +406,29 @@ bool Contexts::has_step_loop(FunctionId id) const {
   return false;
 }
 
+/// fit(), called in each round of a trainer: it has the loop over batches, and what stands around
+/// that loop runs once a round.
+bool Contexts::is_around_own_steps(FunctionId id) const {
+  if (whole_step_[id] != 0) return false;
+  const FileFacts& file = graph_.file(id);
+  const auto& marks = step_loops_[graph_.file_index(id)];
+  for (uint32_t l = 0; l < file.loops.size(); ++l) {
+    if (file.loops[l].function == graph_.index_in_file(id) && marks[l] != 0 &&
+        file.loops[l].over_batches)
+      return true;
+  }
+  return false;
+}
+
 uint16_t Contexts::at(FunctionId function, uint32_t loop) const {
   uint16_t bits = bits_[function];
   if (step_loop(function, loop) != kNone) return static_cast<uint16_t>((bits & kInJit) | kInStep);
   // Rollouts of a trainer generate in every step.
   if ((bits & kInInference) != 0 && (bits & kNearStep) != 0) bits |= kInStep;
-  if ((bits & kInStep) == 0 && has_step_loop(function)) {
+  if ((bits & kInStep) == 0 ? has_step_loop(function) : is_around_own_steps(function)) {
     // Before or behind the loop, whoever calls it.
     if (loop == kNone) bits &= kInJit;
+    bits &= static_cast<uint16_t>(~kInStep);
     return static_cast<uint16_t>(bits | kOutside);
   }
   return bits;

@@ -64,6 +64,7 @@ class Contexts {
   bool repeats(const Edge& edge) const;
   bool is_entry(FunctionId id, bool step) const;
   bool has_step_loop(FunctionId id) const;
+  bool is_around_own_steps(FunctionId id) const;
   bool evaluates_for_training(FunctionId id) const;
   void find_epoch_runners();
   bool only_runs_steps(FunctionId id) const;

@@ -156,7 +156,8 @@ class Collector {
         facts_.loops[at].runs_model |= ast_[outline_.loops[at]].kind == K::for_;
       if (loop != kNone && is_without_grad(id)) facts_.functions[function].flags |= kWithoutGrad;
     }
-    if (ast_[callee].text == "generate" || ast_[callee].text == "beam_search") {
+    if (ast_[callee].text == "generate" || ast_[callee].text == "beam_search" ||
+        is_sampled(callee)) {
       for (uint32_t at = loop; at != kNone; at = facts_.loops[at].parent)
         facts_.loops[at].generates = true;
     }
@@ -220,6 +221,14 @@ class Collector {
     if (out.form == CallForm::method || ast_.grammar == Grammar::cuda)
       out.given = count_arguments(id);
     facts_.calls.push_back(std::move(out));
+  }
+
+  /// self._sample(), model.sample(n): outputs of many passes.
+  bool is_sampled(NodeId callee) const {
+    const NodeId object = ast_.child(callee, Role::object);
+    return object != kNoNode &&
+           (ast_[callee].text == "sample" || ast_[callee].text.ends_with("_sample")) &&
+           (ast_.slice(object) == "self" || is_model_name(last_component(ast_.slice(object))));
   }
 
   /// Whether a `with` around the call says that no gradients are wanted.

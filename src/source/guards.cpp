@@ -30,6 +30,23 @@ bool is_every_few(const Ast& ast, NodeId modulo) {
   return by != kNoNode && ast[by].kind == K::number && is_one_of(ast.slice(by), {"2", "3", "4"});
 }
 
+/// `if mask.sum() > 0: ... else: loss = torch.tensor(0.0)`: a constant for when there is nothing to
+/// work on.
+bool is_fallback(const Ast& ast, NodeId condition, NodeId branch) {
+  const std::string_view text = ast.slice(condition);
+  const bool asks = ast[condition].kind == K::compare
+                        ? text.ends_with("> 0") || text.ends_with(">= 0") || text.ends_with("!= 0")
+                        : text.ends_with(".any()");
+  if (!asks || !contains_any(text, {".sum(", ".max(", ".any(", "len(", ".numel(", ".shape[0]",
+                                    ".size(0)", ".nelement("}))
+    return false;
+  NodeId only = branch;
+  while (only != kNoNode && (ast[only].kind == K::block || ast[only].kind == K::else_))
+    only = ast[only].first_child;
+  return only != kNoNode && (only == branch || ast[only].next == kNoNode) &&
+         contains_any(ast.slice(only).substr(0, 80), {"tensor(0", "tensor([0"});
+}
+
 }  // namespace
 
 uint32_t Guards::around(NodeId node) const {
@@ -78,6 +95,7 @@ uint32_t Guards::by_parent(NodeId at, NodeId below) const {
       if (self.kind == K::conditional && negated && ast_[condition].kind == K::name &&
           (tested == Kind::list || tested == Kind::tensor_list || tested == Kind::host_tensors))
         found |= kGuardErrorPath;
+      if (negated && is_fallback(ast_, condition, below)) found |= kGuardErrorPath;
       if ((found & kGuardInterval) != 0 && accumulates(below)) found &= ~kGuardInterval;
       if (role == Role::consequence && ends_in_error(below)) found |= kGuardErrorPath;
       return found;
@@ -246,6 +264,8 @@ uint32_t Guards::of_term(NodeId id, bool negated, unsigned depth) const {
       return guards | (negated ? kGuardErrorPath : 0u);
     if (contains_any(name, {"is_available"})) return guards | (negated ? kGuardCpuBranch : 0u);
     if (contains_any(name, {"isenabledfor"})) return guards | (negated ? 0u : kGuardDebug);
+    // A bounded queue of what the device has to do: this waits for the oldest of it.
+    if (name.ends_with("queue.full")) return guards | (negated ? 0u : kGuardInterval);
     if (name == "hasattr") return guards | (negated ? kGuardCached : 0u);
     return guards | of_words(name, negated);
   }
@@ -335,6 +355,10 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
   }
   if (r == "None" || r == "nullptr" || r == "NULL") {
     const bool is_none = equal != negated;
+    // What earlier tokens left: the next one is being generated.
+    if (!is_none && contains_any(l, {"past_key", "past_kv", "layer_past", "kv_cache",
+                                     "incremental_state", "inference_params", "input_pos"}))
+      guards |= kGuardOutsideStep;
     // Without a stream to prefetch on, the program runs on the CPU.
     if (is_none && contains_any(l, {"stream"})) guards |= kGuardCpuBranch;
     // `if self.mask is None: self.mask = ...` runs once.
@@ -409,6 +433,8 @@ uint32_t Guards::of_words(std::string_view text, bool negated) const {
       guards |= kGuardCached;
     return guards;
   }
+  // `if log: ...` of an argument that says whether it is time to.
+  if (last_component(text) == "log") guards |= kGuardInterval;
   if (contains_any(
           text, {"should_log", "log_step",      "do_log",      "is_log",         "to_log",
                  "log_now",    "should_print",  "do_print",    "every_n",        "log_interval",
@@ -431,7 +457,7 @@ uint32_t Guards::of_words(std::string_view text, bool negated) const {
   if (contains_any(text, {"eval_mode", "is_eval", "validating", "is_test", "is_val", "testing"}))
     guards |= kGuardEvaluation;
   if (is_one_of(last_component(text), {"inference", "is_inference", "predicting", "sampling"}))
-    guards |= kGuardEvaluation;
+    guards |= kGuardEvaluation | kGuardOutsideStep;
   if (last_component(text).starts_with("time_")) guards |= kGuardDebug;
   // What the caller asked to have on the host.
   if (contains_any(text, {"as_numpy", "to_numpy", "return_numpy", "convert_to_numpy", "to_cpu"}))

@@ -201,11 +201,16 @@ void SourceIndex::merge_lines(std::vector<SourceFact>& facts) const {
 bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& out) const {
   const CompiledClause& clause = rules_->clauses()[candidate.clause];
   const FileFacts& facts = *files_[file];
+  if ((candidate.guards & kGuardOutsideStep) != 0) return false;
   if ((clause.unless & kGuardTest) != 0 && is_test_path(facts.path)) return false;
   if ((clause.unless & kGuardPrefetched) != 0 && graph_->has_prefetcher()) return false;
-  if (candidate.default_of != kNone && (clause.unless & kGuardNotGiven) != 0 &&
-      !left_out_by_callers(graph_->id_of(file, candidate.function), candidate.default_of))
-    return false;
+  if (candidate.default_of != kNone && (clause.unless & kGuardNotGiven) != 0) {
+    const FunctionId function = graph_->id_of(file, candidate.function);
+    if ((candidate.guards & kGuardNotGiven) != 0
+            ? !left_out_by_callers(function, candidate.default_of)
+            : given_by_callers(function, candidate.default_of))
+      return false;
+  }
   Value subject = resolved(file, candidate.subject, kMaxHops);
   const bool guessed = is_compiled(facts) && !facts.typed && rests_on_types(clause);
   if (clause.on) {
@@ -331,7 +336,8 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
   }
   if ((bits & kInForward) != 0 && clause.wants(Context::forward)) {
     // inference.py, postprocessing.py: modules that make something of a trained model's output.
-    if (is_inference_path(files_[file]->path)) return false;
+    if (is_inference_path(files_[file]->path) || is_evaluation_script(files_[file]->path))
+      return false;
     out.context = "forward";
     out.context_chain = contexts_->chain(function, candidate.loop, kInForward);
     return true;

@@ -75,6 +75,7 @@ class SourceIndex {
   bool context_allows(size_t file, const Candidate& candidate, const CompiledClause& clause,
                       SourceFact& out) const;
   bool left_out_by_callers(FunctionId function, uint32_t parameter) const;
+  bool given_by_callers(FunctionId function, uint32_t parameter) const;
   bool library_allows(size_t file, FunctionId function, const CompiledClause& clause) const;
   Value resolved(size_t file, const Value& value, unsigned hops) const;
   Value of_parameter(FunctionId function, uint32_t parameter, unsigned hops) const;

@@ -38,6 +38,25 @@ bool SourceIndex::left_out_by_callers(FunctionId function, uint32_t parameter) c
   return any;
 }
 
+/// Whether a parameter that has a default is given by all who call the function, and never as what
+/// the device has to compute first.
+bool SourceIndex::given_by_callers(FunctionId function, uint32_t parameter) const {
+  const FunctionFacts& f = graph_->function(function);
+  const bool bound = f.parameters.front() == "self" || f.parameters.front() == "cls";
+  const uint32_t position = parameter - (bound ? 1 : 0);
+  bool any = false;
+  for (const uint32_t e : graph_->callers(function)) {
+    const Edge& edge = graph_->edges()[e];
+    const CallFacts& call = *edge.call;
+    if (is_test_path(graph_->file(edge.from).path)) continue;
+    const bool given = (call.positional != kAnyArguments && call.positional > position) ||
+                       (call.keywords & name_bit(f.parameters[parameter])) != 0;
+    if (call.form == CallForm::reference || !given) return false;
+    any = true;
+  }
+  return any && !of_parameter(function, parameter, kMaxHops).is_device();
+}
+
 bool SourceIndex::library_allows(size_t file, FunctionId function,
                                  const CompiledClause& clause) const {
   const FunctionFacts& facts = graph_->function(function);
@@ -48,9 +67,11 @@ bool SourceIndex::library_allows(size_t file, FunctionId function,
   if (!clause.wants(Context::step) && !clause.wants(Context::forward) &&
       !clause.wants(Context::library))
     return false;
-  if (dead_code_->has(function) || deploys(*files_[file])) return false;
+  if (dead_code_->has(function) || deploys(*files_[file]) || is_evaluation_script(path))
+    return false;
   // synchronize() is for its callers to answer for.
-  if (is_wait_name(facts.name) || is_report_name(facts.name)) return false;
+  if (is_wait_name(facts.name) || is_report_name(facts.name) || is_host_copy_name(facts.name))
+    return false;
   // make_shard_fns() hands out functions for setting up, a constructor the one that every step
   // averages its gradients with.
   if ((facts.flags & kNested) != 0 && facts.parent != kNone && !averages_gradients(facts.name) &&

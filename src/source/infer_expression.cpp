@@ -213,6 +213,11 @@ Value Inference::eval_subscript(NodeId id) {
         values_[c] = likely(Kind::mask);
     }
   }
+  // dataset[i]: what the host has read.
+  const NodeId object = ast_.child(id, Role::object);
+  if ((container.kind == Kind::unknown || container.kind == Kind::other) && !text_key &&
+      object != kNoNode && is_dataset_name(last_component(ast_.slice(object))))
+    return likely(Kind::host_tensor);
   if (container.kind == Kind::mask || container.kind == Kind::device_tensor) {
     if (text_key) return likely(Kind::device_tensor, kModuleOutput);
     Value out = container;

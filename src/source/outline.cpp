@@ -203,6 +203,19 @@ class Builder {
       out.flags = (out.flags | kInferenceFunction) & ~static_cast<uint32_t>(kForward);
     if (is_solver_class(out.class_name) && contains_any(out.name, {"sample"}))
       out.flags |= kEvalFunction | kInferenceFunction;
+    // def predict(x) -> np.ndarray: whoever calls it wants it on the host.
+    const NodeId returns = ast_.child(id, Role::type);
+    if (returns != kNoNode && (out.flags & kForward) == 0 &&
+        ast_.slice(returns).ends_with("ndarray"))
+      out.flags |= kInferenceFunction;
+    // Metrics of what was sampled from the model: once an evaluation.
+    if (contains_any(out.class_name, {"metric"}) && contains_any(out.class_name, {"sampling"}))
+      out.flags = (out.flags | kEvalFunction | kInferenceFunction) &
+                  ~static_cast<uint32_t>(kForward | kWeakRole);
+    // A model that is sampled without gradients.
+    if (!out.class_name.empty() && (out.flags & kWithoutGrad) != 0 &&
+        is_one_of(out.name, {"sample", "_sample"}))
+      out.flags |= kInferenceFunction;
     if (contains_any(out.class_name, {"stoppingcriteria", "logitsprocessor"}))
       out.flags |= kInferenceFunction;
     facts_.functions.push_back(std::move(out));

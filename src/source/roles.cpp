@@ -302,6 +302,10 @@ bool is_loader_name(std::string_view name) {
          !contains_any(name, {"module", "model"});
 }
 
+bool is_dataset_name(std::string_view name) {
+  return has_word(lower(name), {"dataset", "trainset", "valset", "testset"});
+}
+
 bool is_batch_class_name(std::string_view name) {
   return contains_any(name, {"batch", "sample", "inputs"}) &&
          !contains_any(name, {"sampler", "upsample", "downsample", "resample", "norm"});
@@ -358,6 +362,12 @@ bool is_read_back_name(std::string_view name) {
 bool is_hand_over_name(std::string_view name) {
   return starts_with_any(lower(snake_case(name)),
                          {"copy", "get", "to_", "dump", "print", "reconstruct", "save", "write"});
+}
+
+bool is_host_copy_name(std::string_view name) {
+  const std::string text = lower(name);
+  return has_word(text, {"fetch", "asnumpy", "numpify"}) ||
+         contains_any(text, {"to_numpy", "to_np", "as_numpy", "to_host", "from_first_device"});
 }
 
 bool is_whole_evaluation(std::string_view name) {

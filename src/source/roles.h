@@ -55,6 +55,9 @@ bool is_count_name(std::string_view name);
 /// Whether iterating over a variable of this name yields batches.
 bool is_loader_name(std::string_view name);
 
+/// Whether the elements of a variable of this name are samples on the host: val_dataset[i].
+bool is_dataset_name(std::string_view name);
+
 /// Whether a class of this name holds a batch: SampleList, ModelInputs.
 bool is_batch_class_name(std::string_view name);
 
@@ -76,6 +79,10 @@ bool is_wait_only_name(std::string_view name);
 bool is_read_back_name(std::string_view name);
 /// copyTo(), get_centroids(), to_host(): what hands to the host what its caller asks for.
 bool is_hand_over_name(std::string_view name);
+
+/// Whether a function of Python by that name brings to the host what its callers want there:
+/// to_numpy(), _fetch_array().
+bool is_host_copy_name(std::string_view name);
 
 /// Whether a function of this name evaluates on all of a data set: evaluate_model, not eval_step.
 bool is_whole_evaluation(std::string_view name);

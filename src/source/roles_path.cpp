@@ -48,9 +48,10 @@ constexpr std::array<std::string_view, 10> kDataWords = {
     "dataset", "datasets",  "data",       "dataloader", "dataloading",
     "sampler", "processor", "processing", "preprocess", "preprocessing"};
 /// Of these, what is made of a trained model's output.
-constexpr std::array<std::string_view, 9> kInferenceWords = {
+constexpr std::array<std::string_view, 15> kInferenceWords = {
     "inference",  "postprocess", "postprocessing", "preprocessing", "runtime",
-    "deployment", "serving",     "tensorrt",       "onnx"};
+    "deployment", "serving",     "tensorrt",       "onnx",          "scoring",
+    "captioning", "evaluation",  "evaluator",      "evaluators",    "evals"};
 constexpr std::array<std::string_view, 10> kAfterWords = {
     "checkpoint", "checkpoints", "checkpointing", "eval",     "evals",
     "evaluation", "evaluators",  "evaluator",     "commands", "scripts"};
@@ -88,8 +89,9 @@ bool is_host_side_path(std::string_view path) {
 
 bool is_evaluation_script(std::string_view path) {
   const std::string_view file = path.substr(path.rfind('/') + 1);
-  return starts_with_any(file, {"eval.", "eval_", "evaluate.", "evaluate_", "infer.", "inference.",
-                                "predict.", "predict_", "demo."});
+  return starts_with_any(
+      file, {"eval.", "eval_", "evaluate.", "evaluate_", "infer.", "inference.", "infer_",
+             "inference_", "predict.", "predict_", "demo.", "gen_img", "generate."});
 }
 
 bool is_example_path(std::string_view path) {

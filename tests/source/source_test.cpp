@@ -45,6 +45,11 @@ TEST_CASE("a model's part is told by its file's last word, an evaluation's class
   CHECK(context_of("p/data_loss.py", code) == "library");
   CHECK(context_of("p/vis_utils.py", code).empty());
   CHECK(context_of("p/vis/depth_head.py", code).empty());  // the folder still counts
+  auto named = [&](const std::string& name) {
+    return "import torch\ndef " + name + "(x: torch.Tensor):\n    return x.sum().item()\n";
+  };
+  CHECK(context_of("p/utils.py", named("step_norm")) == "library");
+  CHECK(context_of("p/utils.py", named("to_numpy")).empty());  // hands over what is asked for
   auto method_of = [&](const std::string& name) {
     return "import torch\nclass " + name +
            "(Base):\n    def update(self, x: torch.Tensor):\n        return x.sum().item()\n";
@@ -294,7 +299,9 @@ TEST_CASE("a method that no file names is not called, and a deployed module is n
       "        return x / x.sum().item()\n";
   CHECK(context_of({{"p/models/net.py", "", module}}) == "forward");
   CHECK(context_of({{"p/deployment/net.py", "", module}}).empty());
-  CHECK(context_of({{"p/tensorrt/net.py", "", module}}).empty());
+  for (const char* path : {"p/tensorrt/net.py", "p/evaluation/fid.py", "p/scoring/flow.py",
+                           "p/gen_img.py", "p/infer_net.py"})
+    CHECK_MESSAGE(context_of({{path, "", module}}).empty(), path);
 }
 
 TEST_CASE("a method keeps its class after one that defines a function or a class inside") {

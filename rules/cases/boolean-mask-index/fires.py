@@ -53,3 +53,11 @@ class Labeller(pl.LightningModule):
         scores = self.net(x)
         chosen = scores[y == 1]  # expect: boolean-mask-index
         return chosen.mean()
+
+
+class TrainedFrames(torch.nn.Module):
+    def forward(self, x: torch.Tensor, inference: bool = False):
+        distances = self.distances(x)
+        if not inference:
+            return distances[x.sum(-1) > 0]  # expect: boolean-mask-index
+        return distances

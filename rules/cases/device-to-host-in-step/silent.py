@@ -1,3 +1,4 @@
+import numpy as np
 import scipy.stats
 import torch
 
@@ -112,3 +113,11 @@ def main():
         for batch in loader:
             features.append(model(batch).cpu())  # a program of its own, that trains nothing
     write(features)
+
+
+class Policy(torch.nn.Module):
+    def forward(self, x):
+        return self.layers(x)
+
+    def parameters_to_vector(self) -> np.ndarray:
+        return torch.nn.utils.parameters_to_vector(self.parameters()).detach().cpu()

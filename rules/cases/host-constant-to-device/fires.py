@@ -93,3 +93,12 @@ class QLearner:
         self.optimizer.zero_grad()
         loss.backward()
         self.optimizer.step()
+
+
+class WeightedLoss(torch.nn.Module):
+    def forward(self, logits, segment, weights):
+        if weights is not None:
+            scale = weights
+        else:
+            scale = torch.tensor([0.5, 2.0], device=logits.device)  # expect: host-constant-to-device
+        return (self.criterion(logits, segment) * scale).mean()

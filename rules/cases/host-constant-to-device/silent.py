@@ -134,3 +134,11 @@ def collect(policy, envs, buffer, optimizer):
         loss = policy.loss(buffer, masks)
         loss.backward()
         optimizer.step()
+
+
+class SegmentLoss(torch.nn.Module):
+    def forward(self, logits, segment):
+        if segment.max() >= 0:
+            return self.criterion(logits, segment)
+        else:
+            return torch.tensor(0.0, requires_grad=True, device=logits.device)  # nothing is labelled

@@ -123,3 +123,40 @@ class ActionPolicy(nn.Module):
         if wanted is not None and not wanted.any().item():  # expect: item-in-step
             return self.text_loss(batch)
         return self.head(batch["state"]).mean()
+
+
+class RoundTrainer:
+    def training_step(self, prompts):
+        return self.fit_round(self.rank(prompts))
+
+    def fit_round(self, loader):
+        for batch in loader:
+            loss = self.model(batch).mean()
+            loss.backward()
+            self.optimizer.step()
+            self.total += loss.item()  # expect: item-in-step
+
+
+class TrainMetrics(torch.nn.Module):
+    def forward(self, predicted, wanted, detailed: bool):
+        self.error(predicted, wanted)
+        if detailed:
+            return {"error": self.error.compute().item()}  # expect: item-in-step
+        return {}
+
+
+class GivenPast(torch.nn.Module):
+    def forward(self, x, mask=None):
+        if mask is not None:
+            x = x[:, self.scale(x).max().item() :]  # expect: item-in-step
+        return self.head(x)
+
+
+def train_on(model, optimizer, replay):
+    seen = 0
+    for i in range(len(replay)):
+        image, wanted = replay[i]
+        model(image.cuda()).mean().backward()
+        optimizer.step()
+        seen += wanted.view(-1).sum().item()  # expect: item-in-step
+    return seen

@@ -92,3 +92,58 @@ class Searcher:
             self.optimizer.step()
             total += loss.detach()
         return total.item()  # once, behind the loop
+
+
+class RoundTrainer:
+    def training_step(self, prompts):
+        return self.fit_round(self.rank(prompts))
+
+    def fit_round(self, loader):
+        total = torch.zeros((), device=self.device)
+        for batch in loader:
+            loss = self.model(batch).mean()
+            loss.backward()
+            self.optimizer.step()
+            total += loss.detach()
+        return total.item()  # once a round, behind the loop that has the steps
+
+
+class TrainMetrics(torch.nn.Module):
+    def forward(self, predicted, wanted, log: bool):
+        self.error(predicted, wanted)
+        if log:
+            return {"error": self.error.compute().item()}
+        return {}
+
+
+class SamplingMetrics(torch.nn.Module):
+    def forward(self, molecules):
+        return {"valid": self.valid(molecules).mean().item()}  # of what was sampled
+
+
+class Score(torch.nn.Module):
+    @torch.no_grad()
+    def sample(self, n):
+        x = self.prior(n)
+        for t in range(self.steps):
+            x = self.denoise(x, t)
+            if self.net(x).norm().item() < 1e-3:
+                break
+        return x
+
+
+class LastLogits(torch.nn.Module):
+    def forward(self, x, past_key_values=None):
+        if past_key_values is not None:
+            x = x[:, past_key_values[0].length.max().item() :]  # one token after the other
+        return self.head(x)
+
+
+def train_on(model, optimizer, train_dataset):
+    seen = 0
+    for i in range(len(train_dataset)):
+        image, wanted = train_dataset[i]
+        model(image.cuda()).mean().backward()
+        optimizer.step()
+        seen += wanted.view(-1).sum().item()  # of what the host has read
+    return seen

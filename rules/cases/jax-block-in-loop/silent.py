@@ -32,3 +32,13 @@ class ScoreEvaluator:
         while not self.stopped():
             params = jax.block_until_ready(self.next_params())  # once an evaluation
             self.report(self.evaluate(params))
+
+
+def train_bounded(step, params, opt_state, batches, pending_queue):
+    for batch in batches:
+        params, opt_state, loss = step(params, opt_state, batch)
+        params = optax.apply_updates(params, opt_state)
+        if pending_queue.full():
+            jax.block_until_ready(pending_queue.get())  # the oldest of what is under way
+        pending_queue.put(loss)
+    return params

@@ -45,3 +45,9 @@ def train_with_tree(params, batches):
         history.append(jax.tree_util.tree_map(np.asarray, loss))  # expect: jax-host-read-in-step
         history.append(jax.tree.map(lambda v: v.item(), loss))  # expect: jax-host-read-in-step
     return history
+
+
+def read_leaf(x):
+    if isinstance(x, jax.Array):
+        return np.asarray(x)  # expect: jax-host-read-in-step
+    return x

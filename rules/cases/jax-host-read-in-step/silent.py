@@ -1,6 +1,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 
 
 @jax.jit
@@ -22,3 +23,22 @@ def train_with_host_batches(params, batches):
         params, loss = train_step(params, batch)
         if step % 100 == 0:
             print(jax.tree_util.tree_map(np.asarray, loss))
+
+
+def fetch_array(x):
+    if isinstance(x, jax.Array):
+        return np.asarray(x)  # for loggers and actors, who ask for it
+    return x
+
+
+def first_of(tree, as_numpy: bool = True):
+    leaves = jax.tree_util.tree_map(lambda x: x[0], tree)
+    return jax.device_get(leaves) if as_numpy else leaves
+
+
+def learn(params, batches):
+    for batch in batches:
+        grads = jax.grad(train_step)(params, batch)
+        params = optax.apply_updates(params, grads)
+        first_of(params, as_numpy=False)
+    return params

@@ -33,3 +33,15 @@ def compiled(shape):
 @jax.jit
 def decorated(x):
     return x
+
+
+class Learner:
+    def __init__(self, params, num_steps):
+        gradient = jax.value_and_grad(loss_fn)
+
+        def update(params, batch):
+            loss, grads = gradient(params, batch)
+            return optax.apply_updates(params, grads), loss
+
+        self.params = params
+        self.update = jax.jit(update)  # built once, with the learner

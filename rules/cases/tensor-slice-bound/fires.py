@@ -21,3 +21,20 @@ def train(model, loader, optimizer):
             model.visit(i)
         model(batch).mean().backward()
         optimizer.step()
+
+
+def length_mask(lengths, longest=None):
+    if longest is None:
+        longest = lengths.max()
+    steps = torch.arange(longest, device=lengths.device)  # expect: tensor-slice-bound
+    return steps.unsqueeze(0) < lengths.unsqueeze(1)
+
+
+class MaskedEncoder(torch.nn.Module):
+    def forward(self, x, lengths):
+        return self.layers(x) * length_mask(lengths, x.size(2))
+
+
+class MaskedDecoder(torch.nn.Module):
+    def forward(self, x, lengths):
+        return self.layers(x) * length_mask(lengths)

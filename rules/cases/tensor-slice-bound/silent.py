@@ -30,3 +30,15 @@ class Positions(torch.nn.Embedding):
     def forward(self, input_ids_shape: torch.Size, past: int = 0):
         batch, length = input_ids_shape[:2]
         return super().forward(torch.arange(past, past + length, device=self.weight.device))
+
+
+def length_mask(lengths, longest=None):
+    if longest is None:
+        longest = lengths.max()
+    steps = torch.arange(longest, device=lengths.device)
+    return steps.unsqueeze(0) < lengths.unsqueeze(1)
+
+
+class MaskedEncoder(torch.nn.Module):
+    def forward(self, x, lengths):
+        return self.layers(x) * length_mask(lengths, x.size(2))  # a number: the default is for others
