@@ -413,8 +413,11 @@ bool Contexts::is_around_own_steps(FunctionId id) const {
   const FileFacts& file = graph_.file(id);
   const auto& marks = step_loops_[graph_.file_index(id)];
   for (uint32_t l = 0; l < file.loops.size(); ++l) {
-    if (file.loops[l].function == graph_.index_in_file(id) && marks[l] != 0 &&
-        file.loops[l].over_batches)
+    const LoopFacts& loop = file.loops[l];
+    // Of one that only sums up gradients, what stands around it is the rest of the step.
+    const bool accumulates = loop.backward && !loop.optimizer_step;
+    if (loop.function == graph_.index_in_file(id) && marks[l] != 0 && loop.over_batches &&
+        !accumulates)
       return true;
   }
   return false;

@@ -160,3 +160,17 @@ def train_on(model, optimizer, replay):
         optimizer.step()
         seen += wanted.view(-1).sum().item()  # expect: item-in-step
     return seen
+
+
+def train_full_batches(model, loader, optimizer):
+    def closure():
+        optimizer.zero_grad()
+        total = torch.zeros((), device="cuda")
+        for batch in loader:
+            loss = model(batch).mean()
+            loss.backward()
+            total += loss.detach()
+        return total.item()  # expect: item-in-step
+
+    for _ in range(1000):
+        optimizer.step(closure)
