@@ -13,6 +13,19 @@ bool is_identity_test(std::string_view op) {
   return op == "is" || op == "is not" || op == "in" || op == "not in";
 }
 
+/// torch.ones(n, dtype=torch.bool, device=d), keep.to(torch.bool)
+bool is_given_bool(const Ast& ast, NodeId call) {
+  for (NodeId c : children(ast, call)) {
+    if (ast[c].role != Role::argument) continue;
+    const bool keyword = ast[c].kind == K::keyword;
+    if (keyword && ast[c].text != "dtype") continue;
+    const NodeId value = keyword ? ast.child(c, Role::value) : c;
+    if (value != kNoNode && ast[value].kind == K::attribute && ast.slice(value) == "torch.bool")
+      return true;
+  }
+  return false;
+}
+
 /// images / 255, mask > 0: a batch that the host works on before it is moved.
 bool is_part_of_batch(const Value& a, const Value& b) {
   auto fits = [](const Value& one, const Value& other) {
@@ -34,6 +47,7 @@ Value Inference::eval(NodeId id) {
       break;
     case K::call:
       out = eval_call(id);
+      if (out.kind == Kind::device_tensor && is_given_bool(ast_, id)) out.kind = Kind::mask;
       break;
     case K::number:
       out = proven(Kind::number);

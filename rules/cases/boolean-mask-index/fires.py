@@ -61,3 +61,11 @@ class TrainedFrames(torch.nn.Module):
         if not inference:
             return distances[x.sum(-1) > 0]  # expect: boolean-mask-index
         return distances
+
+
+class Kept(torch.nn.Module):
+    def forward(self, x):
+        keep = torch.ones(x.shape[0], dtype=torch.bool, device=x.device)
+        keep[0] = False
+        some = (x.sum(-1) / 2).to(torch.bool)
+        return x[keep].sum() + x[some].sum()  # expect: boolean-mask-index

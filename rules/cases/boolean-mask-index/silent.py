@@ -58,3 +58,9 @@ class Frames(torch.nn.Module):
         if inference:
             return distances[x.sum(-1) > 0]  # no part of training
         return distances
+
+
+class Ordered(torch.nn.Module):
+    def forward(self, x):
+        order = torch.ones(x.shape[0], dtype=torch.long, device=x.device)
+        return x[order].sum() + x[order.to(torch.int32)].sum()

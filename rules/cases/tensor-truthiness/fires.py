@@ -53,3 +53,10 @@ class Worst(torch.nn.Module):
         if any(loss > 3 for loss in losses):  # expect: tensor-truthiness
             return worst
         return sorted(losses)[0]  # expect: tensor-truthiness
+
+
+def train_checked(model, loader, optimizer):
+    for x in loader:
+        model(x).backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0, error_if_nonfinite=True)  # expect: tensor-truthiness
+        optimizer.step()

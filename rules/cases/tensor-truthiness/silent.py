@@ -61,3 +61,10 @@ class WorstOnDevice(torch.nn.Module):
         longest = max(len(s) for s in sizes)
         learns = any(p.requires_grad for p in self.parameters())
         return torch.stack(losses).max() * longest * learns * max(sizes)
+
+
+def train_unchecked(model, loader, optimizer):
+    for x in loader:
+        model(x).backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0, error_if_nonfinite=False)
+        optimizer.step()
