@@ -55,7 +55,7 @@ const std::vector<KindWord>& kind_words() {
       {"host-tensor", {Kind::host_tensor}},
       {"fresh-tensor", {Kind::host_tensor}, kFresh},
       {"host-data-tensor", {Kind::host_tensor}, kFromHost},
-      {"built-tensor", {Kind::device_tensor, Kind::host_tensor}, kFresh},
+      {"built-tensor", {Kind::device_tensor, Kind::mask, Kind::host_tensor}, kFresh},
       {"read-back-tensor", {Kind::host_tensor}, 0, 0xff},
       {"kept-host-tensor", {Kind::host_tensor}, kAttribute},
       {"parameter-value", {Kind::device_tensor, Kind::mask, Kind::parameter}, kParameterLoop},

@@ -24,3 +24,10 @@ class Translator(pl.LightningModule):
         length = batch["target"].shape[1]
         causal = torch.triu(torch.ones(length, length, device=self.device), diagonal=1)  # expect: mask-recreated
         return self.model(batch["source"], batch["target"], causal)
+
+
+class BoolMask(torch.nn.Module):
+    def forward(self, x):
+        n = x.shape[1]
+        hidden = torch.triu(torch.ones(n, n, dtype=torch.bool, device=x.device), 1)  # expect: mask-recreated
+        return x.masked_fill(hidden, 0)
