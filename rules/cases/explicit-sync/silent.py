@@ -45,3 +45,14 @@ def train_apart(model, loader, optimizer, epochs, save):
                 save(model)
                 torch.distributed.barrier()
         torch.distributed.barrier()
+
+
+def meet():
+    torch.distributed.barrier()
+
+
+def train_and_prepare(model, loader, optimizer):
+    for x in loader:
+        meet()
+        model(x).backward()
+        optimizer.step()

@@ -41,6 +41,6 @@ def train_with_norms(model, fabric, loader, optimizer):
         norm = float(fabric.clip_gradients(model, optimizer, max_norm=1.0))  # expect: scalar-cast-in-step
         optimizer.step()
         both = torch.tensor([loss, loss.detach()])  # expect: scalar-cast-in-step
-        steps = math.ceil(loss)  # expect: scalar-cast-in-step
+        steps = math.log2(loss)  # expect: scalar-cast-in-step
         shared = float(fabric.all_reduce(loss))  # expect: scalar-cast-in-step
     return norm, both, steps, shared
