@@ -159,7 +159,13 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
     if (!function(at).class_name.empty()) out = methods(function(at).class_name, last);
     return out;
   }
-  if (!receiver_class.empty()) return methods(last_component(receiver_class), last);
+  if (!receiver_class.empty()) {
+    out = methods(last_component(receiver_class), last);
+    // C++ may have declared it by an alias, or by a parameter of a template.
+    if (!out.empty() || files_[file]->language == "python" ||
+        !classes_named(last_component(receiver_class)).empty())
+      return out;
+  }
   // C++: a method calls its class's others without saying `this`.
   if (form == CallForm::function && files_[file]->language != "python" && name == last &&
       !function(in).class_name.empty()) {

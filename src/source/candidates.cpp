@@ -111,8 +111,7 @@ class Collector {
       if (applies(clause)) consider(clause, id, {}, nullptr);
       return;
     }
-    if (!clause.clause->declares.empty() && ast_.grammar == Grammar::cuda &&
-        declares(clause.clause->declares, id)) {
+    if (!clause.clause->declares.empty() && ast_.grammar == Grammar::cuda && declares(clause, id)) {
       if (applies(clause)) consider(clause, id, {}, nullptr);
       return;
     }
@@ -131,7 +130,7 @@ class Collector {
 
   /// Whether a declaration makes a local object of one of these types: `Vector<T> x(n);`, neither
   /// without a size nor from what another call gives.
-  bool declares(const std::vector<std::string>& types, NodeId id) const {
+  bool declares(const CompiledClause& clause, NodeId id) const {
     const Node& node = ast_[id];
     if (node.kind != K::assign || file_.outline.function_of[id] == 0 ||
         ast_[node.parent].kind != K::block)
@@ -145,6 +144,15 @@ class Collector {
     const std::string_view specifiers =
         ast_.source.substr(before + 1, node.first_byte - before - 1);
     if (specifiers.find("static") != std::string_view::npos) return false;
+    if (clause.own_device_buffers) {
+      const Dependency* from = file_.inference.dependency(file_.inference.at(id));
+      // `Buffer b(n)`, not `Buffer* p = &b`.
+      return from && from->kind == DependencyKind::instance &&
+             file_.inference.is_built_from(left, first) &&
+             ast_.source.substr(node.first_byte, ast_[left].first_byte - node.first_byte)
+                     .find_first_of("*&") == std::string_view::npos;
+    }
+    const std::vector<std::string>& types = clause.clause->declares;
     std::string path(node.text.substr(0, node.text.find('<')));
     for (size_t at = path.find("::"); at != std::string::npos; at = path.find("::"))
       path.replace(at, 2, ".");

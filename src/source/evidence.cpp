@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "source/device_buffers.h"
 #include "source/device_work.h"
 #include "source/mentions.h"
 #include "source/role_words.h"
@@ -164,6 +165,8 @@ class Collector {
     if (ast_.grammar == Grammar::cuda) {
       bound(id, callee);
       if (queues_work(ast_, names_, id)) facts_.functions[function].flags |= kDeviceWork;
+      if (is_driver_allocation(ast_[callee].text))
+        facts_.functions[function].flags |= kDriverAllocation;
       if (ast_[callee].kind == K::name && loop == kNone) note_own_step(callee, function);
     }
     if (loop != kNone &&
@@ -204,10 +207,12 @@ class Collector {
       if (ast_.grammar == Grammar::cuda) out.object = object_name(object);
       const Value& value = inference_.at(object);
       // Methods of tensors and other library values lead nowhere.
-      if (out.form == CallForm::method && value.kind != Kind::unknown && value.kind != Kind::module)
-        return;
       const Dependency* from = inference_.dependency(value);
-      if (from && from->kind == DependencyKind::instance) out.receiver = value.dependency;
+      const bool instance = from && from->kind == DependencyKind::instance;
+      if (out.form == CallForm::method && value.kind != Kind::unknown &&
+          value.kind != Kind::module && !instance)
+        return;
+      if (instance) out.receiver = value.dependency;
     }
     out.guards = guards_.around(id);
     if (is_wait_only_name(last_component(out.name)) ||
@@ -260,7 +265,7 @@ class Collector {
     }
   }
 
-  /// "layers_" of this->layers_[i], "solver" of a.solver().
+  /// "layers_" of this->layers_[i] and of what a loop takes from it, "solver" of a.solver().
   std::string object_name(NodeId object) const {
     NodeId at = object;
     while (at != kNoNode &&
@@ -268,9 +273,31 @@ class Collector {
       at = ast_[at].kind == K::subscript ? ast_.child(at, Role::object)
            : ast_[at].kind == K::call    ? ast_.child(at, Role::callee)
                                          : ast_[at].first_child;
-    return at == kNoNode || (ast_[at].kind != K::name && ast_[at].kind != K::attribute)
-               ? std::string()
-               : std::string(ast_[at].text);
+    if (at == kNoNode || (ast_[at].kind != K::name && ast_[at].kind != K::attribute)) return {};
+    const NodeId container = ast_[at].kind == K::name ? container_of(at) : kNoNode;
+    return container == kNoNode ? std::string(ast_[at].text) : object_name(container);
+  }
+
+  /// layers in `for (auto& l : layers)` and `for (auto it = layers.rbegin(); ...)`, of `l` and
+  /// `it`.
+  NodeId container_of(NodeId element) const {
+    const std::string_view name = ast_[element].text;
+    for (NodeId at = ast_[element].parent; at != kNoNode && ast_[at].kind != K::function;
+         at = ast_[at].parent) {
+      if (ast_[at].kind != K::for_ || ast_[element].first_byte < ast_[at].first_byte) continue;
+      const NodeId variable = ast_.child(at, Role::left);
+      if (variable != kNoNode && ast_[variable].text == name) return ast_.child(at, Role::right);
+      for (NodeId c : children(ast_, at)) {
+        const NodeId iterator = ast_[c].kind == K::assign ? ast_.child(c, Role::left) : kNoNode;
+        if (iterator == kNoNode || ast_[iterator].text != name) continue;
+        const NodeId begin = ast_.child(c, Role::right);
+        if (begin == kNoNode || ast_[begin].kind != K::call ||
+            !callee_name(ast_, begin).ends_with("begin"))
+          return kNoNode;
+        return ast_.child(ast_.child(begin, Role::callee), Role::object);
+      }
+    }
+    return kNoNode;
   }
 
   /// m.def("forward", &forward<float>), m.impl("forward", TORCH_FN(forward)): what Python calls.

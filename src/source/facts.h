@@ -44,6 +44,7 @@ enum FunctionFlag : uint32_t {
   kDecorated = 1u << 17,          ///< by what may hand it on: @register
   kWeakRole = 1u << 14,           ///< its name says init or eval, but steps call such functions too
   kDeviceWork = 1u << 18,         ///< C++: launches kernels or starts copies
+  kDriverAllocation = 1u << 20,   ///< C++: calls cudaMalloc, cudaFree or the like itself
   kWithoutGrad = 1u << 19,        ///< runs a model in a loop under no_grad
 };
 

@@ -126,6 +126,7 @@ SourceIndex SourceIndex::build(const std::vector<SourceInput>& inputs, const Rul
 void SourceIndex::link(const IndexOptions& options) {
   graph_ = std::make_unique<CallGraph>(files_);
   contexts_ = std::make_unique<Contexts>(*graph_, options.entry_points);
+  device_buffers_ = std::make_unique<DeviceBuffers>(*graph_);
   dead_code_ = std::make_unique<DeadCode>(*graph_);
 }
 
@@ -198,6 +199,14 @@ void SourceIndex::merge_lines(std::vector<SourceFact>& facts) const {
   }
 }
 
+/// Whether the candidate declares an object of a class of the program's that holds device memory.
+bool SourceIndex::is_own_device_buffer(const FileFacts& facts, const Candidate& candidate) const {
+  const uint32_t at = candidate.subject.dependency;
+  return at != 0 && at <= facts.dependencies.size() &&
+         facts.dependencies[at - 1].kind == DependencyKind::instance &&
+         device_buffers_->contains(facts.dependencies[at - 1].name);
+}
+
 bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& out) const {
   const CompiledClause& clause = rules_->clauses()[candidate.clause];
   const FileFacts& facts = *files_[file];
@@ -211,6 +220,7 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
             : given_by_callers(function, candidate.default_of))
       return false;
   }
+  if (clause.own_device_buffers && !is_own_device_buffer(facts, candidate)) return false;
   Value subject = resolved(file, candidate.subject, kMaxHops);
   const bool guessed = is_compiled(facts) && !facts.typed && rests_on_types(clause);
   if (clause.on) {

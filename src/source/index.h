@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "source/clang_layer.h"
 #include "source/contexts.h"
+#include "source/device_buffers.h"
 #include "source/file_facts.h"
 #include "source/mentions.h"
 
@@ -65,6 +66,7 @@ class SourceIndex {
   void read_again(size_t file, const std::string& path, std::string_view text,
                   const ClangTypes& types, const IndexOptions& options);
   bool needs_types(size_t file) const;
+  bool is_own_device_buffer(const FileFacts& facts, const Candidate& candidate) const;
   bool decide(size_t file, const Candidate& candidate, SourceFact& out) const;
   bool is_wait_wrapper(FunctionId function) const;
   bool is_read_back_wrapper(FunctionId function) const;
@@ -87,6 +89,7 @@ class SourceIndex {
   std::vector<std::unique_ptr<FileFacts>> files_;
   std::unique_ptr<CallGraph> graph_;
   std::unique_ptr<Contexts> contexts_;
+  std::unique_ptr<DeviceBuffers> device_buffers_;
   std::unique_ptr<DeadCode> dead_code_;
   std::vector<std::string> notes_;
 };

@@ -148,6 +148,23 @@ void Inference::note_use(NodeId call, Scope& scope) {
   }
 }
 
+/// Layer layer; const Layer& layer; std::unique_ptr<Layer> layer: C++ says whose methods are
+/// called. Where PyTorch is not used, Tensor is a class of the program's own.
+void Inference::declare(Value& value, std::string_view type) {
+  if (ast_.grammar != Grammar::cuda || (value.kind != Kind::unknown && has_tensors_)) return;
+  const std::string_view name = declared_class(type);
+  if (!name.empty()) value.dependency = depend(DependencyKind::instance, std::string(name));
+}
+
+/// Buffer buffer(64, 10), Buffer buffer{n}: what it is built from is not what it is.
+bool Inference::is_built_from(NodeId target, NodeId source) const {
+  if (ast_.grammar != Grammar::cuda || ast_[source].first_byte < ast_[target].last_byte)
+    return false;
+  const std::string_view between =
+      ast_.source.substr(ast_[target].last_byte, ast_[source].first_byte - ast_[target].last_byte);
+  return between.find('=') == std::string_view::npos;
+}
+
 void Inference::bind_parameters(uint32_t function) {
   const NodeId parameters = ast_.child(outline_.functions[function], Role::parameters);
   if (function == 0 || parameters == kNoNode) return;
@@ -180,7 +197,8 @@ Value Inference::parameter_value(uint32_t function, uint32_t index, NodeId param
     return likely(Kind::batch, kLoaded);
   if (type != kNoNode) {
     Value declared = value_of_type(ast_.slice(type));
-    if (declared.kind != Kind::unknown) return declared;
+    declare(declared, ast_.slice(type));
+    if (declared.kind != Kind::unknown || declared.dependency != 0) return declared;
   }
   if (ast_[parameter].text.starts_with('*')) return {};
   const FunctionFacts& facts = facts_.functions[function];
@@ -250,6 +268,7 @@ void Inference::statement(NodeId id) {
     case K::assign: {
       NodeId target = ast_.child(id, Role::left), source = ast_.child(id, Role::right);
       Value value = source == kNoNode ? Value{} : eval(source);
+      if (target != kNoNode && source != kNoNode && is_built_from(target, source)) value = {};
       if (!node.text.empty()) {
         Value declared = value_of_type(node.text);
         if (declared.kind != Kind::unknown &&
@@ -257,6 +276,7 @@ void Inference::statement(NodeId id) {
              (declared.kind != value.kind && declared.kind != Kind::device_tensor))) {
           value = declared;
         }
+        if (value.dependency == 0) declare(value, node.text);
       }
       if (target != kNoNode) assign(target, value, source);
       values_[id] = value;

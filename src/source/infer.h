@@ -23,6 +23,8 @@ class Inference {
   const Value& at(NodeId id) const { return values_[id]; }
   /// Whether a file can hold tensors at all: C++ that never names Torch cannot.
   bool has_tensors() const { return has_tensors_; }
+  /// C++: whether `source` is what `target` is built from, Buffer target(source), not its value.
+  bool is_built_from(NodeId target, NodeId source) const;
   /// Whether libclang says that this is an object of the program's own, and no tensor or stream.
   bool is_own_object(NodeId id) const;
   /// The function of this file that `callee` names, or kNone.
@@ -42,6 +44,7 @@ class Inference {
   void run_function(uint32_t function);
   void find_evidence(uint32_t function);
   bool is_handed_a_loss(NodeId call) const;
+  void declare(Value& value, std::string_view type);
   void note_use(NodeId node, Scope& scope);
   void bind_parameters(uint32_t function);
   Value parameter_value(uint32_t function, uint32_t index, NodeId parameter);

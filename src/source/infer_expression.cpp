@@ -145,10 +145,12 @@ Value Inference::eval_name(NodeId id) {
     out.flags &= static_cast<uint8_t>(~kModuleOutput);
   if (out.kind != Kind::unknown) return out;
   if (own.used_as_module.contains(name) && is_model_name(name)) return likely(Kind::module);
-  if (own.used_as_tensor.contains(name)) return likely(Kind::device_tensor, out.flags);
   const Dependency* from = dependency(out);
-  if ((!from || from->kind != DependencyKind::instance) && is_loader_name(name))
-    return likely(Kind::loader);
+  const bool instance = from && from->kind == DependencyKind::instance;
+  // Layer layer; layer.backward(dy, dx): what C++ declares as something else is no tensor.
+  if (own.used_as_tensor.contains(name) && !(instance && ast_.grammar == Grammar::cuda))
+    return likely(Kind::device_tensor, out.flags);
+  if (!instance && is_loader_name(name)) return likely(Kind::loader);
   return out;
 }
 

@@ -193,6 +193,9 @@ class Builder {
                  out.class_name.ends_with("Loss");
     out.flags |= role_flags(ast_.grammar == Grammar::cuda ? snake_case(out.name) : out.name,
                             of_module, !out.class_name.empty());
+    // C++ uploads to a device, Python to a hub.
+    if (ast_.grammar == Grammar::cuda && contains_any(out.name, {"upload"}))
+      out.flags &= ~static_cast<uint32_t>(kCheckpointFunction);
     if (is_timing_class(out.class_name) || is_test_macro(out.name)) out.flags |= kTestFunction;
     // def test(): without anything to test, it tries what the file defines.
     if (out.class_name.empty() && out.parameters.empty() && is_trial_name(out.name))

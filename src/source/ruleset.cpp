@@ -1,4 +1,5 @@
 #include "source/ruleset.h"
+#include "source/device_buffers.h"
 
 #include <algorithm>
 
@@ -145,6 +146,8 @@ Status RuleSet::add(uint32_t rule, uint32_t index, const SourceClause& clause) {
   if (!clause.on.empty()) out.on = kind_of(clause.on);
   if (clause.certainty == "unknown") out.certainty = Certainty::unknown;
   if (clause.certainty == "proven") out.certainty = Certainty::proven;
+  out.own_device_buffers =
+      std::ranges::find(clause.declares, kOwnDeviceBuffer) != clause.declares.end();
   out.unless = guard_bits(clause.unless);
   out.lower = guard_bits(clause.lower);
   for (const std::string& word : clause.contexts)

@@ -42,6 +42,7 @@ struct CompiledClause {
   uint32_t languages = 0;          ///< 1 << (python, cpp, cuda, config)
   std::vector<CompiledNested> nested;
   std::map<std::string, const KindWord*> where;
+  bool own_device_buffers = false;  ///< of what is declared, only the program's own classes
   /// Whether the clause is about places in that context.
   bool wants(Context context) const {
     return (contexts & (1u << static_cast<unsigned>(context))) != 0;

@@ -1,7 +1,9 @@
 #include "source/value.h"
 
 #include <algorithm>
+#include <array>
 
+#include "source/identifier.h"
 #include "source/names.h"
 
 namespace stallscope {
@@ -93,6 +95,31 @@ Value value_of_type(std::string_view type) {
   if (type == "torch.device" || type == "torch.dtype" || type == "torch::Device")
     return proven(Kind::device);
   return {};
+}
+
+std::string_view declared_class(std::string_view type) {
+  for (std::string_view pointer : {"unique_ptr<", "shared_ptr<"}) {
+    const size_t at = type.find(pointer);
+    if (at == std::string_view::npos) continue;
+    type.remove_prefix(at + pointer.size());
+    type = type.substr(0, type.rfind('>'));
+  }
+  for (std::string_view word : {"const ", "struct ", "class "}) {
+    if (type.starts_with(word)) type.remove_prefix(word.size());
+  }
+  type = type.substr(0, type.find_first_of("<*& "));
+  if (const size_t scope = type.rfind("::"); scope != std::string_view::npos) {
+    if (type.starts_with("std::") || type.starts_with("torch::") || type.starts_with("at::"))
+      return {};
+    type.remove_prefix(scope + 2);
+  }
+  constexpr std::array<std::string_view, 16> kNoClasses = {
+      "auto",  "void",   "int",  "bool", "float",    "double",   "char",  "long",
+      "short", "signed", "half", "uint", "unsigned", "Variable", "array", "NDArray"};
+  if (type.empty() || type.ends_with("_t") || !std::ranges::all_of(type, is_identifier_char) ||
+      std::ranges::find(kNoClasses, type) != kNoClasses.end())
+    return {};
+  return type;
 }
 
 }  // namespace stallscope

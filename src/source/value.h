@@ -59,4 +59,8 @@ Value join(const Value& a, const Value& b);
 /// What a declared type says: "torch.Tensor", "Optional[Tensor]", "int", "const at::Tensor&".
 Value value_of_type(std::string_view type);
 
+/// The class that a declaration of C++ names, "Layer" of "const nn::Layer<T>&" and of
+/// "std::unique_ptr<Layer>"; empty for auto, numbers and what belongs to std or PyTorch.
+std::string_view declared_class(std::string_view type);
+
 }  // namespace stallscope
