@@ -284,7 +284,9 @@ class Collector {
     const std::string_view name = ast_[element].text;
     for (NodeId at = ast_[element].parent; at != kNoNode && ast_[at].kind != K::function;
          at = ast_[at].parent) {
-      if (ast_[at].kind != K::for_ || ast_[element].first_byte < ast_[at].first_byte) continue;
+      const NodeId body = ast_[at].kind == K::for_ ? ast_.child(at, Role::body) : kNoNode;
+      // In `for (auto& layers : layers)` the container is another one.
+      if (body == kNoNode || ast_[element].first_byte < ast_[body].first_byte) continue;
       const NodeId variable = ast_.child(at, Role::left);
       if (variable != kNoNode && ast_[variable].text == name) return ast_.child(at, Role::right);
       for (NodeId c : children(ast_, at)) {

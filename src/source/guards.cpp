@@ -184,6 +184,7 @@ bool Guards::accumulates(NodeId branch) const {
     if (callee == kNoNode) continue;
     // C++: pushGradients(), all_reduce_grads(), fetchParams()
     if (ast_.grammar == Grammar::cuda && contains_any(ast_[callee].text, {"grad", "params"}) &&
+        ast_[callee].text != "grad" &&
         !contains_any(ast_[callee].text, {"log", "print", "norm", "check", "dump", "save"}))
       return true;
     if (ast_[callee].kind != K::attribute) continue;
@@ -266,11 +267,28 @@ uint32_t Guards::of_term(NodeId id, bool negated, unsigned depth) const {
     if (contains_any(name, {"isenabledfor"})) return guards | (negated ? 0u : kGuardDebug);
     // A bounded queue of what the device has to do: this waits for the oldest of it.
     if (name.ends_with("queue.full")) return guards | (negated ? 0u : kGuardInterval);
+    if (negated && asks_whether_made(callee)) return guards | kGuardCached;
     if (name == "hasattr") return guards | (negated ? kGuardCached : 0u);
     return guards | of_words(name, negated);
   }
   if (node.kind == K::attribute) return of_words(ast_.slice(id), negated);
   return 0;
+}
+
+/// C++: mask.defined(), of what is no argument of the function: made when it is first wanted.
+bool Guards::asks_whether_made(NodeId callee) const {
+  if (ast_.grammar != Grammar::cuda || ast_[callee].kind != K::attribute ||
+      !is_one_of(ast_[callee].text, {"defined", "has_value", "is_initialized"}))
+    return false;
+  const NodeId object = ast_.child(callee, Role::object);
+  const NodeId function = object == kNoNode ? kNoNode : ast_.ancestor(object, K::function);
+  const NodeId parameters = function == kNoNode ? kNoNode : ast_.child(function, Role::parameters);
+  if (object == kNoNode || parameters == kNoNode || ast_[object].kind != K::name)
+    return object != kNoNode;
+  for (NodeId p : children(ast_, parameters)) {
+    if (ast_[p].text == ast_[object].text) return false;
+  }
+  return true;
 }
 
 /// Whether `name` is an argument of its function that may be left out.

@@ -24,6 +24,7 @@ class Guards {
   uint32_t of_macro(NodeId at, bool alternative) const;
   uint32_t left_early(NodeId statement) const;
   bool accumulates(NodeId branch) const;
+  bool asks_whether_made(NodeId callee) const;
   bool has_default(NodeId name) const;
   bool is_kept(NodeId what) const;
   bool is_declared_global(NodeId name) const;

@@ -33,6 +33,22 @@ std::map<uint32_t, std::vector<NodeId>> calls_by_function(const FileView& file) 
   return out;
 }
 
+/// Whether of `value` only the first elements are taken: value[:k], value.narrow(-1, 0, k), C++'s
+/// value.slice(-1, 0, k).
+bool is_cut_short(const Ast& ast, NodeId value) {
+  const NodeId above = ast[value].parent;
+  if (above == kNoNode || ast[value].role != Role::object) return false;
+  if (ast[above].kind == K::subscript) return is_leading_slice(ast, above);
+  const NodeId call = ast[above].kind == K::attribute ? ast[above].parent : kNoNode;
+  if (call == kNoNode || ast[call].kind != K::call || ast[above].role != Role::callee ||
+      (ast[above].text != "narrow" && ast[above].text != "slice"))
+    return false;
+  const NodeId dimension = ast.child(call, Role::argument);
+  const NodeId start = dimension == kNoNode ? kNoNode : ast[dimension].next;
+  return start != kNoNode && ast[start].next != kNoNode &&
+         (ast.slice(start) == "0" || ast.slice(start).ends_with("nullopt"));
+}
+
 /// x.sort()[0][:k], sorted(x)[:k], torch.sort(x) then [:k]: topk does less work.
 void find_sort_then_take(const FileView& file, std::vector<Match>& out) {
   const Ast& ast = file.ast;
@@ -43,12 +59,17 @@ void find_sort_then_take(const FileView& file, std::vector<Match>& out) {
     const Value& v = file.inference.at(id);
     const bool python = name == "sorted" && ast[ast.child(id, Role::callee)].kind == K::name;
     if (!python && !v.is_device() && v.kind != Kind::tensor_list) continue;
-    NodeId at = ast[id].parent;
-    bool taken = false;
-    for (NodeId below = id;
+    NodeId result = id;
+    // std::get<0>(x.sort())
+    if (ast.grammar == Grammar::cuda && ast[ast[id].parent].kind == K::call &&
+        ast[id].role == Role::argument && callee_name(ast, ast[id].parent) == "get")
+      result = ast[id].parent;
+    NodeId at = ast[result].parent;
+    bool taken = is_cut_short(ast, result);
+    for (NodeId below = result;
          at != kNoNode && ast[at].kind == K::subscript && ast[below].role == Role::object;
          below = at, at = ast[at].parent) {
-      taken |= is_leading_slice(ast, at);
+      taken |= is_cut_short(ast, below);
     }
     if (!taken && !python && at != kNoNode && ast[at].kind == K::assign) {
       NodeId left = ast.child(at, Role::left);
@@ -64,10 +85,7 @@ void find_sort_then_take(const FileView& file, std::vector<Match>& out) {
             std::ranges::find(names, ast[use].text) == names.end())
           continue;
         ++uses;
-        const NodeId parent = ast[use].parent;
-        if (ast[parent].kind == K::subscript && ast[use].role == Role::object &&
-            is_leading_slice(ast, parent))
-          ++slices;
+        if (is_cut_short(ast, use)) ++slices;
       }
       taken = uses > 0 && uses == slices;
     }

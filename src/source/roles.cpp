@@ -242,6 +242,10 @@ bool runs_over_parameters(const Ast& ast, NodeId loop) {
   };
   for (NodeId c : children(ast, loop)) {
     if (ast[c].role == Role::right && says_parameters(c)) return true;
+    // for (size_t i = 0; i < parameters.size(); ++i)
+    if (ast.grammar == Grammar::cuda && ast[c].role == Role::condition && says_parameters(c) &&
+        ast.slice(c).ends_with(".size()"))
+      return true;
     if (ast[c].kind == NodeKind::comp_for) {
       NodeId over = ast.child(c, Role::right);
       if (over != kNoNode && says_parameters(over)) return true;

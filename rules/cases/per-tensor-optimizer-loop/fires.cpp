@@ -1,0 +1,19 @@
+#include <torch/torch.h>
+
+void update_average(std::vector<torch::Tensor> average, std::vector<torch::Tensor> parameters) {
+  torch::NoGradGuard guard;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    average[i].mul_(0.999).add_(parameters[i], 0.001);  // expect: per-tensor-optimizer-loop
+  }
+}
+
+void train(Net& model, Net& teacher, Loader& loader, torch::optim::Adam& optimizer) {
+  for (auto& batch : *loader) {
+    optimizer.zero_grad();
+    auto loss = torch::mse_loss(model->forward(batch.data), batch.target);
+    loss.backward();
+    optimizer.step();
+    update_average(teacher->parameters(), model->parameters());
+    for (auto& p : model->parameters()) p.grad().mul_(0.5);  // expect: per-tensor-optimizer-loop
+  }
+}
