@@ -77,6 +77,8 @@ class SourceIndex {
   bool context_allows(size_t file, const Candidate& candidate, const CompiledClause& clause,
                       SourceFact& out) const;
   bool left_out_by_callers(FunctionId function, uint32_t parameter) const;
+  enum class Given : uint8_t { no, yes, unknown };  ///< an argument, by one call
+  bool all_callers(FunctionId function, uint32_t parameter, Given wanted) const;
   bool given_by_callers(FunctionId function, uint32_t parameter) const;
   bool library_allows(size_t file, FunctionId function, const CompiledClause& clause) const;
   Value resolved(size_t file, const Value& value, unsigned hops) const;

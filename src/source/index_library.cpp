@@ -17,44 +17,41 @@ bool deploys(const FileFacts& file) {
 
 }  // namespace
 
+/// Whether all calls outside tests that are seen, at least one, treat a parameter as `wanted`.
+bool SourceIndex::all_callers(FunctionId function, uint32_t parameter, Given wanted) const {
+  const FunctionFacts& f = graph_->function(function);
+  const bool bound = f.parameters.front() == "self" || f.parameters.front() == "cls";
+  const uint32_t position = parameter - (bound ? 1 : 0);
+  const auto given = [&](const CallFacts& call) {
+    if (call.form == CallForm::reference) return Given::unknown;
+    if ((call.keywords & name_bit(f.parameters[parameter])) != 0) return Given::yes;
+    if (call.positional == kAnyArguments) return Given::unknown;
+    return call.positional > position ? Given::yes : Given::no;
+  };
+  bool any = false;
+  for (const uint32_t e : graph_->callers(function)) {
+    const Edge& edge = graph_->edges()[e];
+    if (is_test_path(graph_->file(edge.from).path)) continue;
+    if (given(*edge.call) != wanted) return false;
+    any = true;
+  }
+  return any;
+}
+
 /// Whether a parameter that has a default is given by none of those who call the function. What
 /// frameworks call, or what is handed on as a value, may be called in any way.
 bool SourceIndex::left_out_by_callers(FunctionId function, uint32_t parameter) const {
   const FunctionFacts& f = graph_->function(function);
   constexpr uint32_t kCalledByOthers = kForward | kEntryPoint | kDecorated | kJitCompiled;
   if ((f.flags & kCalledByOthers) != 0 || f.name.starts_with("__")) return false;
-  const bool bound = f.parameters.front() == "self" || f.parameters.front() == "cls";
-  const uint32_t position = parameter - (bound ? 1 : 0);
-  bool any = false;
-  for (const uint32_t e : graph_->callers(function)) {
-    const Edge& edge = graph_->edges()[e];
-    const CallFacts& call = *edge.call;
-    if (is_test_path(graph_->file(edge.from).path)) continue;
-    if (call.form == CallForm::reference || call.positional == kAnyArguments ||
-        call.positional > position || (call.keywords & name_bit(f.parameters[parameter])) != 0)
-      return false;
-    any = true;
-  }
-  return any;
+  return all_callers(function, parameter, Given::no);
 }
 
 /// Whether a parameter that has a default is given by all who call the function, and never as what
 /// the device has to compute first.
 bool SourceIndex::given_by_callers(FunctionId function, uint32_t parameter) const {
-  const FunctionFacts& f = graph_->function(function);
-  const bool bound = f.parameters.front() == "self" || f.parameters.front() == "cls";
-  const uint32_t position = parameter - (bound ? 1 : 0);
-  bool any = false;
-  for (const uint32_t e : graph_->callers(function)) {
-    const Edge& edge = graph_->edges()[e];
-    const CallFacts& call = *edge.call;
-    if (is_test_path(graph_->file(edge.from).path)) continue;
-    const bool given = (call.positional != kAnyArguments && call.positional > position) ||
-                       (call.keywords & name_bit(f.parameters[parameter])) != 0;
-    if (call.form == CallForm::reference || !given) return false;
-    any = true;
-  }
-  return any && !of_parameter(function, parameter, kMaxHops).is_device();
+  return all_callers(function, parameter, Given::yes) &&
+         !of_parameter(function, parameter, kMaxHops).is_device();
 }
 
 bool SourceIndex::library_allows(size_t file, FunctionId function,
