@@ -8,3 +8,25 @@ class Block(nn.Module):
         self.head = nn.Sequential(nn.Conv2d(c, c, 1), nn.ReLU(), nn.BatchNorm2d(c))
         self.mid = nn.Sequential(nn.Conv2d(c, c, 1), nn.LayerNorm(c))
         self.any = nn.Sequential(nn.Conv2d(c, c, 1, **kwargs), nn.BatchNorm2d(c))
+
+
+class Residual(nn.Module):
+    """The bias is not lost: what it is added to goes past the norm."""
+
+    def __init__(self, c):
+        super().__init__()
+        self.conv = nn.Conv2d(c, c, 3, padding=1)
+        self.norm = nn.BatchNorm2d(c)
+
+    def forward(self, x):
+        y = self.conv(x)
+        return y + self.norm(x)
+
+
+def projector(width, hidden, normalise):
+    layers = [nn.Linear(width, hidden, bias=not normalise)]
+    if normalise:
+        layers.append(nn.BatchNorm1d(hidden))
+    layers.append(nn.ReLU(inplace=True))
+    layers.append(nn.Linear(hidden, width))
+    return nn.Sequential(*layers)

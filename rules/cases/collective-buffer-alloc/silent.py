@@ -15,3 +15,15 @@ def evaluate_once(step, features):
         dist.all_gather(out, features)
         return torch.cat(out)
     return [layer.weight for layer in features]
+
+
+class FeatureQueue:
+    """Buffers are made with the object and used in each step."""
+
+    def __init__(self, batch, width, world_size, device):
+        self.parts = [torch.empty(batch, width, device=device) for _ in range(world_size)]
+        self.queue = torch.zeros(65536, width, device=device)
+
+    def training_step(self, features):
+        dist.all_gather(self.parts, features)
+        return torch.cat(self.parts) @ self.queue.T

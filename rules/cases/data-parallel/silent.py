@@ -11,3 +11,19 @@ def build(model, rank):
 
 def unwrap(model):
     return model.module if hasattr(model, "module") else model
+
+
+def load_weights(model, path):
+    """Of a run that was wrapped: only its names are."""
+    state = torch.load(path, map_location="cpu")
+    state = {name.removeprefix("module."): value for name, value in state.items()}
+    model.load_state_dict(state)
+    return model
+
+
+def build_sharded(model, device_ids):
+    from torch.distributed.fsdp import FullyShardedDataParallel
+
+    if len(device_ids) > 1:
+        model = FullyShardedDataParallel(model, device_id=device_ids[0])
+    return model

@@ -11,3 +11,20 @@ def train(step, params, batches):
     for batch in batches:
         params = step(params, batch)
     return params, names
+
+
+def replicate(params):
+    """Once, before the first step."""
+    copies = []
+    for device in jax.local_devices():
+        copies.append(jax.device_put(params, device))
+    return copies
+
+
+def fit(train_step, state, batches, mesh):
+    sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("data"))
+    for batch in batches:
+        state = train_step(state, jax.device_put(batch, sharding))
+    for device in jax.devices():
+        print(device, device.memory_stats())
+    return state

@@ -21,3 +21,21 @@ def train_with_pages(model, loader, optimizer, pages, device_module):
         pages.empty_cache("keys")
         if step % 200 == 0:
             device_module.empty_cache()
+
+
+class Trainer:
+    """Between training and validation, whose shapes differ; not in the steps."""
+
+    def fit(self, epochs):
+        for _ in range(epochs):
+            self.train_epoch()
+            torch.cuda.empty_cache()
+            self.validate()
+
+    def train_epoch(self):
+        for batch in self.loader:
+            loss = self.model(batch).mean()
+            loss.backward()
+            self.optimizer.step()
+            if torch.cuda.memory_reserved() > self.most and self.steps % 1000 == 0:
+                torch.cuda.empty_cache()

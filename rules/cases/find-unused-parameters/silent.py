@@ -7,3 +7,17 @@ def wrap(model, rank, args):
     other = DDP(model, device_ids=[rank], find_unused_parameters=False)
     third = DDP(model, find_unused_parameters=args.find_unused)
     return model, other, third
+
+
+class Strategy:
+    """Parameters that some steps leave out are asked for by name of the model."""
+
+    def setup(self, model, rank):
+        unused = getattr(model, "has_unused_parameters", False)
+        self.model = DDP(model, device_ids=[rank], find_unused_parameters=unused)
+        return self.model
+
+
+def wrap_static(model, rank):
+    model = torch.nn.SyncBatchNorm.convert_sync_batchnorm(model)
+    return DDP(model, device_ids=[rank], static_graph=True, gradient_as_bucket_view=True)

@@ -13,3 +13,11 @@ def wrap_blocks(model):
     for i, layer in enumerate(model.layers):
         model.layers[i] = FSDP(layer)
     return model
+
+
+def wrap_tower(tower, policy, dtype):
+    """Each tower by the policy of its blocks; the head is small."""
+    options = dict(auto_wrap_policy=policy, use_orig_params=True)
+    tower.vision = FSDP(tower.vision, **options)
+    tower.text = FSDP(tower.text, **options)
+    return tower.to(dtype)

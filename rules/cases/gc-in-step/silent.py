@@ -11,3 +11,26 @@ def train(model, loader, optimizer, epochs):
             if step % 500 == 0:
                 gc.collect()
         gc.collect()
+
+
+class Pauses:
+    """Collection waits for the end of an epoch or a checkpoint."""
+
+    def on_train_epoch_end(self):
+        freed = gc.collect()
+        print("collected", freed)
+
+    def save_checkpoint(self, path):
+        torch.save(self.model.state_dict(), path)
+        gc.collect()
+
+
+def train_after_failure(model, loader, optimizer):
+    gc.freeze()
+    for batch in loader:
+        try:
+            model(batch).backward()
+        except torch.cuda.OutOfMemoryError:
+            gc.collect()
+            continue
+        optimizer.step()

@@ -20,3 +20,18 @@ def train_step(params, batch, debug=False):
 
 def loss_fn(params, batch):
     return jnp.mean(params * batch)
+
+
+def inspect(state, batch):
+    """Called by hand, on one batch."""
+    hidden = jnp.tanh(batch @ state)
+    jax.debug.print("hidden {}", hidden.mean())
+    return hidden
+
+
+def train(params, batches, every):
+    for step, batch in enumerate(batches):
+        params = train_step(params, batch)
+        if step % every == 0:
+            jax.debug.callback(print, params)
+    return params

@@ -33,3 +33,26 @@ def train_step_on_all(state, batch):
 @jax.jit
 def eval_step(params, batch):
     return params
+
+
+class Runner:
+    """The state is donated where it is replaced; evaluation needs it again."""
+
+    def __init__(self, update, evaluate):
+        self.update = jax.jit(update, donate_argnums=0)
+        self.evaluate = jax.jit(evaluate)
+
+    def fit(self, state, batches):
+        for batch in batches:
+            state = self.update(state, batch)
+        return state, self.evaluate(state.params, batches[0])
+
+
+def gradients_only(loss_fn):
+    grad_fn = jax.jit(jax.grad(loss_fn))
+    return lambda params, batch: grad_fn(params, batch)
+
+
+def sample(generate, params, key):
+    generate = jax.jit(generate, static_argnames="length")
+    return generate(params, key, length=128)

@@ -6,3 +6,23 @@ def loaders(train_set, args, **kwargs):
     b = DataLoader(train_set, batch_size=64, num_workers=0)
     c = DataLoader(train_set, num_workers=args.workers, persistent_workers=args.workers > 0)
     return a, b, c
+
+
+class DataModule:
+    """Workers stay; where there may be none, they cannot."""
+
+    def __init__(self, workers):
+        self.options = {"num_workers": workers}
+        if workers:
+            self.options["persistent_workers"] = True
+
+    def train_dataloader(self):
+        return DataLoader(self.train_set, batch_size=64, shuffle=True, **self.options)
+
+
+def count_tokens(dataset):
+    """Read once from end to end: nothing would be kept alive for."""
+    total = 0
+    for batch in DataLoader(dataset, batch_size=256, num_workers=0):
+        total += batch["length"].sum()
+    return total

@@ -19,3 +19,11 @@ class Decoder(nn.Module):
 @torch.compile
 def compiled(x):
     return x + torch.triu(torch.ones(4, 4, device=x.device), 1)
+
+
+class CausalBlock(nn.Module):
+    """The operator knows the form of the mask."""
+
+    def forward(self, q, k, v):
+        out = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return self.norm(out)

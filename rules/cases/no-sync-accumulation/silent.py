@@ -13,3 +13,24 @@ def train(model, loader, optimizer, accumulation_steps, rank):
         if last:
             optimizer.step()
             optimizer.zero_grad()
+
+
+def train_gpt(model, batches, optimizer, micro_steps, rank):
+    """The flag that no_sync sets, set by hand."""
+    model = DDP(model, device_ids=[rank])
+    while True:
+        for micro_step in range(micro_steps):
+            model.require_backward_grad_sync = micro_step == micro_steps - 1
+            loss = model(next(batches)) / micro_steps
+            loss.backward()
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+
+
+def train_alone(model, loader, optimizer, accumulation_steps):
+    """One process: nothing is reduced."""
+    for i, batch in enumerate(loader):
+        (model(batch) / accumulation_steps).backward()
+        if (i + 1) % accumulation_steps == 0:
+            optimizer.step()
+            optimizer.zero_grad()

@@ -17,3 +17,13 @@ def train(model, loader, optimizer, config):
             seen = [None] * dist.get_world_size()
             dist.all_gather_object(seen, loss.item())
         dist.all_reduce(loss)
+
+
+def evaluate(model, loader):
+    """Texts of the whole evaluation, gathered once at its end."""
+    texts = []
+    for batch in loader:
+        texts.extend(model.generate(batch))
+    gathered = [None] * dist.get_world_size()
+    dist.all_gather_object(gathered, texts)
+    return [text for part in gathered for text in part]

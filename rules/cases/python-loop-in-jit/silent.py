@@ -12,3 +12,22 @@ def forward(layers, x):
 
 def build(sizes):
     return [jnp.zeros((a, b)) for a, b in zip(sizes, sizes[1:])]
+
+
+class Encoder:
+    """Layers that differ from one another, outside of any compiled function."""
+
+    def summary(self, params):
+        lines = []
+        for layer in params.layers:
+            lines.append(f"{layer.name}: {layer.weight.shape}")
+        return lines
+
+
+@jax.jit
+def stacked_forward(stacked, x):
+    def body(index, x):
+        layer = jax.tree.map(lambda leaf: leaf[index], stacked)
+        return jnp.tanh(x @ layer["w"] + layer["b"])
+
+    return jax.lax.fori_loop(0, 12, body, x)

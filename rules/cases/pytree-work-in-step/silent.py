@@ -21,3 +21,17 @@ def main(model, opt_state, batches):
         if i % 100 == 0:
             leaves = jax.tree_util.tree_flatten(model)
     return params, static
+
+
+class Trainer:
+    """The tree is taken apart when the trainer is made."""
+
+    def __init__(self, model, optimizer):
+        self.leaves, self.treedef = jax.tree_util.tree_flatten(model)
+        self.params, self.static = eqx.partition(model, eqx.is_inexact_array)
+        self.state = optimizer.init(self.params)
+
+    def fit(self, batches):
+        for batch in batches:
+            self.params, self.state = self.update(self.params, self.state, batch)
+        return eqx.combine(self.params, self.static)

@@ -8,3 +8,23 @@ def build(model, args):
     d = torch.compile(model, dynamic=False)  # shapes may well stay as they are
     torch._dynamo.mark_static(args.example)
     return a, b, c, d
+
+
+class Trainer:
+    """Sizes that change are said to change; constants are tensors."""
+
+    def __init__(self, model, optimizer):
+        self.model = torch.compile(model)
+        self.rate = torch.tensor(1e-3)
+        self.optimizer = optimizer
+
+    def training_step(self, batch):
+        torch._dynamo.mark_dynamic(batch, 1)
+        return self.model(batch).mean() * self.rate
+
+
+def warm_up(compiled, shapes):
+    for shape in shapes:
+        example = torch.zeros(shape, device="cuda")
+        torch._dynamo.maybe_mark_dynamic(example, 0)
+        compiled(example)

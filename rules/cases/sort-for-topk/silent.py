@@ -11,3 +11,19 @@ class Filter(torch.nn.Module):
 
 def names(model):
     return sorted(model.keys())
+
+
+class Nucleus(torch.nn.Module):
+    """What is dropped depends on the sum over all that is larger."""
+
+    def forward(self, logits, share: float):
+        values, order = torch.sort(logits.softmax(-1), dim=-1, descending=True)
+        dropped = values.cumsum(-1) - values > share
+        return logits.masked_fill(dropped.scatter(-1, order, dropped), float("-inf"))
+
+
+def pack(batch):
+    """On the host, by length, and all of them are used."""
+    batch = sorted(batch, key=len, reverse=True)
+    lengths = [len(entry) for entry in batch]
+    return torch.nn.utils.rnn.pad_sequence(batch), lengths

@@ -15,3 +15,12 @@ class Mixer(torch.nn.Module):
 class Sized(torch.nn.Module):
     def forward(self, x):
         return x + torch.full((3,), 0.5, device=x.device) + torch.full(x.shape, x.shape[0])
+
+
+class Ema(torch.nn.Module):
+    """The factors are numbers of the host; tensors are multiplied."""
+
+    def forward(self, average, x, weight: torch.Tensor):
+        average = torch.lerp(average, x, 0.01)
+        average = average.add(x * weight)
+        return torch.addcmul(average, x, weight, value=0.5)

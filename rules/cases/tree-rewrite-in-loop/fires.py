@@ -6,3 +6,22 @@ def load(model, weights):
     for i in range(len(weights)):
         model = eqx.tree_at(lambda m: m.layers[i].weight, model, weights[i])  # expect: tree-rewrite-in-loop
     return model
+
+
+class Pruner:
+    """A mask for each layer, and the whole model rebuilt for each."""
+
+    def prune(self, model, masks):
+        for index, mask in enumerate(masks):
+            model = eqx.tree_at(  # expect: tree-rewrite-in-loop
+                lambda m: m.blocks[index].mlp.weight,
+                model,
+                model.blocks[index].mlp.weight * mask,
+            )
+        return model
+
+
+def add_adapters(params, names, adapters):
+    for name in names:
+        params = params.set(name, adapters[name])  # expect: tree-rewrite-in-loop
+    return jax.device_put(params)
