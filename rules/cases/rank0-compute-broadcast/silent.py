@@ -39,3 +39,14 @@ class Trainer:
                 if self.rank == 0:
                     codes.copy_(self.kmeans(batch))
                 dist.broadcast(codes, src=0)
+
+
+def train_with_progress(model, loader, optimizer, writer, rank):
+    """The first rank only writes; what is shared is every rank's."""
+    for step, x in enumerate(loader):
+        loss = model(x)
+        loss.backward()
+        optimizer.step()
+        if rank == 0:
+            print(f"step {step} of {len(loader)}")
+        dist.broadcast(model.running_mean, src=step % 8)
