@@ -16,3 +16,13 @@ class Gathered(torch.nn.Module):
         part = torch.empty_like(x)
         dist.reduce_scatter_tensor(part, out, async_op=False)  # expect: blocking-collective
         return part
+
+
+class ExpertLayer(torch.nn.Module):
+    """Tokens go to their experts and come back, and nothing runs meanwhile."""
+
+    def forward(self, tokens):
+        sent = self.router(tokens)
+        received = torch.empty_like(sent)
+        dist.all_to_all_single(received, sent, group=self.group)  # expect: blocking-collective
+        return self.expert(received)

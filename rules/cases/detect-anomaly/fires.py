@@ -11,3 +11,17 @@ def train(model, loader, optimizer):
             loss = model(x)
             loss.backward()
         optimizer.step()
+
+
+class Trainer:
+    """Detection was left on after a search."""
+
+    def __init__(self, model):
+        torch.autograd.set_detect_anomaly(mode=True, check_nan=True)  # expect: detect-anomaly
+        self.model = model
+
+    def training_step(self, batch):
+        with autograd.detect_anomaly():  # expect: detect-anomaly
+            loss = self.model(batch).mean()
+            loss.backward()
+        return loss

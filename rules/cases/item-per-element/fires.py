@@ -23,3 +23,15 @@ def train(model, loader, optimizer):
         pred.mean().backward()
         optimizer.step()
         evaluate_hits(pred, y, len(y))
+
+
+class Detector(torch.nn.Module):
+    """Boxes go to the host one number after the other."""
+
+    def forward(self, features):
+        scores = self.head(features)
+        found = []
+        for i in range(scores.shape[0]):
+            if scores[i].item() > 0.5:  # expect: item-per-element
+                found.append(i)
+        return found

@@ -19,3 +19,13 @@ def count(values):
         if jnp.any(table[k] < 0):  # expect: jax-array-bool
             break
     return total
+
+
+def accept(log_ratios, threshold):
+    """A decision of the host's for each proposal."""
+    ratios = jnp.exp(log_ratios)
+    accepted = 0
+    for i in range(len(ratios)):
+        if ratios[i] > threshold:  # expect: jax-array-bool
+            accepted += 1
+    return accepted

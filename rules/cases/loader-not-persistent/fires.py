@@ -7,3 +7,23 @@ def loaders(train_set, val_set):
     val = DataLoader(val_set, batch_size=64, num_workers=8, persistent_workers=False)  # expect: loader-not-persistent
     more = torch.utils.data.DataLoader(val_set, batch_size=8, num_workers=2, pin_memory=True)  # expect: loader-not-persistent
     return train, val, more
+
+
+class DataModule:
+    """Workers are started anew in each epoch, and import everything again."""
+
+    def train_dataloader(self):
+        return DataLoader(  # expect: loader-not-persistent
+            self.train_set,
+            batch_size=self.batch_size,
+            shuffle=True,
+            num_workers=12,
+            multiprocessing_context="spawn",
+        )
+
+
+def main(dataset, model, epochs):
+    loader = DataLoader(dataset, 64, num_workers=6, prefetch_factor=4)  # expect: loader-not-persistent
+    for _ in range(epochs):
+        for batch in loader:
+            model(batch).backward()

@@ -11,3 +11,27 @@ def train(model, optim, opt_state, batches):
         leaves, tree = jax.tree_util.tree_flatten(model)  # expect: pytree-work-in-step
         updates, opt_state = optim.update(leaves, opt_state)
         model = optax.apply_updates(model, updates)
+
+
+class Trainer:
+    """The model is taken apart and put together around each step."""
+
+    def training_step(self, batch):
+        params = eqx.filter(self.model, eqx.is_inexact_array)  # expect: pytree-work-in-step
+        grads = self.grad_fn(params, batch)
+        flat, restore = jax.flatten_util.ravel_pytree(grads)  # expect: pytree-work-in-step
+        self.state = self.update(self.state, flat)
+        return restore(flat)
+
+
+@jax.jit
+def train_step(state, batch):
+    loss, grads = jax.value_and_grad(loss_fn)(state, batch)
+    return jax.tree.map(lambda p, g: p - 0.1 * g, state, grads), loss
+
+
+def fit(state, batches):
+    for batch in batches:
+        state, loss = train_step(state, batch)
+        leaves, _ = jax.tree.flatten(state)  # expect: pytree-work-in-step
+        print(len(leaves), loss)

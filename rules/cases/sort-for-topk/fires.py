@@ -19,3 +19,19 @@ def train(model, loader, optimizer):
         worst(loss, 3)
         loss.backward()
         optimizer.step()
+
+
+class HardMining(torch.nn.Module):
+    """A few thousand of a million pixels are kept."""
+
+    def forward(self, logits, target):
+        losses = torch.nn.functional.cross_entropy(logits, target, reduction="none").flatten()
+        worst, _ = torch.sort(losses, descending=True)  # expect: sort-for-topk
+        return worst[:4096].mean()
+
+
+class Router(torch.nn.Module):
+    def forward(self, x):
+        gates = self.gate(x).softmax(-1)
+        chosen = torch.argsort(gates, dim=-1, descending=True)[:, :2]  # expect: sort-for-topk
+        return self.dispatch(x, chosen)

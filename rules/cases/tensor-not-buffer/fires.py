@@ -26,3 +26,16 @@ class Anchors(nn.Module):
     def forward(self, x):
         anchors = [a.to(x.device) for a in self.anchors]  # expect: tensor-not-buffer
         return x + torch.cat(anchors)
+
+
+class Normalised(nn.Module):
+    """The mean of the images is moved with each batch."""
+
+    def __init__(self, encoder):
+        super().__init__()
+        self.encoder = encoder
+        self.mean = torch.tensor([0.485, 0.456, 0.406]).view(1, 3, 1, 1)
+
+    def forward(self, image):
+        image = image - self.mean.to(image.device)  # expect: tensor-not-buffer
+        return self.encoder(image)

@@ -1,0 +1,27 @@
+#include <torch/torch.h>
+
+// Images of each step are shown, whoever looks at them.
+class Trainer {
+ public:
+  void train_step(Batch& batch) {
+    auto output = model_->forward(batch.data);
+    auto loss = torch::l1_loss(output, batch.target);
+    optimizer_->zero_grad();
+    loss.backward();
+    optimizer_->step();
+    viewer_.show(output.detach().cpu());  // expect: device-to-host-in-step
+  }
+
+ private:
+  Net model_;
+  std::unique_ptr<torch::optim::Adam> optimizer_;
+  Viewer viewer_;
+};
+
+struct MatcherImpl : torch::nn::Module {
+  torch::Tensor forward(torch::Tensor boxes, torch::Tensor wanted) {
+    auto cost = torch::cdist(boxes, wanted);
+    auto host = cost.to(torch::kCPU);  // expect: device-to-host-in-step
+    return assign(host).to(boxes.device());
+  }
+};

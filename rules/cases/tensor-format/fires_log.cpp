@@ -1,0 +1,23 @@
+#include <torch/torch.h>
+
+class Trainer {
+ public:
+  void train_step(Batch& batch, int64_t step) {
+    auto loss = torch::nll_loss(model_->forward(batch.data), batch.target);
+    optimizer_->zero_grad();
+    loss.backward();
+    optimizer_->step();
+    std::cout << "[" << step << "] " << loss << std::endl;  // expect: tensor-format
+  }
+
+ private:
+  Net model_;
+  std::unique_ptr<torch::optim::SGD> optimizer_;
+};
+
+// Left from the search for a bad gate.
+torch::Tensor GateImpl::forward(torch::Tensor x) {
+  auto gate = torch::sigmoid(linear->forward(x));
+  std::cerr << "gate " << torch::mean(gate) << '\n';  // expect: tensor-format
+  return x * gate;
+}
