@@ -1,8 +1,9 @@
 """Fails when a rule lacks cases in a language in which it reads source code.
 
-Three lines on which it fires and three silent sites are asked for in each such language. A silent
-site is a function of a silent file with a body of two lines or more; in launch scripts and
-configuration files, which have no functions, it is a line that names a setting of the rule.
+Three firing and three silent sites are asked for in each such language. A firing site is a function
+with marked lines, a silent one a function of a silent file with a body of two lines or more; in
+launch scripts and configuration files, which have no functions, they are lines: those marked, and
+in silent files those that name a setting of the rule.
 """
 import ast
 import pathlib
@@ -11,7 +12,7 @@ import sys
 
 WANTED = 3
 EXTENSIONS = {
-    "python": {".py", ".ipynb"},
+    "python": {".py"},
     "cpp": {".cpp", ".cc", ".h", ".hpp"},
     "cuda": {".cu", ".cuh"},
     "config": {".sh", ".yaml", ".yml", ".json"},
@@ -24,9 +25,9 @@ CPP_FUNCTION = re.compile(
 
 
 def source_clauses(rule):
-    """The clauses under `source:` of a rule's YAML, each as text."""
+    """The clauses under `source:` of a rule's YAML, each as text; it may be one, and no list."""
     block = re.search(r"^source:\n(.*?)(?=^\S)", rule, re.M | re.S)
-    return re.split(r"^  - ", block.group(1), flags=re.M)[1:] if block else []
+    return (re.split(r"^  - ", block[1], flags=re.M)[1:] or [block[1]]) if block else []
 
 
 def names(text):
@@ -54,16 +55,34 @@ def setting_words(rule):
     return words
 
 
+def functions(path, text):
+    """The first and last lines of the functions of a file with a body of two lines or more."""
+    if path.suffix == ".py":
+        found = [node for node in ast.walk(ast.parse(text))
+                 if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+        return [(node.lineno, node.end_lineno) for node in found
+                if node.end_lineno > node.body[0].lineno]
+    found = [match for match in CPP_FUNCTION.finditer(text) if match["body"].count("\n") > 1]
+    return [tuple(text.count("\n", 0, at) + 1 for at in match.span()) for match in found]
+
+
+def firing_sites(path, mark):
+    """Functions with marked lines; a marked line outside of them counts by itself."""
+    text = path.read_text()
+    lines = [number for number, line in enumerate(text.splitlines(), 1) if mark.search(line)]
+    if path.suffix in EXTENSIONS["config"]:
+        return len(lines)
+    spans = functions(path, text)
+    return len({max((span for span in spans if span[0] <= line <= span[1]), default=line)
+                for line in lines})
+
+
 def silent_sites(path, words):
     text = path.read_text()
     if path.suffix in EXTENSIONS["config"]:
         plain = text.replace("-", "_").lower()
         return sum(any(word in line for word in words) for line in plain.splitlines())
-    if path.suffix == ".py":
-        functions = [node for node in ast.walk(ast.parse(text))
-                     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
-        return sum(node.end_lineno > node.body[0].lineno for node in functions)
-    return sum(match["body"].count("\n") > 1 for match in CPP_FUNCTION.finditer(text))
+    return len(functions(path, text))
 
 
 def main():
@@ -75,14 +94,14 @@ def main():
         mark = re.compile(rf"expect(?: with(?:out)? types)?: {re.escape(path.stem)}(?![\w-])")
         for language in sorted(read_languages(rule)):
             here = [file for file in files if file.suffix in EXTENSIONS[language]]
-            fires = sum(len(mark.findall(file.read_text())) for file in here
+            fires = sum(firing_sites(file, mark) for file in here
                         if file.name.startswith("fires"))
             silent = sum(silent_sites(file, setting_words(rule)) for file in here
                          if file.name.startswith("silent"))
             counted += 1
             if min(fires, silent) < WANTED:
-                wrong.append(f"{path.stem}: {fires} firing lines and {silent} silent sites "
-                             f"in {language}: {WANTED} of each are wanted")
+                wrong.append(f"{path.stem}: {fires} firing and {silent} silent sites in {language}: "
+                             f"{WANTED} of each are wanted")
     if not counted:
         wrong.append("no rule that reads source was found: is the pattern right?")
     print("\n".join(wrong) or f"{counted} pairs of rule and language have their cases")
