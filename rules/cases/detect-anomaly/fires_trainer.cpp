@@ -1,11 +1,9 @@
 #include <torch/torch.h>
 
-using torch::autograd::AnomalyMode;
-
 class Trainer {
  public:
   Trainer(Net model, double rate) : model_(model), optimizer_(model_->parameters(), rate) {
-    AnomalyMode::set_enabled(true);  // expect with types: detect-anomaly
+    torch::autograd::AnomalyMode::set_enabled(true);  // expect: detect-anomaly
     model_->train();
   }
 
