@@ -328,6 +328,19 @@ bool is_factory(std::string_view path) {
   return path.starts_with("torch.") && kFactories.contains(last_component(path));
 }
 
+bool takes_tensor_first(std::string_view path) {
+  static const Set kOthers = {"cat",    "stack",       "hstack",        "vstack",
+                              "concat", "concatenate", "dstack",        "einsum",
+                              "where",  "block_diag",  "cartesian_prod"};
+  const std::string_view name = last_component(path);
+  if (first_component(path) != "torch" || path.size() != name.size() + 6 ||
+      kOthers.contains(name) || kTensorCasts.contains(name) || name == "normal")
+    return false;
+  const Value given = of_torch(path, name, {});
+  return (given.is_device() || given.kind == Kind::tensor_list) && !given.has(kFresh) &&
+         name != "meshgrid";
+}
+
 bool is_tensor_only_method(std::string_view name) {
   return kTensorOnly.contains(name);
 }

@@ -42,6 +42,8 @@ bool is_cpu(std::string_view argument);
 bool is_dtype(std::string_view argument);
 /// Whether the call makes a host tensor of constant content when it names no device.
 bool is_factory(std::string_view path);
+/// torch.cumsum, torch.topk: functions of torch itself whose first argument is one tensor.
+bool takes_tensor_first(std::string_view path);
 /// Whether torch.NAME holds what drives a kind of device: torch.cuda, torch.npu.
 bool is_device_module(std::string_view name);
 

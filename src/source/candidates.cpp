@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "source/clause_tests.h"
 #include "source/place_guards.h"
+#include "source/role_words.h"
 #include "source/roles.h"
 
 namespace stallscope {
@@ -118,14 +119,25 @@ class Collector {
     for (const Pattern& pattern : clause.patterns[static_cast<size_t>(ast_.grammar)]) {
       if (pattern.anchor() != ast_[id].kind) continue;
       // A pattern is about reading: x[m] does not match x[m] = 0.
-      if (ast_[id].kind == K::subscript && ast_[id].role == Role::left &&
-          ast_[ast_[id].parent].kind == K::assign)
-        continue;
+      if (ast_[id].kind == K::subscript && fills(id)) continue;
       if (auto bindings = pattern.match(ast_, file_.names, id)) {
         if (applies(clause)) consider(clause, id, std::move(*bindings), nullptr);
         return;
       }
     }
+  }
+
+  /// Whether `x[m] = value` fills in one number. The elements of a tensor are laid out by the
+  /// index, as if x[m] was read.
+  bool fills(NodeId target) const {
+    if (ast_[target].role != Role::left || ast_[ast_[target].parent].kind != K::assign)
+      return false;
+    const NodeId right = ast_.child(ast_[target].parent, Role::right);
+    if (right == kNoNode) return true;
+    const Value value = file_.inference.at(right);
+    const bool one = ast_[right].kind == K::call && ast_.child(right, Role::argument) == kNoNode &&
+                     is_one_of(callee_name(ast_, right), {"sum", "mean", "max", "min", "median"});
+    return one || !value.is_device() || value.certainty < Certainty::likely || value.has(kFromHost);
   }
 
   /// Whether a declaration makes a local object of one of these types: `Vector<T> x(n);`, neither

@@ -106,8 +106,15 @@ void Inference::find_evidence(uint32_t function) {
   Scope& scope = scopes_[function];
   const NodeId node = outline_.functions[function];
   for (NodeId id = node + 1; id < ast_[node].end; ++id) {
-    if (outline_.function_of[id] == function && ast_[id].kind == K::call) note_use(id, scope);
+    if (outline_.function_of[id] != function) continue;
+    if (ast_[id].kind == K::call) note_use(id, scope);
+    if (ast_[id].kind == K::attribute && ast_[id].text == "device") note_device(id, scope);
   }
+  // x = x.cuda() before torch.cumsum(x, 0): it was elsewhere. Nor is what a constructor computes
+  // with on the device.
+  if (facts_.functions[function].name == "__init__") scope.given_as_tensor.clear();
+  std::erase_if(scope.given_as_tensor,
+                [&](std::string_view name) { return scope.moved.contains(name); });
 }
 
 /// engine.backward(loss), booster.backward(loss=loss): the receiver is no tensor.
@@ -131,7 +138,9 @@ void Inference::note_use(NodeId call, Scope& scope) {
           method == "modules" || method == "zero_grad" || method == "apply" ||
           method == "state_dict") {
         scope.used_as_module.insert(ast_[object].text);
-      } else if (is_tensor_only_method(method) && method != "cuda" && method != "share_memory_" &&
+      } else if (method == "to" || method == "cuda") {
+        scope.moved.insert(ast_[object].text);
+      } else if (is_tensor_only_method(method) && method != "share_memory_" &&
                  method != "pin_memory" && method != "storage" && method != "lerp" &&
                  method != "gather" && method != "expand" &&
                  (method != "backward" || !is_handed_a_loss(call))) {
@@ -139,13 +148,31 @@ void Inference::note_use(NodeId call, Scope& scope) {
       }
       return;
     }
-    // F.relu(x), torch.cat: the first argument is a tensor.
+    // F.relu(x), torch.cumsum(x, 0): the first argument is a tensor.
     std::string_view from = names_.import_of(ast_[object].text);
-    if (!from.starts_with("torch.nn.functional")) return;
+    if (!from.starts_with("torch.nn.functional") &&
+        !(from == "torch" && takes_tensor_first(names_.resolve(callee).path)))
+      return;
     NodeId first = ast_.child(call, Role::argument);
     if (first != kNoNode && ast_[first].kind == K::name)
-      scope.used_as_tensor.insert(ast_[first].text);
+      (from == "torch" ? scope.given_as_tensor : scope.used_as_tensor).insert(ast_[first].text);
   }
+}
+
+/// torch.arange(n, device=lengths.device): a tensor, as long as its name is not that of what else
+/// is asked for its device.
+void Inference::note_device(NodeId attribute, Scope& scope) {
+  const NodeId object = ast_.child(attribute, Role::object);
+  if (object == kNoNode || ast_[object].kind != K::name || ast_.grammar != Grammar::python) return;
+  const std::string_view name = ast_[object].text;
+  if (!names_.import_of(name).empty() || is_self(object) || is_model_name(name) ||
+      contains_any(name,
+                   {"arg",    "cfg",   "conf",   "accel",  "fabric",  "train", "env",    "agent",
+                    "engine", "opt",   "param",  "ctx",    "context", "state", "runner", "batch",
+                    "data",   "graph", "pipe",   "model",  "work",    "hook",  "cls",    "info",
+                    "spec",   "setup", "device", "sample", "rank",    "mesh",  "dist",   "layer"}))
+    return;
+  scope.given_as_tensor.insert(name);
 }
 
 /// Layer layer; const Layer& layer; std::unique_ptr<Layer> layer: C++ says whose methods are
@@ -216,7 +243,7 @@ Value Inference::parameter_value(uint32_t function, uint32_t index, NodeId param
   if ((facts.flags & kForward) != 0 && index >= 1 && fallback == kNoNode) {
     std::string_view name = ast_[parameter].text;
     if (name == "x" ||
-        (!contains_any(name, {"batch"}) &&
+        (!contains_any(name, {"batch"}) && !is_count_name(name) &&
          contains_any(name, {"input", "hidden", "feat", "tensor", "img", "image", "logit", "label",
                              "target", "mask", "embed", "token", "_ids", "score", "pred"}))) {
       return likely(Kind::device_tensor);

@@ -37,6 +37,8 @@ class Inference {
   struct Scope {
     std::unordered_map<std::string_view, Value> variables;
     std::unordered_set<std::string_view> used_as_tensor, used_as_module;
+    std::unordered_set<std::string_view> given_as_tensor;  ///< torch.cumsum(x, 0), x.device
+    std::unordered_set<std::string_view> moved;            ///< x.to(device)
   };
   using Attributes = std::unordered_map<std::string_view, Value>;
 
@@ -46,6 +48,7 @@ class Inference {
   bool is_handed_a_loss(NodeId call) const;
   void declare(Value& value, std::string_view type);
   void note_use(NodeId node, Scope& scope);
+  void note_device(NodeId attribute, Scope& scope);
   void bind_parameters(uint32_t function);
   Value parameter_value(uint32_t function, uint32_t index, NodeId parameter);
   void statements(NodeId id);

@@ -148,7 +148,11 @@ Value Inference::eval_name(NodeId id) {
   const Dependency* from = dependency(out);
   const bool instance = from && from->kind == DependencyKind::instance;
   // Layer layer; layer.backward(dy, dx): what C++ declares as something else is no tensor.
-  if (own.used_as_tensor.contains(name) && !(instance && ast_.grammar == Grammar::cuda))
+  // What a helper hands to torch.outer() its callers know better.
+  const bool given =
+      own.given_as_tensor.contains(name) && (!from || from->kind != DependencyKind::parameter ||
+                                             (facts_.functions[function_].flags & kForward) != 0);
+  if ((given || own.used_as_tensor.contains(name)) && !(instance && ast_.grammar == Grammar::cuda))
     return likely(Kind::device_tensor, out.flags);
   if (!instance && is_loader_name(name)) return likely(Kind::loader);
   return out;
@@ -303,6 +307,9 @@ Value Inference::eval_operator(NodeId id) {
     return a;
   }
   if (node.text == "%" && a.kind == Kind::text) return proven(Kind::text);
+  // [i] * n is a list again, whatever n is.
+  if (node.text == "*" && node.first_child != kNoNode && ast_[node.first_child].kind == K::list)
+    return a;
   if (device) {
     const bool mask = a.kind == Kind::mask && (b.kind == Kind::mask || b.kind == Kind::unknown) &&
                       (node.text == "&" || node.text == "|" || node.text == "^");

@@ -11,7 +11,7 @@ const std::vector<Matcher>& matchers() {
        find_tensor_conditions},
       {"formatted-tensor", "a tensor is printed, formatted or handed to a progress bar",
        find_formatted_tensors},
-      {"tensor-slice-bound", "a slice, split or range takes its bounds from a device tensor",
+      {"tensor-slice-bound", "a slice, a range or a size takes its bounds from a device tensor",
        find_tensor_slice_bounds},
       {"sort-then-take", "a sorted result is only used for its first or k-th elements",
        find_sort_then_take},

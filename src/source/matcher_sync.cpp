@@ -259,28 +259,108 @@ void find_formatted_tensors(const FileView& file, std::vector<Match>& out) {
   }
 }
 
+namespace {
+
+/// Which arguments of a call are numbers that PyTorch reads on the host: sizes and counts.
+enum class Sizes : uint8_t { none, first, all };
+
+/// torch.zeros(b, lengths.max()), x.new_ones(n, d), x.view(-1, n), range(n)
+Sizes sizes_of(const FileView& file, NodeId call) {
+  const NodeId callee = file.ast.child(call, Role::callee);
+  const std::string_view name = callee_name(file.ast, call);
+  if (name == "range" || name == "arange") return Sizes::all;
+  if (callee == kNoNode || file.ast.grammar != Grammar::python ||
+      file.ast[callee].kind != K::attribute)
+    return Sizes::none;
+  const Dotted& path = file.names.resolve(callee);
+  if (path.imported) {
+    if (!path.path.starts_with("torch.")) return Sizes::none;
+    if (name == "full") return Sizes::first;
+    return is_one_of(name, {"zeros", "ones", "empty", "rand", "randn", "eye", "linspace"})
+               ? Sizes::all
+               : Sizes::none;
+  }
+  if (name == "new_full") return Sizes::first;
+  if (is_one_of(name, {"new_zeros", "new_ones", "new_empty"})) return Sizes::all;
+  const NodeId object = file.ast.child(callee, Role::object);
+  const bool tensor = object != kNoNode && reads(file.inference.at(object));
+  return tensor && is_one_of(name, {"view", "reshape", "expand", "repeat", "unflatten", "narrow"})
+             ? Sizes::all
+             : Sizes::none;
+}
+
+/// A device tensor that a bound is.
+const Value* read_bound(const FileView& file, NodeId bound) {
+  const Value& v = file.inference.at(bound);
+  return reads(v) && v.kind != Kind::mask ? &v : nullptr;
+}
+
+/// Whether `size` is computed here: sizes that are handed in or kept are numbers nearly everywhere.
+bool is_computed(const FileView& file, NodeId size, unsigned hops = 4) {
+  const Ast& ast = file.ast;
+  if (ast[size].kind == K::call) return true;
+  if (hops == 0) return false;
+  if (ast[size].kind == K::name) {
+    const NodeId made =
+        file.inference.definition(file.outline.function_of[size], ast[size].text, size);
+    return made != kNoNode && is_computed(file, made, hops - 1);
+  }
+  if (ast[size].kind != K::binary) return false;
+  for (NodeId c : children(ast, size)) {
+    if (read_bound(file, c) != nullptr && is_computed(file, c, hops - 1)) return true;
+  }
+  return false;
+}
+
+/// A device tensor among sizes, or among those in brackets: (n, lengths.max()).
+const Value* read_size(const FileView& file, NodeId size) {
+  const K kind = file.ast[size].kind;
+  if (kind != K::tuple && kind != K::list) {
+    const Value* read = read_bound(file, size);
+    return read && is_computed(file, size) ? read : nullptr;
+  }
+  for (NodeId part : children(file.ast, size)) {
+    if (const Value* read = read_size(file, part)) return read;
+  }
+  return nullptr;
+}
+
+/// x[scores.argmax()]: an index of no dimensions is read like a number.
+bool is_read_index(const FileView& file, NodeId index) {
+  const Ast& ast = file.ast;
+  if (ast.grammar != Grammar::python || ast[index].role != Role::index ||
+      ast[index].kind != K::call || !reads(file.inference.at(index)))
+    return false;
+  return is_one_of(callee_name(ast, index), {"argmax", "argmin"}) &&
+         ast.child(index, Role::argument) == kNoNode;
+}
+
+}  // namespace
+
 void find_tensor_slice_bounds(const FileView& file, std::vector<Match>& out) {
   const Ast& ast = file.ast;
   for (NodeId id = 1; id < ast.size(); ++id) {
     const Node& node = ast[id];
     if (node.kind == K::slice) {
       for (NodeId bound : children(ast, id)) {
-        const Value& v = file.inference.at(bound);
-        if (reads(v) && v.kind != Kind::mask) {
-          out.push_back({node.parent, v, {}});
+        if (const Value* read = read_bound(file, bound)) {
+          out.push_back({node.parent, *read, {}});
           break;
         }
       }
     } else if (node.kind == K::call) {
-      std::string_view name = callee_name(ast, id);
-      if (name != "range" && name != "arange") continue;
+      if (is_read_index(file, id)) out.push_back({node.parent, file.inference.at(id), {}});
+      const Sizes sizes = sizes_of(file, id);
+      if (sizes == Sizes::none) continue;
+      const std::string_view name = callee_name(ast, id);
+      const bool range = name == "range" || name == "arange";
       for (NodeId c : children(ast, id)) {
         if (ast[c].role != Role::argument || ast[c].kind == K::keyword) continue;
-        const Value& v = file.inference.at(c);
-        if (reads(v) && v.kind != Kind::mask) {
-          out.push_back({id, v, {}});
+        if (const Value* read = range ? read_bound(file, c) : read_size(file, c)) {
+          out.push_back({id, *read, {}});
           break;
         }
+        if (sizes == Sizes::first) break;
       }
     }
   }

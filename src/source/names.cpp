@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <utility>
 
 namespace stallscope {
 namespace {
@@ -11,6 +13,16 @@ using K = NodeKind;
 /// Namespaces of C++ that need no import.
 constexpr std::array<std::string_view, 12> kCppRoots = {
     "torch", "at", "c10", "std", "cuda", "nccl", "thrust", "cub", "cublas", "caffe2", "fmt", "cg"};
+
+/// What `from .common import *` brings along under the names that everybody gives it.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kCustomary = {
+    {{"torch", "torch"},
+     {"nn", "torch.nn"},
+     {"F", "torch.nn.functional"},
+     {"dist", "torch.distributed"},
+     {"np", "numpy"},
+     {"jax", "jax"},
+     {"jnp", "jax.numpy"}}};
 
 }  // namespace
 
@@ -52,6 +64,7 @@ Names::Names(const Ast& ast) : ast_(ast) {
     if (ast[id].kind == K::import_from) import_from(id);
     if (ast[id].kind == K::assign && ast[id].column == 1) assignments.push_back(id);
   }
+  if (!stars_.empty()) import_customary();
   for (NodeId id : assignments) alias(id);
   forget_paths();
   find_shadows();
@@ -142,6 +155,22 @@ void Names::import_from(NodeId id) {
     NodeId as = ast_.child(name, Role::left);
     std::string_view bound = as != kNoNode ? ast_[as].text : ast_[name].text;
     imports_[bound] = prefix + std::string(ast_[name].text);
+  }
+}
+
+/// torch.zeros(n) in a file that only imports everything of another one, which has torch.
+void Names::import_customary() {
+  std::set<std::string_view> bound, asked;
+  for (NodeId id = 1; id < ast_.size(); ++id) {
+    const Node& node = ast_[id];
+    if (node.kind == K::function || node.kind == K::class_) bound.insert(node.text);
+    if (node.kind != K::name) continue;
+    if (is_bound(id)) bound.insert(node.text);
+    if (node.role == Role::object && ast_[node.parent].kind == K::attribute)
+      asked.insert(node.text);
+  }
+  for (const auto& [name, path] : kCustomary) {
+    if (asked.contains(name) && !bound.contains(name)) imports_.try_emplace(name, path);
   }
 }
 

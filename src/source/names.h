@@ -41,6 +41,7 @@ class Names {
  private:
   void import(NodeId id);
   void import_from(NodeId id);
+  void import_customary();
   void alias(NodeId assignment);
   void find_shadows();
   bool is_bound(NodeId name) const;

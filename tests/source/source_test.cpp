@@ -262,6 +262,24 @@ TEST_CASE("contexts reach functions through star imports and bindings for Python
   CHECK(context_of({{"count.cpp", "", kernel}, {"total.cu", "", caller}}) == "forward");
 }
 
+TEST_CASE("torch is torch in a file that imports everything of another one") {
+  const auto path_of = [](const std::string& head) {
+    const std::string text = head + "grid = torch.arange(4)\n";
+    const Ast ast = parse_source(text, Grammar::python);
+    const Names names(ast);
+    for (NodeId id = 1; id < ast.size(); ++id) {
+      if (ast[id].kind == NodeKind::call) {
+        const Dotted& path = names.resolve(ast.child(id, Role::callee));
+        return path.imported ? path.path : "";
+      }
+    }
+    return std::string();
+  };
+  CHECK(path_of("from .common import *\n") == "torch.arange");
+  CHECK(path_of("from .common import Conv\n").empty());
+  CHECK(path_of("from .common import *\nclass torch: pass\n").empty());
+}
+
 TEST_CASE("a method that no file names is not called, and a deployed module is not trained") {
   const RuleSet rules = item_rule({"step", "forward"});
   auto context_of = [&](std::vector<SourceInput> inputs) -> std::string {

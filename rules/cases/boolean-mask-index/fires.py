@@ -69,3 +69,31 @@ class Kept(torch.nn.Module):
         keep[0] = False
         some = (x.sum(-1) / 2).to(torch.bool)
         return x[keep].sum() + x[some].sum()  # expect: boolean-mask-index
+
+
+class Masking(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.token = torch.nn.Parameter(torch.zeros(width))
+
+    def forward(self, x, noise):
+        hidden = torch.rand(x.shape[:2], device=x.device) < 0.5
+        x[hidden] = self.token  # expect: boolean-mask-index
+        column = hidden.any(0)
+        some = x[:, column]  # expect: boolean-mask-index
+        first = x[hidden, 0]  # expect: boolean-mask-index
+        x[hidden] += noise  # expect: boolean-mask-index
+        return x, some, first
+
+
+def assign_targets(points, boxes):
+    """Labels of points by the box that holds them."""
+    inside = torch.cdist(points, boxes).min(1).values < 1
+    labels = points.new_zeros(points.shape[0])
+    labels[inside] = torch.cdist(points[:8], boxes).argmin(1)  # expect: boolean-mask-index
+    return labels
+
+
+class Head(torch.nn.Module):
+    def forward(self, points, boxes):
+        return assign_targets(points, boxes)

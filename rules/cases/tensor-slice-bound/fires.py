@@ -38,3 +38,25 @@ class MaskedEncoder(torch.nn.Module):
 class MaskedDecoder(torch.nn.Module):
     def forward(self, x, lengths):
         return self.layers(x) * length_mask(lengths)
+
+
+class Padded(torch.nn.Module):
+    def forward(self, x, lengths):
+        longest = lengths.max()
+        mask = torch.zeros(x.shape[0], longest, device=x.device)  # expect: tensor-slice-bound
+        for i, n in enumerate(lengths):
+            mask[i, :n] = 1  # expect: tensor-slice-bound
+        counts = torch.cumsum(lengths, 0)
+        rows = x.new_zeros((lengths.sum(), 8))  # expect: tensor-slice-bound
+        best = x[x.sum(-1).argmax()]  # expect: tensor-slice-bound
+        return mask, counts, rows, best
+
+
+class Ragged(torch.nn.Module):
+    def forward(self, x, offsets):
+        sizes = torch.diff(offsets)
+        parts = []
+        for first, last in zip(offsets[:-1], offsets[1:]):
+            parts.append(x[first:last].sum(0))  # expect: tensor-slice-bound
+        flat = x.view(-1, sizes.max())  # expect: tensor-slice-bound
+        return torch.stack(parts), flat

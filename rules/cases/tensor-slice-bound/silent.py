@@ -42,3 +42,17 @@ def length_mask(lengths, longest=None):
 class MaskedEncoder(torch.nn.Module):
     def forward(self, x, lengths):
         return self.layers(x) * length_mask(lengths, x.size(2))  # a number: the default is for others
+
+
+class Heads(torch.nn.Module):
+    def __init__(self, heads, depth):
+        super().__init__()
+        self.heads, self.depth = heads, depth
+
+    def forward(self, x, input_size, group_size):
+        height, width = input_size
+        x = x.view(-1, self.heads, self.depth)
+        bias = x.new_zeros(self.heads * self.depth, group_size)
+        table = torch.zeros(height * width, device=x.device)
+        order = x[x.argmax(-1)]  # one for each row
+        return x + bias.sum() + table.sum() + order
