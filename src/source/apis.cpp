@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "source/names.h"
+#include "source/roles.h"
 
 namespace stallscope {
 namespace {
@@ -499,7 +500,8 @@ std::optional<Value> value_of_attribute(const Value& receiver, std::string_view 
       name == "hidden_states") {
     if (!receiver.is_host()) return likely(Kind::device_tensor);
   }
-  if (receiver.has(kModuleOutput)) return likely(Kind::device_tensor);
+  if (receiver.has(kModuleOutput))
+    return likely(is_count_name(name) ? Kind::number : Kind::device_tensor);
   if (receiver.is_device() || receiver.kind == Kind::host_tensor || receiver.kind == Kind::numpy) {
     if (name == "data" || name == "T" || name == "mT" || name == "real" || name == "imag" ||
         name == "values" || name == "indices") {

@@ -310,6 +310,9 @@ class Collector {
           (!forward || contains_any(root, {"batch", "data"}))) ||
          is_of_step_loop(id, root)))
       return likely(Kind::batch, kLoaded);
+    if (names_device(id) && !follows_tensor(id) && (method == "to" || method == "cuda") &&
+        is_of_batch_getter(id, object))
+      return likely(Kind::batch, kLoaded);
     return value;
   }
 
@@ -380,6 +383,16 @@ class Collector {
       }
     }
     return name;
+  }
+
+  /// x.to(device) in get_batch(), of a name that is put together there.
+  bool is_of_batch_getter(NodeId id, NodeId object) const {
+    const uint32_t function = file_.outline.function_of[id];
+    const NodeId made = ast_[object].kind == K::name
+                            ? file_.inference.definition(function, ast_[object].text, id)
+                            : kNoNode;
+    return made != kNoNode && callee_name(ast_, made) == "stack" &&
+           is_batch_getter(facts_.functions[function].name);
   }
 
   /// Whether `name` is what a loop with a training step in it takes each time.

@@ -30,6 +30,23 @@ bool is_every_few(const Ast& ast, NodeId modulo) {
   return by != kNoNode && ast[by].kind == K::number && is_one_of(ast.slice(by), {"2", "3", "4"});
 }
 
+/// `if n != self.length: self.length = n ...`: what is made there lasts until it has to differ.
+bool brings_up_to_date(const Ast& ast, NodeId condition, NodeId body) {
+  if (ast[condition].kind != K::compare || ast[condition].text == "==") return false;
+  for (NodeId side : children(ast, condition)) {
+    const bool member = ast[side].kind == K::attribute ||
+                        (ast.grammar == Grammar::cuda && ast[side].kind == K::name &&
+                         ast[side].text.ends_with('_'));
+    if (!member) continue;
+    for (NodeId at = body; at < ast[body].end; ++at) {
+      if (ast[at].role == Role::left && ast[ast[at].parent].kind == K::assign &&
+          ast.slice(at) == ast.slice(side))
+        return true;
+    }
+  }
+  return false;
+}
+
 /// `if mask.sum() > 0: ... else: loss = torch.tensor(0.0)`: a constant for when there is nothing to
 /// work on.
 bool is_fallback(const Ast& ast, NodeId condition, NodeId branch) {
@@ -95,6 +112,8 @@ uint32_t Guards::by_parent(NodeId at, NodeId below) const {
       if (self.kind == K::conditional && negated && ast_[condition].kind == K::name &&
           (tested == Kind::list || tested == Kind::tensor_list || tested == Kind::host_tensors))
         found |= kGuardErrorPath;
+      if (role == Role::consequence && brings_up_to_date(ast_, condition, below))
+        found |= kGuardCached;
       if (negated && is_fallback(ast_, condition, below)) found |= kGuardErrorPath;
       if ((found & kGuardInterval) != 0 && accumulates(below)) found &= ~kGuardInterval;
       if (role == Role::consequence && ends_in_error(below)) found |= kGuardErrorPath;

@@ -48,6 +48,7 @@ class Inference {
   bool is_handed_a_loss(NodeId call) const;
   void declare(Value& value, std::string_view type);
   void note_use(NodeId node, Scope& scope);
+  void keep_buffer(NodeId call);
   void note_device(NodeId attribute, Scope& scope);
   void bind_parameters(uint32_t function);
   Value parameter_value(uint32_t function, uint32_t index, NodeId parameter);

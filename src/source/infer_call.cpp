@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "source/infer.h"
+#include "source/role_words.h"
 #include "source/roles.h"
 
 namespace stallscope {
@@ -163,6 +164,23 @@ Value Inference::call_builtin(NodeId id, std::string_view name, const CallShape&
   return {};
 }
 
+/// self.register_buffer("steps", torch.zeros(1)): where the module goes, self.steps goes.
+void Inference::keep_buffer(NodeId call) {
+  const uint32_t klass = outline_.class_of[function_];
+  const NodeId name = ast_.child(call, Role::argument);
+  const NodeId value = name == kNoNode ? kNoNode : ast_[name].next;
+  if (klass == kNone || value == kNoNode || ast_[name].kind != K::string) return;
+  const NodeId given = ast_[value].kind == K::keyword ? ast_.child(value, Role::value) : value;
+  if (given == kNoNode || values_[given].kind == Kind::none) return;
+  std::string_view text = ast_.slice(name);
+  const size_t quote = text.find_first_of("'\"");
+  if (quote != 0 || text.size() < 3) return;
+  text = text.substr(1, text.size() - 2);
+  const bool mask = values_[given].kind == Kind::mask || contains_any(ast_.slice(given), {"bool"});
+  attributes_[klass].insert_or_assign(text,
+                                      proven(mask ? Kind::mask : Kind::device_tensor, kAttribute));
+}
+
 Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
                              const CallShape& given) {
   const std::string_view name = ast_[callee].text;
@@ -188,6 +206,10 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
   if (name == "apply" && object != kNoNode && names_.uses("torch") &&
       last_component(ast_.slice(object)).ends_with("Function"))
     return likely(Kind::device_tensor, kModuleOutput);
+  if (is_self(object) && name == "register_buffer") {
+    keep_buffer(id);
+    return proven(Kind::none);
+  }
   if (is_self(object)) {
     uint32_t own = local_function(callee);
     if (own != kNone) {
@@ -263,6 +285,11 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
   if (auto known = value_of_method(receiver, name, shape)) {
     if (known->kind == Kind::unknown && known->dependency == 0)
       known->dependency = receiver.dependency;
+    // batch = batch.to(device) of a loop's one variable: batch.y is on the device, too.
+    if (receiver.kind == Kind::batch && known->is_device() && ast_[object].kind == K::name &&
+        has_word(lower(ast_[object].text),
+                 {"batch", "data", "graph", "graphs", "sample", "inputs"}))
+      known->flags |= kModuleOutput;
     return *known;
   }
   // In a PyTorch file x.any() of what is not known to be NumPy is a tensor.

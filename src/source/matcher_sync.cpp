@@ -45,6 +45,15 @@ class Conditions {
           name[2] >= 'A' && name[2] <= 'Z')
         return;
     }
+    // `0.0 in mask`: whether any element is.
+    if (node.kind == K::compare && (node.text == "in" || node.text == "not in")) {
+      const NodeId left = file_.ast.child(id, Role::left);
+      const NodeId right = file_.ast.child(id, Role::right);
+      if (left != kNoNode && right != kNoNode && file_.ast[left].kind == K::number &&
+          reads(file_.inference.at(right)))
+        add(id, file_.inference.at(right));
+      return;
+    }
     const Value& value = file_.inference.at(id);
     if (!reads(value)) return;
     if (node.kind == K::compare && compares_sizes(id)) return;
@@ -54,11 +63,17 @@ class Conditions {
     if (node.kind == K::name && value.kind != Kind::mask && value.certainty < Certainty::proven)
       return;
     if (node.kind == K::name && value.dependency != 0) return;
-    if (node.kind == K::subscript || node.kind == K::attribute) return;
+    if (node.kind == K::subscript || (node.kind == K::attribute && !is_kept_tensor(id))) return;
     add(id, value);
   }
 
  private:
+  /// self.steps of a module that keeps it in a buffer.
+  bool is_kept_tensor(NodeId id) const {
+    const Value& v = file_.inference.at(id);
+    return file_.ast[id].kind == K::attribute && reads(v) && v.has(kAttribute) &&
+           v.certainty == Certainty::proven;
+  }
   bool compares_parameter(NodeId id) const {
     const NodeId left = file_.ast.child(id, Role::left);
     return left != kNoNode && file_.ast[left].kind == K::name &&
@@ -68,6 +83,9 @@ class Conditions {
   /// `num_params < chunk_size`, `x.nbytesize() == 1`: such names are Python numbers nearly
   /// everywhere. What is compared with a list or a class is one.
   bool compares_sizes(NodeId id) const {
+    for (NodeId c : children(file_.ast, id)) {
+      if (is_kept_tensor(c)) return false;
+    }
     for (NodeId c : children(file_.ast, id)) {
       const K kind = file_.ast[c].kind;
       const std::string_view name = kind == K::call ? callee_name(file_.ast, c) : file_.ast[c].text;
@@ -325,13 +343,17 @@ const Value* read_size(const FileView& file, NodeId size) {
   return nullptr;
 }
 
-/// x[scores.argmax()]: an index of no dimensions is read like a number.
+/// x[scores.argmax()], self.experts[e]: an index of no dimensions is read like a number.
 bool is_read_index(const FileView& file, NodeId index) {
   const Ast& ast = file.ast;
   if (ast.grammar != Grammar::python || ast[index].role != Role::index ||
-      ast[index].kind != K::call || !reads(file.inference.at(index)))
+      !reads(file.inference.at(index)))
     return false;
-  return is_one_of(callee_name(ast, index), {"argmax", "argmin"}) &&
+  const NodeId object = ast.child(ast[index].parent, Role::object);
+  if (ast[index].kind == K::name && object != kNoNode &&
+      file.inference.at(object).kind == Kind::module)
+    return true;
+  return ast[index].kind == K::call && is_one_of(callee_name(ast, index), {"argmax", "argmin"}) &&
          ast.child(index, Role::argument) == kNoNode;
 }
 
@@ -348,8 +370,9 @@ void find_tensor_slice_bounds(const FileView& file, std::vector<Match>& out) {
           break;
         }
       }
+    } else if (is_read_index(file, id)) {
+      out.push_back({node.parent, file.inference.at(id), {}});
     } else if (node.kind == K::call) {
-      if (is_read_index(file, id)) out.push_back({node.parent, file.inference.at(id), {}});
       const Sizes sizes = sizes_of(file, id);
       if (sizes == Sizes::none) continue;
       const std::string_view name = callee_name(ast, id);

@@ -328,6 +328,12 @@ bool is_batch_name(std::string_view name) {
                    "captions", "videos",  "frames",  "tokens", "mels",    "noisy"});
 }
 
+bool is_batch_getter(std::string_view name) {
+  const std::string text = lower(name);
+  return has_word(text, {"get", "sample", "next", "load", "make", "fetch"}) &&
+         has_word(text, {"batch", "minibatch", "microbatch"});
+}
+
 bool is_environment_name(std::string_view name) {
   return has_word(lower(name),
                   {"action", "actions", "obs", "observation", "observations", "dones"}) &&

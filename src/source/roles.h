@@ -67,6 +67,9 @@ bool moves_own_batch(std::string_view class_name, std::string_view method);
 /// Whether a variable of this name holds what a loader yields.
 bool is_batch_name(std::string_view name);
 
+/// get_batch(), sample_batch(): whether a function of this name puts a batch together.
+bool is_batch_getter(std::string_view name);
+
 /// Whether a variable of this name is exchanged with an environment: actions, observations.
 bool is_environment_name(std::string_view name);
 

@@ -117,3 +117,18 @@ def fit_graphs(model, graphs, optimizer, device):
         graph.to_device(device)
         model(graph).sum().backward()
         optimizer.step()
+
+
+def get_batch(tokens, size, device):
+    starts = torch.randint(len(tokens) - size, (8,))
+    x = torch.stack([tokens[i : i + size] for i in starts])
+    y = torch.stack([tokens[i + 1 : i + 1 + size] for i in starts])
+    x, y = x.to(device), y.to(device)  # expect: blocking-host-to-device
+    return x, y
+
+
+def pretrain(model, tokens, optimizer, device):
+    while True:
+        x, y = get_batch(tokens, 128, device)
+        model(x, y).backward()
+        optimizer.step()

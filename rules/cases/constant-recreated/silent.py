@@ -50,3 +50,12 @@ class MelLoss(nn.Module):
     def forward(self, x):
         window = self.get_window("hann", 512)  # made once
         return spectrum(x, window)
+
+
+class Spectrum(torch.nn.Module):
+    def forward(self, x):
+        n = x.shape[-1]
+        if n != self.length:
+            self.length = n
+            self.window = torch.hann_window(n, device=x.device)
+        return x * self.window

@@ -102,3 +102,12 @@ class WeightedLoss(torch.nn.Module):
         else:
             scale = torch.tensor([0.5, 2.0], device=logits.device)  # expect: host-constant-to-device
         return (self.criterion(logits, segment) * scale).mean()
+
+
+class Targets(torch.nn.Module):
+    def forward(self, predictions, targets):
+        gain = torch.ones(7, device=targets.device)
+        for p in predictions:
+            gain[2:6] = torch.tensor(p.shape)[[3, 2, 3, 2]]  # expect: host-constant-to-device
+            targets = targets * gain
+        return targets

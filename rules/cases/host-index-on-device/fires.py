@@ -1,3 +1,4 @@
+import numpy as np
 import torch
 
 
@@ -32,3 +33,17 @@ def train(model, loader, optimizer, device):
         mixed = features + features[order]  # expect: host-index-on-device
         mixed.mean().backward()
         optimizer.step()
+
+
+def update(agent, optimizer, envs, device):
+    observations = torch.zeros((512, 4)).to(device)
+    collect(envs, agent, observations)
+    order = np.arange(observations.shape[0])
+    for epoch in range(4):
+        np.random.shuffle(order)
+        for start in range(0, len(order), 64):
+            chosen = order[start : start + 64]
+            loss = agent(observations[chosen]).mean()  # expect: host-index-on-device
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()

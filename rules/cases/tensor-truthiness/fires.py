@@ -60,3 +60,35 @@ def train_checked(model, loader, optimizer):
         model(x).backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0, error_if_nonfinite=True)  # expect: tensor-truthiness
         optimizer.step()
+
+
+class Average(torch.nn.Module):
+    """An average of weights that counts its updates in a buffer."""
+
+    def __init__(self, decay):
+        super().__init__()
+        self.register_buffer("decay", torch.tensor(decay))
+        self.register_buffer("num_updates", torch.tensor(0))
+
+    def forward(self, weights):
+        decay = self.decay
+        if self.num_updates >= 0:  # expect: tensor-truthiness
+            self.num_updates += 1
+            decay = min(decay, (1 + self.num_updates) / (10 + self.num_updates))  # expect: tensor-truthiness
+        return weights * decay
+
+
+class Masked(torch.nn.Module):
+    def forward(self, x, attention_mask):
+        if 0 in attention_mask:  # expect: tensor-truthiness
+            x = x * attention_mask
+        return x
+
+
+def train_graphs(model, loader, optimizer, device):
+    for batch in loader:
+        batch = batch.to(device, non_blocking=True)
+        if batch.x.shape[0] == 1 or batch.batch[-1] == 0:  # expect: tensor-truthiness
+            continue
+        model(batch).mean().backward()
+        optimizer.step()

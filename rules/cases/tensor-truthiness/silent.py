@@ -68,3 +68,26 @@ def train_unchecked(model, loader, optimizer):
         model(x).backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0, error_if_nonfinite=False)
         optimizer.step()
+
+
+class Lookup(torch.nn.Module):
+    def __init__(self, levels, steps):
+        super().__init__()
+        self.levels, self.num_steps = levels, steps
+
+    def forward(self, x):
+        out = {"seg": self.head(x)}
+        if "seg" in out and 3 in self.levels:
+            x = x + out["seg"]
+        if self.num_steps > 0:
+            x = x / self.num_steps
+        return x
+
+
+def train_graphs(model, loader, optimizer, device):
+    for batch in loader:
+        batch = batch.to(device, non_blocking=True)
+        if batch.num_graphs == 1:
+            continue
+        model(batch).mean().backward()
+        optimizer.step()
