@@ -70,6 +70,11 @@ bool ClauseTests::argument_is(NodeId found, std::string_view wanted) const {
            !contains_any(text, {"config", "cfg", "args", "opt", "param", "group"});
   }
   if (wanted == "a-local-pointer") return is_local_pointer(found);
+  if (wanted == "a-cuda-type")
+    return text.find("cuda.") != std::string_view::npos ||
+           file_.names.resolve(found).path.starts_with("torch.cuda.");
+  if (wanted == "a-list")
+    return ast_[found].kind == K::list || ast_[found].kind == K::comprehension;
   if (wanted == "a-device") return !is_dtype(text) && !is_cpu(text);
   if (wanted.starts_with("kind:")) {
     const KindWord* kind = kind_of(wanted.substr(5));

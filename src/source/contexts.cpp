@@ -198,17 +198,20 @@ void Contexts::seed() {
   for (FunctionId id = 0; id < graph_.functions(); ++id) {
     const FunctionFacts& f = graph_.function(id);
     const bool eval_entry = is_entry(id, false);
+    // sample_points(), generate_rays(), sub_sampling() that launch kernels are operators.
+    const bool operates = launchers_[id] != 0 && (f.flags & kWeakRole) != 0 &&
+                          graph_.file(id).language != "python" && !predicts(f.name);
     if (evaluates_for_training(id)) bits_[id] |= kInEval;
     if (whole_step_[id] != 0) bits_[id] |= kInStep;
     if ((f.flags & kForward) != 0 || bound[id] != 0) bits_[id] |= kInForward;
     if ((f.flags & kJitCompiled) != 0) bits_[id] |= kInJit;
     if (whole_step_[id] == 0) {
-      if ((f.flags & kEvalFunction) != 0 || eval_entry) bits_[id] |= kInEval;
+      if (((f.flags & kEvalFunction) != 0 && !operates) || eval_entry) bits_[id] |= kInEval;
       // What steps call too by its name, and nobody is seen to call, may be called for each batch.
-      if (eval_entry || ((f.flags & kWeakRole) != 0 &&
+      if (eval_entry || ((f.flags & kWeakRole) != 0 && !operates &&
                          !(is_called(id) || has_loop(id) || is_whole_evaluation(f.name))))
         bits_[id] |= kEvalLoop;
-      if ((f.flags & kInferenceFunction) != 0) bits_[id] |= kInInference;
+      if ((f.flags & kInferenceFunction) != 0 && !operates) bits_[id] |= kInInference;
       if ((f.flags & kCheckpointFunction) != 0) bits_[id] |= kInCheckpoint;
       if ((f.flags & kInitFunction) != 0) bits_[id] |= kInInit;
     }

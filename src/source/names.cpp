@@ -63,6 +63,7 @@ Names::Names(const Ast& ast) : ast_(ast) {
     if (ast[id].kind == K::import) import(id);
     if (ast[id].kind == K::import_from) import_from(id);
     if (ast[id].kind == K::assign && ast[id].column == 1) assignments.push_back(id);
+    if (ast[id].kind == K::assign) alias_tensor_class(id);
   }
   if (!stars_.empty()) import_customary();
   for (NodeId id : assignments) alias(id);
@@ -98,7 +99,8 @@ void Names::find_shadows() {
     const Node& node = ast_[id];
     const bool parameter = node.kind == K::parameter;
     if (!parameter && (node.kind != K::name || !is_bound(id))) continue;
-    if (imports_.contains(node.text)) shadows_[node.text].push_back(functions.back());
+    if (imports_.contains(node.text) && !tensor_classes_.contains(node.text))
+      shadows_[node.text].push_back(functions.back());
   }
 }
 
@@ -156,6 +158,19 @@ void Names::import_from(NodeId id) {
     std::string_view bound = as != kNoNode ? ast_[as].text : ast_[name].text;
     imports_[bound] = prefix + std::string(ast_[name].text);
   }
+}
+
+/// Tensor = torch.cuda.FloatTensor if cuda else torch.FloatTensor, in whichever function: a class
+/// of tensors on the device.
+void Names::alias_tensor_class(NodeId assignment) {
+  const NodeId left = ast_.child(assignment, Role::left);
+  NodeId right = ast_.child(assignment, Role::right);
+  if (left == kNoNode || right == kNoNode || ast_[left].kind != K::name) return;
+  if (ast_[right].kind == K::conditional) right = ast_.child(right, Role::consequence);
+  if (right == kNoNode || ast_[right].kind != K::attribute) return;
+  const std::string_view path = ast_.slice(right);
+  if (!path.starts_with("torch.cuda.") || !path.ends_with("Tensor")) return;
+  if (imports_.try_emplace(ast_[left].text, path).second) tensor_classes_.insert(ast_[left].text);
 }
 
 /// torch.zeros(n) in a file that only imports everything of another one, which has torch.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <initializer_list>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -43,6 +44,7 @@ class Names {
   void import_from(NodeId id);
   void import_customary();
   void alias(NodeId assignment);
+  void alias_tensor_class(NodeId assignment);
   void find_shadows();
   bool is_bound(NodeId name) const;
   bool is_shadowed(NodeId id) const;
@@ -74,7 +76,8 @@ class Names {
   const Ast& ast_;
   std::unordered_map<std::string_view, std::string> imports_;
   std::vector<std::string> stars_;
-  std::vector<std::string_view> roots_;  ///< first components of what was imported
+  std::set<std::string_view> tensor_classes_;  ///< bound to torch.cuda.FloatTensor and the like
+  std::vector<std::string_view> roots_;        ///< first components of what was imported
   /// Imported names that functions bind anew, and those functions.
   std::unordered_map<std::string_view, std::vector<NodeId>> shadows_;
   mutable std::unordered_map<std::string_view, uint32_t> local_paths_;

@@ -206,6 +206,11 @@ bool works_on_data(std::string_view name) {
                                                    "make_", "render", "register_"});
 }
 
+bool predicts(std::string_view name) {
+  return has_word(lower(snake_case(name)),
+                  {"predict", "prediction", "act", "complete", "tokenize"});
+}
+
 bool is_allocator_name(std::string_view name) {
   return contains_any(name, {"alloc", "resize", "reserve", "enlarge", "grow", "free", "release"});
 }

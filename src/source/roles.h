@@ -28,6 +28,8 @@ bool is_binding_name(std::string_view name);
 /// Whether the head of a C++ loop counts steps, iterations or rounds, and no trials.
 bool names_iterations(std::string_view head);
 
+/// predict(), act(): what uses a trained model, also where it launches kernels itself.
+bool predicts(std::string_view name);
 /// "save_model" of "saveModel"; other names as they are.
 std::string snake_case(std::string_view name);
 /// Whether a function whose name says that it builds may as well transform what it is given.

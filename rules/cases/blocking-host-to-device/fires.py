@@ -132,3 +132,11 @@ def pretrain(model, tokens, optimizer, device):
         x, y = get_batch(tokens, 128, device)
         model(x, y).backward()
         optimizer.step()
+
+
+def train_gan(discriminator, loader, optimizer):
+    Tensor = torch.cuda.FloatTensor if torch.cuda.is_available() else torch.FloatTensor
+    for images, _ in loader:
+        real = images.type(Tensor)  # expect: blocking-host-to-device
+        discriminator(real).mean().backward()
+        optimizer.step()

@@ -74,3 +74,11 @@ class Sized(torch.nn.Module):
         noise = torch.normal(0.0, 1.0, size=(4,)).to(x.device)  # expect: create-then-move
         ones = torch.ones(4).type(torch.cuda.FloatTensor)  # expect: create-then-move
         return x * ones + scores + noise
+
+
+class Anchors(torch.nn.Module):
+    def forward(self, x):
+        cells = x.shape[-1]
+        LongTensor = torch.cuda.LongTensor if x.is_cuda else torch.LongTensor
+        grid = torch.arange(cells).repeat(cells, 1).type(LongTensor)  # expect: create-then-move
+        return x + grid

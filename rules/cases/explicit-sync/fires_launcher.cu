@@ -35,3 +35,15 @@ void neighbors(raft::handle_t const& handle, float* x, int n) {
   distances<<<blocks(n), 256, 0, handle.get_stream()>>>(x, n);
   handle.sync_stream();  // expect: explicit-sync
 }
+
+// A layer and an operator, although their names say sampling, generating and search.
+int updateOutput_SpatialSubSampling(const float* input, float* output, int n) {
+  subsample<<<n, 256>>>(input, output);
+  cudaDeviceSynchronize();  // expect: explicit-sync
+  return 1;
+}
+
+void generate_primary_rays(const float* camera, float* rays, int pixels) {
+  primary_rays<<<pixels / 256, 256>>>(camera, rays);
+  cudaDeviceSynchronize();  // expect: explicit-sync
+}

@@ -1,3 +1,4 @@
+import pytorch_lightning as pl
 import torch
 from accelerate import DistributedDataParallelKwargs
 from torch.nn.parallel import DistributedDataParallel as DDP
@@ -17,3 +18,10 @@ kwargs = DistributedDataParallelKwargs(find_unused_parameters=True)  # expect: f
 
 def tune(model, RayDDPStrategy):
     return lightning.Trainer(strategy=RayDDPStrategy(find_unused_parameters=True))  # expect: find-unused-parameters
+
+
+class Reader(pl.LightningModule):
+    def configure_ddp(self, model, device_ids):
+        return LightningDistributedDataParallel(  # expect: find-unused-parameters
+            model, device_ids=device_ids, find_unused_parameters=True
+        )

@@ -1,3 +1,4 @@
+import numpy as np
 import torch
 
 
@@ -111,3 +112,15 @@ class Targets(torch.nn.Module):
             gain[2:6] = torch.tensor(p.shape)[[3, 2, 3, 2]]  # expect: host-constant-to-device
             targets = targets * gain
         return targets
+
+
+Tensor = torch.cuda.FloatTensor if torch.cuda.is_available() else torch.FloatTensor
+
+
+def train_gan(generator, discriminator, loader, optimizer):
+    for images, _ in loader:
+        noise = Tensor(np.random.normal(0, 1, (images.shape[0], 100)))  # expect: host-constant-to-device
+        weights = Tensor([0.5, 2.0])  # expect: host-constant-to-device
+        loss = (discriminator(generator(noise)) * weights).mean()
+        loss.backward()
+        optimizer.step()

@@ -142,3 +142,14 @@ class SegmentLoss(torch.nn.Module):
             return self.criterion(logits, segment)
         else:
             return torch.tensor(0.0, requires_grad=True, device=logits.device)  # nothing is labelled
+
+
+Tensor = torch.cuda.FloatTensor if torch.cuda.is_available() else torch.FloatTensor
+
+
+def train_discriminator(discriminator, loader, optimizer):
+    for images, _ in loader:
+        valid = Tensor(images.size(0), 1).fill_(1.0)
+        loss = (discriminator(images) - valid).abs().mean()
+        loss.backward()
+        optimizer.step()
