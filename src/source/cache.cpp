@@ -39,7 +39,7 @@ struct Layout {
           io(v.first_line);
       io(v.last_line), io(v.column), io(v.anchor_line), io(v.block), io(v.guards), io(v.subject),
           io(v.in_inner_loop);
-      io(v.line_text), io(v.ordinal), io(v.metavariables), io(v.default_of);
+      io(v.line_text), io(v.ordinal), io(v.metavariables), io(v.default_of), io(v.option_of);
     } else if constexpr (std::is_same_v<Plain, FileFacts>) {
       io(v.content_hash), io(v.language), io(v.skipped), io(v.note), io(v.readable),
           io(v.has_suppressions);

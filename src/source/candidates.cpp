@@ -216,6 +216,41 @@ class Collector {
     if ((guards & clause.unless & ~(parameter == kNone ? 0u : +kGuardNotGiven)) != 0) return;
     add(clause, id, bindings, subject, guards);
     facts_.candidates.back().default_of = parameter;
+    facts_.candidates.back().option_of = optional_around(id);
+  }
+
+  /// The parameter, None or False where it is left out, without which `id` does not run: under
+  /// `if parameter:` or `if parameter is not None:`; or kNone.
+  uint32_t optional_around(NodeId id) const {
+    const uint32_t function = file_.outline.function_of[id];
+    if (ast_.grammar != Grammar::python || function == 0) return kNone;
+    NodeId below = id;
+    for (NodeId at = ast_[id].parent; at != kNoNode && ast_[at].kind != K::function;
+         below = at, at = ast_[at].parent) {
+      if (ast_[at].kind != K::if_ || ast_[below].role != Role::consequence) continue;
+      const NodeId condition = ast_.child(at, Role::condition);
+      if (condition == kNoNode) continue;
+      std::string_view name = ast_.slice(condition);
+      constexpr std::string_view kGiven = " is not None";
+      if (name.ends_with(kGiven)) name.remove_suffix(kGiven.size());
+      const auto& parameters = facts_.functions[function].parameters;
+      const auto found = std::ranges::find(parameters, name);
+      if (found != parameters.end() && is_off_by_default(function, name) &&
+          file_.inference.definition(function, name, id) == kNoNode)
+        return static_cast<uint32_t>(found - parameters.begin());
+    }
+    return kNone;
+  }
+
+  /// def f(x, longest=None, check=False)
+  bool is_off_by_default(uint32_t function, std::string_view parameter) const {
+    const NodeId all = ast_.child(file_.outline.functions[function], Role::parameters);
+    if (all == kNoNode) return false;
+    for (NodeId p : children(ast_, all)) {
+      const NodeId value = ast_[p].text == parameter ? ast_.child(p, Role::value) : kNoNode;
+      if (value != kNoNode) return ast_.slice(value) == "None" || ast_.slice(value) == "False";
+    }
+    return false;
   }
 
   /// The parameter of which `if parameter is None:` around `id` makes the default, or kNone.

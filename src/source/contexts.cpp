@@ -121,7 +121,8 @@ void Contexts::find_step_loops() {
                   step_loops_[graph_.file_index(id)][l] != 0;
     }
     // A constructor takes the gradient of a function to keep it: nothing is stepped there.
-    if ((f.flags & kStepEvidence) != 0 && !has_loop && f.name != "__init__" &&
+    const bool constructor = f.name == "__init__" || (!f.name.empty() && f.name == f.class_name);
+    if ((f.flags & kStepEvidence) != 0 && !has_loop && !constructor &&
         (f.flags & (kModuleLevel | kTestFunction)) == 0 &&
         !((f.flags & kMainFunction) != 0 && f.class_name.empty()))
       whole_step_[id] = 1;

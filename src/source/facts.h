@@ -113,6 +113,7 @@ struct Candidate {
   uint32_t block = 0;        ///< the outermost expression: one host block is one finding
   uint32_t guards = 0;
   Value subject;
+  uint32_t option_of = kNone;   ///< parameter left out by default, under `if x is not None`
   uint32_t default_of = kNone;  ///< parameter whose default is made here, under `if x is None`
   bool in_inner_loop = false;
   std::string line_text;

@@ -67,7 +67,8 @@ bool SourceIndex::library_allows(size_t file, FunctionId function,
   if (dead_code_->has(function) || deploys(*files_[file]) || is_evaluation_script(path))
     return false;
   // synchronize() is for its callers to answer for.
-  if (is_wait_name(facts.name) || is_report_name(facts.name) || is_host_copy_name(facts.name))
+  if (is_wait_name(facts.name) || is_report_name(facts.name) || is_host_copy_name(facts.name) ||
+      is_setter_name(facts.name))
     return false;
   // make_shard_fns() hands out functions for setting up, a constructor the one that every step
   // averages its gradients with.

@@ -39,6 +39,19 @@ bool PlaceGuards::learns_from_memory(NodeId id) const {
          text.find("env") == std::string_view::npos;
 }
 
+/// collect(): what steps environments and learns nothing exchanges values with the host.
+bool PlaceGuards::plays(NodeId id) const {
+  const uint32_t function = file_.outline.function_of[id];
+  if (function == 0 || ast_.grammar != Grammar::python) return false;
+  const std::string_view text = ast_.slice(file_.outline.functions[function]);
+  return (text.find("env.step(") != std::string_view::npos ||
+          text.find("envs.step(") != std::string_view::npos) &&
+         text.find("backward(") == std::string_view::npos &&
+         text.find("update") == std::string_view::npos &&
+         text.find("learn") == std::string_view::npos &&
+         text.find("train") == std::string_view::npos;
+}
+
 bool PlaceGuards::is_environment_value(NodeId id) const {
   if (ast_[id].kind != K::call) return false;
   for (NodeId at = id; at < ast_[id].end; ++at) {
@@ -74,7 +87,7 @@ uint32_t PlaceGuards::of(NodeId id) const {
                               : kNone;
   if (called != kNone && (facts_.functions[called].flags & kCachedFunction) != 0)
     guards |= kGuardCached;
-  if (is_acting_name(function.name)) guards |= kGuardEnvironment;
+  if (is_acting_name(function.name) || plays(id)) guards |= kGuardEnvironment;
   if (function.name.ends_with("_cpu") || function.name.ends_with("Cpu") ||
       function.name.ends_with("CPU") || contains_any(function.name, {"offload"}))
     guards |= kGuardCpuBranch;

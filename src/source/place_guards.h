@@ -20,6 +20,7 @@ class PlaceGuards {
   /// The text of xs in [x.to(device) for x in xs].
   std::string_view iterated_around(NodeId call) const;
   /// Whether what is moved or read is an agent's action or observation, by name.
+  bool plays(NodeId id) const;
   bool is_environment_value(NodeId id) const;
   bool learns_from_memory(NodeId id) const;
   /// Whether a call is of a library that works on the host alone.

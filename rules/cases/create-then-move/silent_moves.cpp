@@ -31,3 +31,16 @@ void fit(Positions& model, Loader& loader, torch::optim::Adam& optimizer, torch:
     optimizer.step();
   }
 }
+
+// A constructor that takes a step's parts together makes its storage once.
+class Collector {
+ public:
+  Collector(Policy& policy, torch::optim::Adam& optimizer, torch::Device device) {
+    values_ = torch::zeros({128, 8}).to(device);
+    policy.loss(values_).backward();
+    optimizer.step();
+  }
+
+ private:
+  torch::Tensor values_;
+};

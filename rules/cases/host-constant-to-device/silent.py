@@ -153,3 +153,28 @@ def train_discriminator(discriminator, loader, optimizer):
         loss = (discriminator(images) - valid).abs().mean()
         loss.backward()
         optimizer.step()
+
+
+class Preferences:
+    def loss(self, chosen, rejected):
+        if rejected.shape[0] == 0:
+            rejected = torch.tensor([]).to(chosen.device)  # nothing to copy
+        return chosen.mean() - rejected.mean()
+
+    def fit(self, loader, optimizer):
+        for chosen, rejected in loader:
+            self.loss(chosen, rejected).backward()
+            optimizer.step()
+
+
+class Sampler:
+    def __collect(self, obs):
+        for _ in range(self.horizon):
+            action = self.net(obs)
+            obs, reward, done, _ = self.envs.step(action)
+            reward = torch.tensor(reward).to(self.device)
+            self.memory.add(obs, action, reward, done)
+
+    def set_weights(self, weights):
+        self.weights = weights
+        self.scale = torch.tensor(weights).to(self.device)
