@@ -73,8 +73,14 @@ bool ClauseTests::argument_is(NodeId found, std::string_view wanted) const {
   if (wanted == "a-cuda-type")
     return text.find("cuda.") != std::string_view::npos ||
            file_.names.resolve(found).path.starts_with("torch.cuda.");
-  if (wanted == "a-list")
-    return ast_[found].kind == K::list || ast_[found].kind == K::comprehension;
+  if (wanted == "a-computed-list") {
+    // [w / stride for w in anchors], [x.min(), 1], not [0]
+    for (NodeId at = found; at < ast_[found].end; ++at) {
+      if (ast_[at].kind == K::name)
+        return ast_[found].kind == K::list || ast_[found].kind == K::comprehension;
+    }
+    return false;
+  }
   if (wanted == "a-device") return !is_dtype(text) && !is_cpu(text);
   if (wanted.starts_with("kind:")) {
     const KindWord* kind = kind_of(wanted.substr(5));

@@ -33,14 +33,21 @@ bool is_every_few(const Ast& ast, NodeId modulo) {
 /// `if n != self.length: self.length = n ...`: what is made there lasts until it has to differ.
 bool brings_up_to_date(const Ast& ast, NodeId condition, NodeId body) {
   if (ast[condition].kind != K::compare || ast[condition].text == "==") return false;
-  for (NodeId side : children(ast, condition)) {
-    const bool member = ast[side].kind == K::attribute ||
-                        (ast.grammar == Grammar::cuda && ast[side].kind == K::name &&
-                         ast[side].text.ends_with('_'));
-    if (!member) continue;
+  const NodeId left = ast[condition].first_child;
+  const NodeId right = left == kNoNode ? kNoNode : ast[left].next;
+  if (right == kNoNode) return false;
+  const auto is_member = [&](NodeId side) {
+    return ast[side].kind == K::attribute ||
+           (ast.grammar == Grammar::cuda && ast[side].kind == K::name &&
+            ast[side].text.ends_with('_'));
+  };
+  for (const auto& [kept, wanted] : {std::pair(left, right), std::pair(right, left)}) {
+    if (!is_member(kept)) continue;
     for (NodeId at = body; at < ast[body].end; ++at) {
-      if (ast[at].role == Role::left && ast[ast[at].parent].kind == K::assign &&
-          ast.slice(at) == ast.slice(side))
+      if (ast[at].kind != K::assign) continue;
+      const NodeId to = ast.child(at, Role::left), from = ast.child(at, Role::right);
+      if (to != kNoNode && from != kNoNode && ast.slice(to) == ast.slice(kept) &&
+          ast.slice(from) == ast.slice(wanted))
         return true;
     }
   }

@@ -120,7 +120,7 @@ Tensor = torch.cuda.FloatTensor if torch.cuda.is_available() else torch.FloatTen
 def train_gan(generator, discriminator, loader, optimizer):
     for images, _ in loader:
         noise = Tensor(np.random.normal(0, 1, (images.shape[0], 100)))  # expect: host-constant-to-device
-        weights = Tensor([0.5, 2.0])  # expect: host-constant-to-device
+        weights = Tensor([w / len(images) for w in generator.weights])  # expect: host-constant-to-device
         loss = (discriminator(generator(noise)) * weights).mean()
         loss.backward()
         optimizer.step()
