@@ -6,9 +6,11 @@
 
 #include "base/file.h"
 #include "source/clause_tests.h"
+#include "source/options.h"
 #include "source/place_guards.h"
 #include "source/role_words.h"
 #include "source/roles.h"
+#include "source/subjects.h"
 
 namespace stallscope {
 namespace {
@@ -25,6 +27,8 @@ class Collector {
         facts_(facts),
         tests_(file, facts),
         place_guards_(file, facts),
+        subjects_(file, facts),
+        options_(file, facts),
         applies_(rules.clauses().size(), Answer::open),
         has_lacked_(rules.clauses().size(), Answer::open) {}
 
@@ -188,7 +192,7 @@ class Collector {
 
   void consider(const CompiledClause& clause, NodeId id, Bindings bindings, const Value* given) {
     if (is_device_code(id)) return;
-    Value subject = given ? *given : subject_of(id);
+    Value subject = given ? *given : subjects_.of(id);
     if (clause.on && !fits(subject, *clause.on, clause.certainty) &&
         !may_be_made_elsewhere(subject, *clause.on))
       return;
@@ -209,86 +213,14 @@ class Collector {
     if (!lacks(clause, id)) return;
     const uint32_t guards = file_.guards.around(id) | place_guards_.of(id);
     // Whether anybody leaves the argument out is known when all callers are.
-    const uint32_t parameter = (guards & kGuardNotGiven) != 0 ? defaulted_around(id)
+    const uint32_t parameter = (guards & kGuardNotGiven) != 0 ? options_.defaulted_around(id)
                                : clause.matcher && (clause.unless & kGuardNotGiven) != 0
-                                   ? defaulted_bound(id)
+                                   ? options_.defaulted_bound(id)
                                    : kNone;
     if ((guards & clause.unless & ~(parameter == kNone ? 0u : +kGuardNotGiven)) != 0) return;
     add(clause, id, bindings, subject, guards);
     facts_.candidates.back().default_of = parameter;
-    facts_.candidates.back().option_of = optional_around(id);
-  }
-
-  /// The parameter, None or False where it is left out, without which `id` does not run: under
-  /// `if parameter:` or `if parameter is not None:`; or kNone.
-  uint32_t optional_around(NodeId id) const {
-    const uint32_t function = file_.outline.function_of[id];
-    if (ast_.grammar != Grammar::python || function == 0) return kNone;
-    NodeId below = id;
-    for (NodeId at = ast_[id].parent; at != kNoNode && ast_[at].kind != K::function;
-         below = at, at = ast_[at].parent) {
-      if (ast_[at].kind != K::if_ || ast_[below].role != Role::consequence) continue;
-      const NodeId condition = ast_.child(at, Role::condition);
-      if (condition == kNoNode) continue;
-      std::string_view name = ast_.slice(condition);
-      constexpr std::string_view kGiven = " is not None";
-      if (name.ends_with(kGiven)) name.remove_suffix(kGiven.size());
-      const auto& parameters = facts_.functions[function].parameters;
-      const auto found = std::ranges::find(parameters, name);
-      if (found != parameters.end() && is_off_by_default(function, name) &&
-          file_.inference.definition(function, name, id) == kNoNode)
-        return static_cast<uint32_t>(found - parameters.begin());
-    }
-    return kNone;
-  }
-
-  /// def f(x, longest=None, check=False)
-  bool is_off_by_default(uint32_t function, std::string_view parameter) const {
-    const NodeId all = ast_.child(file_.outline.functions[function], Role::parameters);
-    if (all == kNoNode) return false;
-    for (NodeId p : children(ast_, all)) {
-      const NodeId value = ast_[p].text == parameter ? ast_.child(p, Role::value) : kNoNode;
-      if (value != kNoNode) return ast_.slice(value) == "None" || ast_.slice(value) == "False";
-    }
-    return false;
-  }
-
-  /// The parameter of which `if parameter is None:` around `id` makes the default, or kNone.
-  uint32_t defaulted_around(NodeId id) const {
-    const auto& parameters = facts_.functions[file_.outline.function_of[id]].parameters;
-    for (NodeId at = ast_[id].parent; at != kNoNode && ast_[at].kind != K::function;
-         at = ast_[at].parent) {
-      if (ast_[at].kind != K::if_) continue;
-      const NodeId condition = ast_.child(at, Role::condition);
-      const NodeId left = condition == kNoNode || ast_[condition].kind != K::compare
-                              ? kNoNode
-                              : ast_[condition].first_child;
-      if (left == kNoNode || ast_[left].kind != K::name ||
-          !ast_.slice(condition).ends_with(" is None"))
-        continue;
-      const auto found = std::ranges::find(parameters, ast_[left].text);
-      if (found != parameters.end()) return static_cast<uint32_t>(found - parameters.begin());
-    }
-    return kNone;
-  }
-
-  /// The parameter that a bound under `id` is, where only `if parameter is None:` makes it a
-  /// tensor; or kNone.
-  uint32_t defaulted_bound(NodeId id) const {
-    const uint32_t function = file_.outline.function_of[id];
-    const auto& parameters = facts_.functions[function].parameters;
-    for (NodeId at = id; at < ast_[id].end; ++at) {
-      if (ast_[at].kind != K::name || ast_[at].role == Role::object) continue;
-      const auto found = std::ranges::find(parameters, ast_[at].text);
-      const NodeId made = found == parameters.end()
-                              ? kNoNode
-                              : file_.inference.definition(function, ast_[at].text, id);
-      const NodeId test = made == kNoNode ? kNoNode : ast_.ancestor(made, K::if_);
-      const NodeId condition = test == kNoNode ? kNoNode : ast_.child(test, Role::condition);
-      if (condition != kNoNode && ast_.slice(condition) == std::string(ast_[at].text) + " is None")
-        return static_cast<uint32_t>(found - parameters.begin());
-    }
-    return kNone;
+    facts_.candidates.back().option_of = options_.needed_around(id);
   }
 
   /// Whether `id` stands in a kernel or in what only kernels call: no host waits there.
@@ -304,151 +236,6 @@ class Collector {
           (head.find("__global__") != std::string_view::npos ||
            head.find("__device__") != std::string_view::npos))
         return true;
-    }
-    return false;
-  }
-
-  /// What the call is about: a method's receiver, else a function's first argument.
-  Value subject_of(NodeId id) const {
-    if (ast_[id].kind != K::call) return file_.inference.at(id);
-    NodeId callee = ast_.child(id, Role::callee);
-    if (callee == kNoNode) return {};
-    NodeId object = ast_[callee].kind == K::attribute ? ast_.child(callee, Role::object) : kNoNode;
-    if (object == kNoNode || file_.names.resolve(callee).imported) {
-      NodeId first = ast_.child(id, Role::argument);
-      return first == kNoNode ? Value{} : file_.inference.at(first);
-    }
-    // x.cpu().item() reads x: the copy is part of the read.
-    while (ast_[object].kind == K::call) {
-      std::string_view name = callee_name(ast_, object);
-      const bool copies =
-          name == "cpu" || (name == "to" && file_.inference.at(object).kind == Kind::host_tensor &&
-                            !has_keyword(object, "non_blocking"));
-      if (!copies) break;
-      NodeId inner = ast_.child(ast_.child(object, Role::callee), Role::object);
-      if (inner == kNoNode) break;
-      object = inner;
-    }
-    const Value& value = file_.inference.at(object);
-    // What is called a batch and moved to the device came from the loader.
-    const std::string_view method = ast_[callee].text;
-    // A module's own input is on its device already, unless it is the loader's whole batch.
-    const bool forward = (facts_.functions[file_.outline.function_of[id]].flags & kForward) != 0;
-    const std::string_view root = root_name(object);
-    // A batch's own tensors are where the loader put them, whatever their type says.
-    if ((value.kind == Kind::unknown || (value.is_device() && moves_itself(id))) &&
-        (method == "to" || method == "cuda") && hands_on(id) &&
-        !is_model_name(last_component(ast_.slice(object))))
-      return likely(Kind::batch, kLoaded);
-    if (value.kind == Kind::unknown && names_device(id) && (method == "to" || method == "cuda") &&
-        ((is_batch_name(root) && !follows_tensor(id) &&
-          (!forward || contains_any(root, {"batch", "data"}))) ||
-         is_of_step_loop(id, root)))
-      return likely(Kind::batch, kLoaded);
-    if (names_device(id) && !follows_tensor(id) && (method == "to" || method == "cuda") &&
-        is_of_batch_getter(id, object))
-      return likely(Kind::batch, kLoaded);
-    return value;
-  }
-
-  /// Whether x.to(...) says where to, rather than what to be like: x.to(other) mostly converts.
-  bool names_device(NodeId call) const {
-    if (callee_name(ast_, call) == "cuda") return true;
-    for (NodeId c : children(ast_, call)) {
-      if (ast_[c].role == Role::argument &&
-          (ast_[c].kind == K::number || ast_[c].kind == K::string || ast_[c].kind == K::call ||
-           contains_any(ast_.slice(c), {"device", "cuda", "gpu", "rank", "dev"})))
-        return true;
-    }
-    return false;
-  }
-
-  /// labels.to(logits.device): they are there, unless the model is spread over devices.
-  bool follows_tensor(NodeId call) const {
-    const NodeId to = ast_.child(call, Role::argument);
-    if (to == kNoNode || ast_[to].kind != K::attribute || ast_[to].text != "device") return false;
-    const NodeId of = ast_.child(to, Role::object);
-    return of != kNoNode && file_.inference.at(of).is_device();
-  }
-
-  /// Whether a call stands in a function that moves data: to_device(tree).
-  bool hands_on(NodeId id) const {
-    for (uint32_t f = file_.outline.function_of[id]; f != kNone && f != 0;
-         f = facts_.functions[f].parent) {
-      if (moves_data(facts_.functions[f].name)) return true;
-      if (facts_.functions[f].name == "to" && is_batch_class(facts_.functions[f].class_name))
-        return true;
-    }
-    return false;
-  }
-
-  /// Whether a call stands in a method that moves a batch: GraphBatch.to_device().
-  bool moves_itself(NodeId id) const {
-    const FunctionFacts& f = facts_.functions[file_.outline.function_of[id]];
-    return moves_own_batch(f.class_name, f.name) && is_batch_class(f.class_name);
-  }
-
-  /// Batch.to(device), SampleList.to(device): a container of the program's own, not a module.
-  bool is_batch_class(std::string_view name) const {
-    return is_batch_class_name(name) &&
-           std::ranges::none_of(facts_.classes,
-                                [&](const ClassFacts& c) { return c.name == name && c.is_module; });
-  }
-
-  /// The name that x[...].y, or the loop variable x over such, starts from.
-  std::string_view root_name(NodeId object) const {
-    NodeId at = object;
-    while (ast_[at].kind == K::subscript || ast_[at].kind == K::attribute) {
-      NodeId inner = ast_.child(at, Role::object);
-      if (inner == kNoNode) break;
-      if (ast_[inner].kind == K::name && ast_[inner].text == "self") return {};
-      at = inner;
-    }
-    if (ast_[at].kind != K::name) return {};
-    const std::string_view name = ast_[at].text;
-    for (NodeId up = ast_[at].parent; up != kNoNode; up = ast_[up].parent) {
-      if (ast_[up].kind == K::function) break;
-      if (ast_[up].kind != K::comprehension) continue;
-      for (NodeId clause : children(ast_, up)) {
-        if (ast_[clause].kind != K::comp_for) continue;
-        NodeId target = ast_.child(clause, Role::left), over = ast_.child(clause, Role::right);
-        if (target != kNoNode && over != kNoNode && ast_[target].text == name &&
-            ast_[over].kind == K::name)
-          return ast_[over].text;
-      }
-    }
-    return name;
-  }
-
-  /// x.to(device) in get_batch(), of a name that is put together there.
-  bool is_of_batch_getter(NodeId id, NodeId object) const {
-    const uint32_t function = file_.outline.function_of[id];
-    const NodeId made = ast_[object].kind == K::name
-                            ? file_.inference.definition(function, ast_[object].text, id)
-                            : kNoNode;
-    return made != kNoNode && callee_name(ast_, made) == "stack" &&
-           is_batch_getter(facts_.functions[function].name);
-  }
-
-  /// Whether `name` is what a loop with a training step in it takes each time.
-  bool is_of_step_loop(NodeId id, std::string_view name) const {
-    if (name.empty()) return false;
-    for (uint32_t at = file_.outline.loop_of[id]; at != kNone; at = facts_.loops[at].parent) {
-      const LoopFacts& loop = facts_.loops[at];
-      if ((!loop.backward && !loop.optimizer_step) || loop.over_parameters || loop.over_optimizers)
-        continue;
-      const NodeId target = ast_.child(file_.outline.loops[at], Role::left);
-      if (target == kNoNode) continue;
-      for (NodeId part = target; part < ast_[target].end; ++part) {
-        if (ast_[part].kind == K::name && ast_[part].text == name) return true;
-      }
-    }
-    return false;
-  }
-
-  bool has_keyword(NodeId call, std::string_view name) const {
-    for (NodeId c : children(ast_, call)) {
-      if (ast_[c].kind == K::keyword && ast_[c].text == name) return true;
     }
     return false;
   }
@@ -523,6 +310,8 @@ class Collector {
   FileFacts& facts_;
   const ClauseTests tests_;
   const PlaceGuards place_guards_;
+  const Subjects subjects_;
+  const Options options_;
   const bool has_device_code_ =
       ast_.grammar == Grammar::cuda && (ast_.source.find("__device__") != std::string_view::npos ||
                                         ast_.source.find("__global__") != std::string_view::npos);

@@ -19,8 +19,9 @@ class PlaceGuards {
   std::string_view moved_from(NodeId call) const;
   /// The text of xs in [x.to(device) for x in xs].
   std::string_view iterated_around(NodeId call) const;
-  /// Whether what is moved or read is an agent's action or observation, by name.
+  /// Whether the function steps environments and learns nothing.
   bool plays(NodeId id) const;
+  /// Whether what is moved or read is an agent's action or observation, by name.
   bool is_environment_value(NodeId id) const;
   bool learns_from_memory(NodeId id) const;
   /// Whether a call is of a library that works on the host alone.
