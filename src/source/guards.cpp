@@ -43,7 +43,7 @@ bool brings_up_to_date(const Ast& ast, NodeId condition, NodeId body) {
   };
   for (const auto& [kept, wanted] : {std::pair(left, right), std::pair(right, left)}) {
     if (!is_member(kept)) continue;
-    for (NodeId at = body; at < ast[body].end; ++at) {
+    for (NodeId at : children(ast, body)) {
       if (ast[at].kind != K::assign) continue;
       const NodeId to = ast.child(at, Role::left), from = ast.child(at, Role::right);
       if (to != kNoNode && from != kNoNode && ast.slice(to) == ast.slice(kept) &&

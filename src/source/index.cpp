@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <thread>
 
@@ -169,16 +170,16 @@ void SourceIndex::merge_blocks(std::vector<SourceFact>& facts,
   auto merges = [&](size_t i) {
     return !facts[i].rule_id.empty() && rules_->rules()[from[i]->rule].host_block;
   };
+  std::map<NodeId, std::vector<size_t>> blocks;
   for (size_t i = 0; i < facts.size(); ++i) {
-    if (!merges(i)) continue;
-    size_t best = i;
-    for (size_t j = i + 1; j < facts.size(); ++j) {
-      if (merges(j) && from[j]->block == from[i]->block && rank(j) > rank(best)) best = j;
-    }
-    for (size_t j = i; j < facts.size(); ++j) {
-      if (j == best || !merges(j) || from[j]->block != from[i]->block) continue;
-      if (facts[j].rule_id != facts[best].rule_id) facts[best].related.push_back(facts[j].rule_id);
-      facts[j].rule_id.clear();
+    if (merges(i)) blocks[from[i]->block].push_back(i);
+  }
+  for (const auto& [block, members] : blocks) {
+    const size_t best = *std::ranges::max_element(members, {}, rank);
+    for (const size_t i : members) {
+      if (i == best) continue;
+      if (facts[i].rule_id != facts[best].rule_id) facts[best].related.push_back(facts[i].rule_id);
+      facts[i].rule_id.clear();
     }
     std::ranges::sort(facts[best].related);
     facts[best].related.erase(std::unique(facts[best].related.begin(), facts[best].related.end()),

@@ -40,16 +40,19 @@ bool PlaceGuards::learns_from_memory(NodeId id) const {
 }
 
 /// collect(): what steps environments and learns nothing exchanges values with the host.
-bool PlaceGuards::plays(NodeId id) const {
-  const uint32_t function = file_.outline.function_of[id];
+bool PlaceGuards::plays(uint32_t function) const {
   if (function == 0 || ast_.grammar != Grammar::python) return false;
-  const std::string_view text = ast_.slice(file_.outline.functions[function]);
-  return (text.find("env.step(") != std::string_view::npos ||
-          text.find("envs.step(") != std::string_view::npos) &&
-         text.find("backward(") == std::string_view::npos &&
-         text.find("update") == std::string_view::npos &&
-         text.find("learn") == std::string_view::npos &&
-         text.find("train") == std::string_view::npos;
+  Answer& answer = plays_[function];
+  if (answer == Answer::open) {
+    const std::string_view text = ast_.slice(file_.outline.functions[function]);
+    const auto has = [&](std::string_view word) {
+      return text.find(word) != std::string_view::npos;
+    };
+    const bool steps = has("env.step(") || has("envs.step(");
+    const bool learns = has("backward(") || has("update") || has("learn") || has("train");
+    answer = steps && !learns ? Answer::yes : Answer::no;
+  }
+  return answer == Answer::yes;
 }
 
 bool PlaceGuards::is_environment_value(NodeId id) const {
@@ -87,7 +90,8 @@ uint32_t PlaceGuards::of(NodeId id) const {
                               : kNone;
   if (called != kNone && (facts_.functions[called].flags & kCachedFunction) != 0)
     guards |= kGuardCached;
-  if (is_acting_name(function.name) || plays(id)) guards |= kGuardEnvironment;
+  if (is_acting_name(function.name) || plays(file_.outline.function_of[id]))
+    guards |= kGuardEnvironment;
   if (function.name.ends_with("_cpu") || function.name.ends_with("Cpu") ||
       function.name.ends_with("CPU") || contains_any(function.name, {"offload"}))
     guards |= kGuardCpuBranch;

@@ -9,7 +9,7 @@ namespace stallscope {
 class PlaceGuards {
  public:
   PlaceGuards(const FileView& file, const FileFacts& facts)
-      : file_(file), ast_(file.ast), facts_(facts) {}
+      : file_(file), ast_(file.ast), facts_(facts), plays_(facts.functions.size(), Answer::open) {}
 
   /// Guard bits of the call or expression `id`.
   uint32_t of(NodeId id) const;
@@ -20,7 +20,7 @@ class PlaceGuards {
   /// The text of xs in [x.to(device) for x in xs].
   std::string_view iterated_around(NodeId call) const;
   /// Whether the function steps environments and learns nothing.
-  bool plays(NodeId id) const;
+  bool plays(uint32_t function) const;
   /// Whether what is moved or read is an agent's action or observation, by name.
   bool is_environment_value(NodeId id) const;
   bool learns_from_memory(NodeId id) const;
@@ -30,6 +30,8 @@ class PlaceGuards {
   const FileView& file_;
   const Ast& ast_;
   const FileFacts& facts_;
+  enum class Answer : uint8_t { open, no, yes };
+  mutable std::vector<Answer> plays_;  ///< per function, worked out when it is first asked
 };
 
 }  // namespace stallscope
