@@ -93,6 +93,13 @@ bool Guards::is_body_of_test(NodeId block) const {
          is_test_macro(callee_name(ast_, before));
 }
 
+Guards::Guards(const Ast& ast, const Outline& outline, const Inference& inference)
+    : ast_(ast), outline_(outline), inference_(inference) {
+  for (NodeId id = 1; id < ast.size(); ++id) {
+    if (ast[id].kind == K::global) globals_.push_back(id);
+  }
+}
+
 /// What the node around `below` adds to the guards.
 uint32_t Guards::by_parent(NodeId at, NodeId below) const {
   const Node& self = ast_[at];
@@ -356,14 +363,10 @@ bool Guards::is_kept(NodeId what) const {
 bool Guards::is_declared_global(NodeId name) const {
   const NodeId function = ast_.ancestor(name, K::function);
   if (function == kNoNode) return false;
-  for (NodeId at = function; at < ast_[function].end; ++at) {
-    if (ast_[at].kind != K::global) continue;
-    for (NodeId c : children(ast_, at)) {
-      if (ast_[c].text == ast_[name].text) return true;
-    }
-    if (ast_.slice(at).find(ast_[name].text) != std::string_view::npos) return true;
-  }
-  return false;
+  return std::ranges::any_of(globals_, [&](NodeId at) {
+    return ast_.inside(at, function) &&
+           ast_.slice(at).find(ast_[name].text) != std::string_view::npos;
+  });
 }
 
 uint32_t Guards::of_compare(NodeId id, bool negated) const {

@@ -7,8 +7,7 @@ namespace stallscope {
 
 class Guards {
  public:
-  Guards(const Ast& ast, const Outline& outline, const Inference& inference)
-      : ast_(ast), outline_(outline), inference_(inference) {}
+  Guards(const Ast& ast, const Outline& outline, const Inference& inference);
 
   /// Guard bits of everything around `node` inside its function.
   uint32_t around(NodeId node) const;
@@ -35,6 +34,7 @@ class Guards {
   const Ast& ast_;
   const Outline& outline_;
   const Inference& inference_;
+  std::vector<NodeId> globals_;  ///< `global NAME` statements
   static constexpr uint32_t kNotAsked = 0xffffffffu;
   mutable std::vector<uint32_t> early_;   ///< per statement: guards of those before it
   mutable std::vector<uint32_t> around_;  ///< per node
