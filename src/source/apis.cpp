@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "source/names.h"
+#include "source/role_words.h"
 #include "source/roles.h"
 
 namespace stallscope {
@@ -71,6 +72,11 @@ const Set kTensorOnly = {"backward",
                          "fill_",
                          "copy_",
                          "clamp_",
+                         "sqrt_",
+                         "pow_",
+                         "exp_",
+                         "abs_",
+                         "neg_",
                          "clamp_min",
                          "clamp_max",
                          "addcmul_",
@@ -193,10 +199,32 @@ const Set kHostRoots = {"math",
                         "regex",
                         "numbers"};
 
+/// What gives a function that computes gradients when it is called.
+const Set kGradientFunctions = {"jax.grad",
+                                "jax.value_and_grad",
+                                "equinox.filter_grad",
+                                "equinox.filter_value_and_grad",
+                                "flax.nnx.grad",
+                                "flax.nnx.value_and_grad",
+                                "nnx.value_and_grad",
+                                "nnx.grad",
+                                "torch.func.grad_and_value",
+                                "haiku.value_and_grad"};
 const Set kDeviceModules = {"cuda", "npu",  "mlu", "musa", "xpu",         "neuron",
                             "hpu",  "sdaa", "mps", "mtia", "accelerator", "backends"};
 /// Casts that tensors and modules have and NumPy and Python values lack.
 const Set kTensorCasts = {"float", "half", "double", "long", "int", "short", "byte", "bool"};
+/// np.random.choice(ids), np.random.randint(0, n), np.argmax(x): one number, of type NumPy or not.
+bool draws_one(std::string_view path, const CallShape& call) {
+  if (call.has_size) return false;
+  const std::string_view name = last_component(path);
+  if (name == "argmax" || name == "argmin") return call.count == 1;
+  if (!path.starts_with("numpy.random.")) return false;
+  if (name == "choice") return call.count == 1;
+  if (is_one_of(name, {"rand", "randn", "random"})) return call.count == 0;
+  return is_one_of(name, {"randint", "uniform", "normal", "beta"}) && call.count <= 2;
+}
+
 /// Functions of jax.numpy that ask about types and shapes: Python values.
 const Set kJaxStatic = {
     "shape",           "ndim",          "size",      "result_type", "issubdtype",
@@ -344,6 +372,10 @@ bool takes_tensor_first(std::string_view path) {
          name != "meshgrid";
 }
 
+bool gives_gradients(std::string_view path) {
+  return kGradientFunctions.contains(path);
+}
+
 bool is_tensor_only_method(std::string_view name) {
   return kTensorOnly.contains(name);
 }
@@ -360,8 +392,7 @@ std::optional<Value> value_of_function(std::string_view path, const CallShape& c
     return std::nullopt;
   }
   if (root == "numpy") {
-    if (name == "random" || name == "prod" || name == "ceil") return proven(Kind::numpy);
-    return proven(Kind::numpy);
+    return proven(draws_one(path, call) ? Kind::number : Kind::numpy);
   }
   if (root == "jax") {
     if (path == "jax.device_get") return proven(Kind::numpy);
@@ -393,6 +424,8 @@ std::optional<Value> value_of_function(std::string_view path, const CallShape& c
     return path == "random.choice" || path == "random.sample" ? Value{} : proven(Kind::number);
   }
   if (root == "copy") return call.first;
+  // precision_recall_curve(y, p): arrays, also where they come as a tuple
+  if (root == "sklearn" || root == "scipy") return likely(Kind::numpy);
   if (kHostRoots.contains(root)) return likely(Kind::other);
   if (name == "from_pretrained" || name == "from_config") {
     bool host = contains_any(path, {"tokenizer", "config", "processor", "feature", "scheduler"});
@@ -406,7 +439,7 @@ std::optional<Value> value_of_method(const Value& receiver, std::string_view nam
                                      const CallShape& call) {
   if (name == "item") return proven(Kind::number);
   if (name == "tolist") return proven(Kind::list);
-  if (name == "numpy") return proven(Kind::numpy);
+  if (name == "numpy" || name == "asnumpy") return proven(Kind::numpy);
   if (name == "size" && call.count == 0) return proven(Kind::shape);
   if (name == "type" && call.count == 0) return proven(Kind::text);
   if (name == "keys") return likely(Kind::list);

@@ -17,10 +17,14 @@ struct CallShape {
   bool any_batch = false;    ///< what a loader gave
   bool any_unknown = false;  ///< a positional argument of which nothing is known
   bool pinned = false;       ///< pin_memory=True
+  bool has_size = false;     ///< size= or axis=, of NumPy
   bool has_dim = false;      ///< dim= or keepdim=, which only tensors' methods take
   Value first;               ///< the first argument
   size_t count = 0;          ///< positional arguments
 };
+
+/// jax.value_and_grad and its kin: whether `path` gives a function that computes gradients.
+bool gives_gradients(std::string_view path);
 
 /// The value of a call to an imported function, by its resolved path; nullopt when unknown.
 std::optional<Value> value_of_function(std::string_view path, const CallShape& call);

@@ -173,8 +173,9 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
     std::erase_if(out, [&](FunctionId id) { return !takes(id, given); });
     if (!out.empty()) return out;
   }
-  const std::string_view module = name.size() > last.size() && name.ends_with(last)
-                                      ? name.substr(0, name.size() - last.size() - 1)
+  const size_t scope = name.size() > last.size() ? name.size() - last.size() - 1 : 0;
+  const std::string_view module = scope > 0 && name.ends_with(last) && name[scope] == '.'
+                                      ? name.substr(0, scope)
                                       : std::string_view();
   if (form == CallForm::method || (form == CallForm::reference && module.empty())) {
     for (FunctionId id : found->second) {

@@ -122,8 +122,8 @@ class Collector {
     }
     for (const Pattern& pattern : clause.patterns[static_cast<size_t>(ast_.grammar)]) {
       if (pattern.anchor() != ast_[id].kind) continue;
-      // A pattern is about reading: x[m] does not match x[m] = 0.
-      if (ast_[id].kind == K::subscript && fills(id)) continue;
+      // A pattern is about reading: x[m] does not match x[m] = 0. kernel[grid](x) is Triton's.
+      if (ast_[id].kind == K::subscript && (fills(id) || ast_[id].role == Role::callee)) continue;
       if (auto bindings = pattern.match(ast_, file_.names, id)) {
         if (applies(clause)) consider(clause, id, std::move(*bindings), nullptr);
         return;

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "source/names.h"
+#include "source/role_words.h"
 #include "source/roles.h"
 
 namespace stallscope {
@@ -59,6 +60,29 @@ bool Contexts::is_entry(FunctionId id, bool step) const {
   return false;
 }
 
+/// Whether a file of Python defines modules that another file imports, and is no trainer: by its
+/// name, or as it reads a command line.
+bool Contexts::is_imported_module(const FileFacts& file) const {
+  const auto reads_arguments = [](const auto& bound_from) {
+    return is_one_of(first_component(bound_from.second),
+                     {"argparse", "tyro", "hydra", "absl", "fire", "click", "simple_parsing"});
+  };
+  if (file.language != "python" || std::ranges::none_of(file.classes, &ClassFacts::is_module) ||
+      std::ranges::any_of(file.imports, reads_arguments))
+    return false;
+  const std::string_view name = std::string_view(file.path).substr(file.path.rfind('/') + 1);
+  const std::string stem(name.substr(0, name.rfind('.')));
+  if (contains_any(stem, {"train", "main", "run", "tune", "example", "demo", "fit"})) return false;
+  const auto imports = [&](const auto& bound_from) {
+    const std::string& from = bound_from.second;
+    return from == stem || from.starts_with(stem + ".") ||
+           from.find("." + stem + ".") != std::string::npos || from.ends_with("." + stem);
+  };
+  return std::ranges::any_of(graph_.files(), [&](const auto& other) {
+    return other.get() != &file && std::ranges::any_of(other->imports, imports);
+  });
+}
+
 /// Functions of C++ that launch kernels, and those that call such wrappers of kernels.
 void Contexts::find_launchers() {
   constexpr int kWrappers = 2;
@@ -91,6 +115,8 @@ void Contexts::find_step_loops() {
       for (const LoopFacts& loop : file.loops) optimizer[loop.function] |= loop.optimizer_step;
       for (uint32_t l = 0; l < file.loops.size(); ++l) {
         const LoopFacts& loop = file.loops[l];
+        // A module that others import tries itself when it is run.
+        if (loop.function == 0 && is_imported_module(file)) continue;
         if (!loop.optimizer_step && (!loop.backward || optimizer[loop.function])) continue;
         if (!loop.optimizer_step && (file.functions[loop.function].flags & kStepEvidence) != 0)
           continue;
@@ -360,8 +386,8 @@ bool Contexts::only_runs_steps(FunctionId id) const {
   return (has_step_loop(id) || runs_epochs_[id] != 0) && bits_[id] == 0;
 }
 
-/// run(), called by what trains: a model over all batches of a loader without gradients, whatever
-/// the function's name says.
+/// run(), called by what trains, or beside it in a class: a model over all batches of a loader
+/// without gradients, whatever the function's name says.
 bool Contexts::evaluates_for_training(FunctionId id) const {
   const FunctionFacts& f = graph_.function(id);
   if ((f.flags & kWithoutGrad) == 0 || (f.flags & (kModuleLevel | kTestFunction)) != 0 ||
@@ -371,11 +397,26 @@ bool Contexts::evaluates_for_training(FunctionId id) const {
     return loop.function == graph_.index_in_file(id) && loop.over_batches && loop.runs_model &&
            !loop.generates;
   });
-  return over_batches && std::ranges::any_of(graph_.callers(id), [&](uint32_t e) {
-           const Edge& edge = graph_.edges()[e];
-           return edge.call->form != CallForm::reference &&
-                  (has_step_loop(edge.from) || runs_epochs_[edge.from] != 0);
-         });
+  if (!over_batches) return false;
+  if (graph_.callers(id).empty() && !f.class_name.empty() && !f.name.starts_with("get_"))
+    return trains_itself(id);
+  return std::ranges::any_of(graph_.callers(id), [&](uint32_t e) {
+    const Edge& edge = graph_.edges()[e];
+    return edge.call->form != CallForm::reference &&
+           (has_step_loop(edge.from) || runs_epochs_[edge.from] != 0);
+  });
+}
+
+/// Whether the class of a method has the loop over training's steps.
+bool Contexts::trains_itself(FunctionId method) const {
+  const FileFacts& file = graph_.file(method);
+  const FunctionId first = method - graph_.index_in_file(method);
+  for (uint32_t f = 0; f < file.functions.size(); ++f) {
+    if (file.functions[f].class_name == graph_.function(method).class_name &&
+        has_step_loop(first + f))
+      return true;
+  }
+  return false;
 }
 
 /// fit() that calls train_epoch(), which has the loop: what else it calls runs once an epoch.
@@ -427,9 +468,22 @@ bool Contexts::is_around_own_steps(FunctionId id) const {
   return false;
 }
 
+/// `with torch.no_grad(): for x, y in test_loader: model(x)` beside the loop over steps.
+bool Contexts::is_evaluation_loop(FunctionId function, uint32_t loop) const {
+  if (!has_step_loop(function) && runs_epochs_[function] == 0) return false;
+  const FileFacts& file = graph_.file(function);
+  for (uint32_t at = loop; at != kNone; at = file.loops[at].parent) {
+    const LoopFacts& l = file.loops[at];
+    if (l.over_batches && l.runs_model && l.without_grad && !l.generates && !l.comprehension)
+      return true;
+  }
+  return false;
+}
+
 uint16_t Contexts::at(FunctionId function, uint32_t loop) const {
   uint16_t bits = bits_[function];
   if (step_loop(function, loop) != kNone) return static_cast<uint16_t>((bits & kInJit) | kInStep);
+  if (is_evaluation_loop(function, loop)) return kInEval | kEvalLoop;
   // Rollouts of a trainer generate in every step.
   if ((bits & kInInference) != 0 && (bits & kNearStep) != 0) bits |= kInStep;
   if ((bits & kInStep) == 0 ? has_step_loop(function) : is_around_own_steps(function)) {

@@ -53,6 +53,10 @@ class Contexts {
   bool is_batch_loop(FunctionId id, uint32_t loop) const;
   /// The step loop that holds `loop`, or kNone.
   uint32_t step_loop(FunctionId function, uint32_t loop) const;
+  /// Whether `loop` stands before, behind or around the step loop of its function.
+  bool is_beside_steps(FunctionId function, uint32_t loop) const {
+    return step_loop(function, loop) == kNone && has_step_loop(function);
+  }
 
  private:
   void find_launchers();
@@ -63,10 +67,13 @@ class Contexts {
   bool spreads(const Edge& edge, uint16_t bit) const;
   bool repeats(const Edge& edge) const;
   bool is_entry(FunctionId id, bool step) const;
+  bool is_imported_module(const FileFacts& file) const;
   bool has_step_loop(FunctionId id) const;
   bool is_around_own_steps(FunctionId id) const;
   bool evaluates_for_training(FunctionId id) const;
+  bool trains_itself(FunctionId method) const;
   void find_epoch_runners();
+  bool is_evaluation_loop(FunctionId function, uint32_t loop) const;
   bool only_runs_steps(FunctionId id) const;
 
   const CallGraph& graph_;

@@ -16,17 +16,7 @@ using K = NodeKind;
 
 enum class Evidence : uint8_t { none, backward, step };
 
-/// Functions whose call is one training step's gradient or update.
-const std::unordered_set<std::string_view> kGradientFunctions = {"jax.grad",
-                                                                 "jax.value_and_grad",
-                                                                 "equinox.filter_grad",
-                                                                 "equinox.filter_value_and_grad",
-                                                                 "flax.nnx.grad",
-                                                                 "flax.nnx.value_and_grad",
-                                                                 "nnx.value_and_grad",
-                                                                 "nnx.grad",
-                                                                 "torch.func.grad_and_value",
-                                                                 "haiku.value_and_grad"};
+/// Functions whose call is one training step's update.
 const std::unordered_set<std::string_view> kUpdateFunctions = {
     "optax.apply_updates", "equinox.apply_updates", "torch_xla.core.xla_model.optimizer_step"};
 
@@ -45,6 +35,10 @@ class Collector {
   }
 
   void run() {
+    for (NodeId id = 1; id < ast_.size(); ++id) {
+      if (ast_[id].kind == K::call) note_gradient_function(id);
+      if (ast_[id].kind == K::function) note_decorated_gradient(id);
+    }
     for (NodeId id = 1; id < ast_.size(); ++id) {
       const Node& node = ast_[id];
       if (node.kind == K::call) {
@@ -133,15 +127,55 @@ class Collector {
       // C programs name their own: gpt2_backward(), model_update(), adam_step().
       if (name.ends_with("_update") || name.ends_with("_optimizer_step") || name.ends_with("adamw"))
         return Evidence::step;
-      if (name.find("_backward") != std::string_view::npos) return Evidence::backward;
+      if (name == "backward" || name.find("_backward") != std::string_view::npos)
+        return Evidence::backward;
     }
+    if (gradients_.contains(name)) return Evidence::backward;
     const Dotted& path = names_.resolve(callee);
     if (path.imported) {
       if (kUpdateFunctions.contains(path.path)) return Evidence::step;
-      if (kGradientFunctions.contains(path.path)) return Evidence::backward;
+      if (is_called_gradient(call, path)) return Evidence::backward;
       if (path.path == "torch.autograd.backward") return Evidence::backward;
     }
     return Evidence::none;
+  }
+
+  /// grad_fn = jax.jit(jax.value_and_grad(loss)): what computes gradients when it is called.
+  void note_gradient_function(NodeId call) {
+    const NodeId callee = ast_.child(call, Role::callee);
+    if (callee == kNoNode) return;
+    const Dotted& path = names_.resolve(callee);
+    if (!path.imported || !gives_gradients(path.path)) return;
+    const NodeId assign = ast_[outermost_wrapper(call)].parent;
+    const NodeId left = ast_[assign].kind == K::assign ? ast_.child(assign, Role::left) : kNoNode;
+    if (left != kNoNode && (ast_[left].kind == K::name || ast_[left].kind == K::attribute))
+      gradients_.insert(ast_[left].text);
+  }
+
+  /// @jax.value_and_grad
+  void note_decorated_gradient(NodeId function) {
+    for (NodeId at : children(ast_, ast_[function].parent)) {
+      if (ast_[at].kind != K::decorator || ast_[at].first_child == kNoNode) continue;
+      NodeId name = ast_[at].first_child;
+      if (ast_[name].kind == K::call) name = ast_.child(name, Role::callee);
+      const Dotted& path = names_.resolve(name);
+      if (path.imported && gives_gradients(path.path)) gradients_.insert(ast_[function].text);
+    }
+  }
+
+  /// jax.jit(jax.vmap(grad(f))) of grad(f).
+  NodeId outermost_wrapper(NodeId call) const {
+    NodeId at = call;
+    while (ast_[ast_[at].parent].kind == K::call && ast_[at].role == Role::argument)
+      at = ast_[at].parent;
+    return at;
+  }
+
+  /// jax.grad(f)(params), not the function that jax.grad(f) gives.
+  bool is_called_gradient(NodeId call, const Dotted& path) const {
+    if (!gives_gradients(path.path)) return false;
+    const NodeId outer = outermost_wrapper(call);
+    return ast_[ast_[outer].parent].kind == K::call && ast_[outer].role == Role::callee;
   }
 
   void call(NodeId id) {
@@ -153,9 +187,13 @@ class Collector {
     if (found != Evidence::none) note(found, function, loop);
     if (is_model_name(ast_[callee].text) || ast_[callee].text == "forward") {
       // A while loop runs it on its own output: it generates.
-      for (uint32_t at = loop; at != kNone; at = facts_.loops[at].parent)
+      const bool without_grad = loop != kNone && is_without_grad(id);
+      for (uint32_t at = loop; at != kNone; at = facts_.loops[at].parent) {
         facts_.loops[at].runs_model |= ast_[outline_.loops[at]].kind == K::for_;
-      if (loop != kNone && is_without_grad(id)) facts_.functions[function].flags |= kWithoutGrad;
+        facts_.loops[at].without_grad |= without_grad;
+        if (facts_.loops[at].over_batches) break;  // the loop around it runs epochs
+      }
+      if (without_grad) facts_.functions[function].flags |= kWithoutGrad;
     }
     if (ast_[callee].text == "generate" || ast_[callee].text == "beam_search" ||
         is_sampled(callee)) {
@@ -421,7 +459,8 @@ class Collector {
   const Guards& guards_;
   FileFacts& facts_;
   std::unordered_set<std::string_view> known_;
-  std::vector<uint32_t> timed_;  ///< loops that time what the device does
+  std::unordered_set<std::string_view> gradients_;  ///< names of what jax.grad() gave
+  std::vector<uint32_t> timed_;                     ///< loops that time what the device does
   struct OwnSteps {
     bool forward = false, backward = false, update = false;
   };

@@ -71,6 +71,7 @@ struct LoopFacts {
   bool over_optimizers = false;
   bool over_batches = false;  ///< runs over what a loader yields
   bool runs_model = false;    ///< calls a model in its body
+  bool without_grad = false;  ///< calls it under no_grad()
   bool generates = false;     ///< and makes outputs of many passes: next to those a wait is nothing
   bool comprehension = false;
   bool seldom = false;  ///< its head names epochs or evaluations

@@ -30,26 +30,64 @@ bool is_every_few(const Ast& ast, NodeId modulo) {
   return by != kNoNode && ast[by].kind == K::number && is_one_of(ast.slice(by), {"2", "3", "4"});
 }
 
-/// `if n != self.length: self.length = n ...`: what is made there lasts until it has to differ.
-bool brings_up_to_date(const Ast& ast, NodeId condition, NodeId body) {
-  if (ast[condition].kind != K::compare || ast[condition].text == "==") return false;
+/// The block of an `else`.
+NodeId body_of(const Ast& ast, NodeId branch) {
+  const NodeId inner = ast[branch].kind == K::else_ ? ast[branch].first_child : kNoNode;
+  return inner != kNoNode && ast[inner].kind == K::block ? inner : branch;
+}
+
+/// `if n != self.length: self.length = n ...`, and the `else` of `if n == self.length and ...`:
+/// what is made there lasts until it has to differ.
+bool brings_up_to_date(const Ast& ast, NodeId condition, NodeId body, bool negated) {
+  if (negated && ast[condition].kind == K::boolean && ast[condition].text == "and") {
+    for (NodeId part : children(ast, condition)) {
+      if (brings_up_to_date(ast, part, body, true)) return true;
+    }
+    return false;
+  }
+  if (ast[condition].kind != K::compare || (ast[condition].text == "==") != negated) return false;
   const NodeId left = ast[condition].first_child;
   const NodeId right = left == kNoNode ? kNoNode : ast[left].next;
   if (right == kNoNode) return false;
   const auto is_member = [&](NodeId side) {
     return ast[side].kind == K::attribute ||
-           (ast.grammar == Grammar::cuda && ast[side].kind == K::name &&
-            ast[side].text.ends_with('_'));
+           (ast.grammar == Grammar::cuda && ast[side].kind == K::name);
   };
   for (const auto& [kept, wanted] : {std::pair(left, right), std::pair(right, left)}) {
     if (!is_member(kept)) continue;
     for (NodeId at : children(ast, body)) {
-      if (ast[at].kind != K::assign) continue;
+      // `int n = size;` declares another one
+      if (ast[at].kind != K::assign ||
+          (ast.grammar == Grammar::cuda && !ast[at].text.empty() && ast[at].text != "="))
+        continue;
       const NodeId to = ast.child(at, Role::left), from = ast.child(at, Role::right);
       if (to != kNoNode && from != kNoNode && ast.slice(to) == ast.slice(kept) &&
           ast.slice(from) == ast.slice(wanted))
         return true;
     }
+  }
+  return false;
+}
+
+/// `if step is None: step = jit(f); self.steps[key] = step`: kept under another name.
+bool keeps_what_was_missing(const Ast& ast, NodeId condition, NodeId body) {
+  const bool negation = ast[condition].kind == K::unary && ast[condition].text == "not";
+  const NodeId name = ast[condition].first_child;
+  if (name == kNoNode || ast[name].kind != K::name ||
+      !(negation || ast.slice(condition).ends_with(" is None")))
+    return false;
+  for (NodeId at : children(ast, body)) {
+    if (ast[at].kind != K::assign) continue;
+    // step = self.steps[key] = jit(f)
+    const NodeId chained = ast.child(at, Role::right);
+    const bool chain = chained != kNoNode && ast[chained].kind == K::assign;
+    const NodeId to = ast.child(chain ? chained : at, Role::left);
+    const NodeId from = chain ? ast.child(at, Role::left) : chained;
+    // Not `batch.maps[key] = map`: the next batch has none.
+    const std::string_view place = to == kNoNode ? std::string_view() : ast.slice(to);
+    const bool lasts =
+        starts_with_any(place, {"self.", "cls.", "_"}) || contains_any(place, {"cache"});
+    if (lasts && from != kNoNode && ast.slice(from) == ast.slice(name)) return true;
   }
   return false;
 }
@@ -68,7 +106,7 @@ bool is_fallback(const Ast& ast, NodeId condition, NodeId branch) {
   while (only != kNoNode && (ast[only].kind == K::block || ast[only].kind == K::else_))
     only = ast[only].first_child;
   return only != kNoNode && (only == branch || ast[only].next == kNoNode) &&
-         contains_any(ast.slice(only).substr(0, 80), {"tensor(0", "tensor([0"});
+         contains_any(ast.slice(only).substr(0, 160), {"tensor(0", "tensor([0"});
 }
 
 }  // namespace
@@ -126,7 +164,10 @@ uint32_t Guards::by_parent(NodeId at, NodeId below) const {
       if (self.kind == K::conditional && negated && ast_[condition].kind == K::name &&
           (tested == Kind::list || tested == Kind::tensor_list || tested == Kind::host_tensors))
         found |= kGuardErrorPath;
-      if (role == Role::consequence && brings_up_to_date(ast_, condition, below))
+      if ((role == Role::consequence || negated) &&
+          brings_up_to_date(ast_, condition, body_of(ast_, below), negated))
+        found |= kGuardCached;
+      if (role == Role::consequence && keeps_what_was_missing(ast_, condition, below))
         found |= kGuardCached;
       if (negated && is_fallback(ast_, condition, below)) found |= kGuardErrorPath;
       if ((found & kGuardInterval) != 0 && accumulates(below)) found &= ~kGuardInterval;
@@ -189,8 +230,16 @@ uint32_t Guards::left_early(NodeId statement) const {
     if (body == kNoNode || condition == kNoNode || ast_.child(at, Role::alternative) != kNoNode)
       continue;
     if (only_leaves(body)) guards |= of_condition(condition, true);
-    // `if self.training: ...; return losses`: what follows predicts.
-    if (returns(body)) guards |= of_condition(condition, true) & kGuardEvaluation;
+    // `if self.training: ...; return losses`: what follows predicts. `if self.table is not None:
+    // ...; return`: what follows makes it once.
+    if (returns(body)) {
+      const bool own = ast_.slice(condition).find("self.") != std::string_view::npos;
+      guards |= of_condition(condition, true) & (kGuardEvaluation | (own ? kGuardCached : 0u));
+    }
+    // C++: `if (n == size) return;` before what makes the buffer anew
+    if (ast_.grammar == Grammar::cuda && only_leaves(body) &&
+        brings_up_to_date(ast_, condition, parent, true))
+      guards |= kGuardCached;
   }
   return early_[statement];
 }
@@ -198,7 +247,10 @@ uint32_t Guards::left_early(NodeId statement) const {
 bool Guards::returns(NodeId block) const {
   NodeId last = kNoNode;
   for (NodeId c : children(ast_, block)) last = c;
-  return last != kNoNode && ast_[last].kind == K::return_;
+  if (last == kNoNode) return false;
+  if (ast_[last].kind == K::return_) return true;
+  const NodeId inner = ast_[last].kind == K::if_ ? ast_.child(last, Role::consequence) : kNoNode;
+  return inner != kNoNode && returns(inner);
 }
 
 bool Guards::only_leaves(NodeId block) const {
@@ -275,6 +327,13 @@ uint32_t Guards::of_term(NodeId id, bool negated, unsigned depth) const {
     uint32_t words = of_words(node.text, negated);
     NodeId defined = inference_.definition(outline_.function_of[id], node.text, id);
     if (defined != kNoNode && defined != id) words |= of_condition(defined, negated, depth + 1);
+    // constexpr bool kSync = false; SYNC = False of the whole file
+    if (defined == kNoNode && !negated) {
+      const NodeId constant = inference_.definition(0, node.text, ast_[0].end);
+      const bool only = constant != kNoNode &&
+                        inference_.definition(0, node.text, ast_[constant].parent) == kNoNode;
+      if (only && is_one_of(ast_.slice(constant), {"false", "False"})) words |= kGuardDebug;
+    }
     return words;
   }
   if (node.kind == K::call) {
@@ -359,6 +418,18 @@ bool Guards::is_kept(NodeId what) const {
   return false;
 }
 
+/// C++: static T* scratch = nullptr;
+bool Guards::is_static(NodeId name) const {
+  const uint32_t function = outline_.function_of[name];
+  const NodeId value = inference_.definition(function, ast_[name].text, name);
+  const NodeId made = value == kNoNode ? kNoNode : ast_[value].parent;
+  if (made == kNoNode || ast_[made].kind != K::assign) return false;
+  const size_t before = ast_.source.find_last_of(";{}", ast_[made].first_byte);
+  const size_t from = before == std::string_view::npos ? 0 : before + 1;
+  return ast_.source.substr(from, ast_[made].first_byte - from).find("static") !=
+         std::string_view::npos;
+}
+
 /// Whether the function of `name` says `global NAME`: what it assigns stays.
 bool Guards::is_declared_global(NodeId name) const {
   const NodeId function = ast_.ancestor(name, K::function);
@@ -411,7 +482,8 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
     // `if self.mask is None: self.mask = ...` runs once.
     if (is_none && (ast_[left].kind == K::attribute || ast_[left].kind == K::subscript ||
                     contains_any(l, {"cache", "_buf", "->"}) ||
-                    (ast_.grammar == Grammar::cuda && (l.ends_with('_') || l.starts_with("m_"))))) {
+                    (ast_.grammar == Grammar::cuda &&
+                     (l.ends_with('_') || l.starts_with("m_") || is_static(left))))) {
       if (is_kept(left)) guards |= kGuardCached;
     }
     if (is_none && ast_[left].kind == K::name && (l.starts_with('_') || is_declared_global(left)))
@@ -505,7 +577,7 @@ uint32_t Guards::of_words(std::string_view text, bool negated) const {
     guards |= kGuardEvaluation;
   if (is_one_of(last_component(text), {"inference", "is_inference", "predicting", "sampling"}))
     guards |= kGuardEvaluation | kGuardOutsideStep;
-  if (last_component(text).starts_with("time_")) guards |= kGuardDebug;
+  if (starts_with_any(last_component(text), {"time_", "print_"})) guards |= kGuardDebug;
   // What the caller asked to have on the host.
   if (contains_any(text, {"as_numpy", "to_numpy", "return_numpy", "convert_to_numpy", "to_cpu"}))
     guards |= kGuardCpuBranch;

@@ -26,6 +26,7 @@ class Guards {
   bool asks_whether_made(NodeId callee) const;
   bool has_default(NodeId name) const;
   bool is_kept(NodeId what) const;
+  bool is_static(NodeId name) const;
   bool is_declared_global(NodeId name) const;
   bool ends_in_error(NodeId block) const;
   bool returns(NodeId block) const;

@@ -208,6 +208,12 @@ bool SourceIndex::is_own_device_buffer(const FileFacts& facts, const Candidate& 
          device_buffers_->contains(facts.dependencies[at - 1].name);
 }
 
+/// Whether a batch that callers hand in is one that a framework has moved.
+bool SourceIndex::is_moved(size_t file, uint32_t dependency) const {
+  const Value given = resolved(file, {Kind::unknown, Certainty::unknown, 0, dependency}, kMaxHops);
+  return given.kind == Kind::tensor_list && given.has(kModuleOutput);
+}
+
 bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& out) const {
   const CompiledClause& clause = rules_->clauses()[candidate.clause];
   const FileFacts& facts = *files_[file];
@@ -232,6 +238,7 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
     if (!known && (subject.kind != Kind::unknown || clause.certainty != Certainty::unknown))
       return false;
     if (known && subject.certainty < clause.certainty) return false;
+    if (subject.kind == Kind::batch && is_moved(file, subject.dependency)) return false;
     if ((subject.flags & clause.on->without) != 0) return false;
     // Of what another function gives only the link knows how it was made.
     if (clause.on->flags != 0 && candidate.subject.kind == Kind::unknown &&
@@ -330,7 +337,7 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     }
     const LoopFacts* loop = &files_[file]->loops[candidate.loop];
     while (loop->comprehension && loop->parent != kNone) loop = &files_[file]->loops[loop->parent];
-    if (loop->seldom) return false;
+    if (loop->seldom || contexts_->is_beside_steps(function, candidate.loop)) return false;
     // A loop that builds, saves, predicts or runs now and then is none that matters.
     if ((bits & (kInInit | kInCheckpoint | kAtInterval)) != 0 || word == "inference") return false;
     if ((bits & (kInForward | kInEval)) == 0 && is_host_side_path(files_[file]->path)) return false;

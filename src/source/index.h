@@ -67,6 +67,7 @@ class SourceIndex {
                   const ClangTypes& types, const IndexOptions& options);
   bool needs_types(size_t file) const;
   bool is_own_device_buffer(const FileFacts& facts, const Candidate& candidate) const;
+  bool is_moved(size_t file, uint32_t dependency) const;
   bool decide(size_t file, const Candidate& candidate, SourceFact& out) const;
   bool is_wait_wrapper(FunctionId function) const;
   bool is_read_back_wrapper(FunctionId function) const;

@@ -105,8 +105,11 @@ void Inference::run_function(uint32_t function) {
 void Inference::find_evidence(uint32_t function) {
   Scope& scope = scopes_[function];
   const NodeId node = outline_.functions[function];
+  const bool numpy = names_.uses("numpy");
   for (NodeId id = node + 1; id < ast_[node].end; ++id) {
     if (outline_.function_of[id] != function) continue;
+    if (numpy && ast_[id].kind == K::name && names_.import_of(ast_[id].text) == "numpy")
+      scope.uses_numpy = true;
     if (ast_[id].kind == K::call) note_use(id, scope);
     if (ast_[id].kind == K::attribute && ast_[id].text == "device") note_device(id, scope);
   }
@@ -255,14 +258,29 @@ Value Inference::parameter_value(uint32_t function, uint32_t index, NodeId param
   return out;
 }
 
+namespace {
+
+std::string dependency_key(DependencyKind kind, std::string_view name, uint32_t function,
+                           uint32_t index) {
+  return std::to_string(static_cast<int>(kind)) + '|' + std::string(name) + '|' +
+         std::to_string(function) + '|' + std::to_string(index);
+}
+
+}  // namespace
+
 uint32_t Inference::depend(DependencyKind kind, std::string name, uint32_t function,
                            uint32_t index) {
-  std::string key = std::to_string(static_cast<int>(kind)) + '|' + name + '|' +
-                    std::to_string(function) + '|' + std::to_string(index);
-  auto [entry, added] = dependency_ids_.try_emplace(
-      std::move(key), static_cast<uint32_t>(facts_.dependencies.size() + 1));
+  auto [entry, added] =
+      dependency_ids_.try_emplace(dependency_key(kind, name, function, index),
+                                  static_cast<uint32_t>(facts_.dependencies.size() + 1));
   if (added) facts_.dependencies.push_back({kind, std::move(name), function, index});
   return entry->second;
+}
+
+uint32_t Inference::parameter_dependency(uint32_t function, uint32_t index) const {
+  const auto found =
+      dependency_ids_.find(dependency_key(DependencyKind::parameter, {}, function, index));
+  return found == dependency_ids_.end() ? 0 : found->second;
 }
 
 const Dependency* Inference::dependency(const Value& value) const {
@@ -317,9 +335,10 @@ void Inference::statement(NodeId id) {
       }
       Value right = source == kNoNode ? proven(Kind::number) : eval(source);
       Value left = eval(target);
-      assign(target,
-             right.is_device() ? merge(left, right) : (left.kind == Kind::unknown ? right : left),
-             source);
+      // x /= world_size says nothing about x
+      const bool scales = right.kind == Kind::number && node.text != "+=" && node.text != "-=";
+      const bool takes_over = left.kind == Kind::unknown && !scales;
+      assign(target, right.is_device() ? merge(left, right) : takes_over ? right : left, source);
       return;
     }
     case K::for_: {

@@ -32,6 +32,8 @@ class Inference {
   /// The expression last assigned to `name` in `function` before `before`, or kNoNode.
   NodeId definition(uint32_t function, std::string_view name, NodeId before) const;
   const Dependency* dependency(const Value& value) const;
+  /// What stands for a parameter of which only callers know what it is (Value::dependency), or 0.
+  uint32_t parameter_dependency(uint32_t function, uint32_t index) const;
 
  private:
   struct Scope {
@@ -39,9 +41,11 @@ class Inference {
     std::unordered_set<std::string_view> used_as_tensor, used_as_module;
     std::unordered_set<std::string_view> given_as_tensor;  ///< torch.cumsum(x, 0), x.device
     std::unordered_set<std::string_view> moved;            ///< x.to(device)
+    bool uses_numpy = false;
   };
   using Attributes = std::unordered_map<std::string_view, Value>;
 
+  bool is_comparison(std::string_view name, NodeId before) const;
   void note_field(NodeId declaration, NodeId name);
   void run_function(uint32_t function);
   void find_evidence(uint32_t function);

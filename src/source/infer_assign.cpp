@@ -50,7 +50,7 @@ void Inference::assign(NodeId target, const Value& given, NodeId source) {
   } else if (node.kind == K::tuple || node.kind == K::list || node.kind == K::star) {
     assign_tuple(target, value, source);
   } else {
-    eval_children(target);
+    node.kind == K::subscript ? eval_subscript(target) : eval_children(target);
     // losses["ce"] = loss: the container holds tensors from here on.
     NodeId object = ast_.child(target, Role::object);
     if (node.kind == K::subscript && value.is_device() && object != kNoNode &&

@@ -10,6 +10,13 @@ namespace {
 
 using K = NodeKind;
 
+/// C++: device, torch::kCUDA, x.options(), options; TensorOptions().dtype(torch::kFloat) names
+/// none.
+bool names_device(std::string_view argument) {
+  return contains_any(argument, {"device", "kcuda"}) ||
+         (contains_any(argument, {"options"}) && !contains_any(argument, {"tensoroptions()"}));
+}
+
 bool is_module_like_class(const FileFacts& facts, uint32_t klass) {
   return facts.classes[klass].is_module;
 }
@@ -31,16 +38,14 @@ CallShape Inference::shape_of(NodeId call) {
         shape.has_device = !shape.device_is_cpu && text != "None";
       }
       shape.has_dim |= name == "dim" || name == "keepdim";
+      shape.has_size |= name == "size" || name == "axis";
       if (name == "pin_memory") {
         NodeId value = ast_.child(c, Role::value);
         shape.pinned = value != kNoNode && ast_.slice(value) != "False";
       }
     } else {
       if (shape.count++ == 0) shape.first = v;
-      if (ast_.grammar == Grammar::cuda &&
-          contains_any(ast_.slice(c), {"device", "kcuda", "options", ".options()"})) {
-        shape.has_device = true;
-      }
+      if (ast_.grammar == Grammar::cuda) shape.has_device |= names_device(ast_.slice(c));
     }
     shape.any_device_argument |= v.is_device() || v.kind == Kind::tensor_list;
     shape.any_host_tensor |= v.kind == Kind::host_tensor || v.kind == Kind::host_tensors;
@@ -77,6 +82,10 @@ Value Inference::eval_call(NodeId id) {
 
 Value Inference::call_function(NodeId id, NodeId callee, const CallShape& shape) {
   if (ast_[callee].kind != K::name) {
+    // jax.value_and_grad(loss)(params)
+    const NodeId made = ast_[callee].kind == K::call ? ast_.child(callee, Role::callee) : kNoNode;
+    if (made != kNoNode && gives_gradients(names_.resolve(made).path))
+      return likely(Kind::jax_array, kJax);
     Value target = values_[callee];
     if (target.kind == Kind::module)
       return likely(target.has(kJax) ? Kind::jax_array : Kind::device_tensor, kModuleOutput);
@@ -98,8 +107,7 @@ Value Inference::call_function(NodeId id, NodeId callee, const CallShape& shape)
   }
   auto klass = classes_by_name_.find(name);
   if (klass != classes_by_name_.end()) {
-    if (is_module_like_class(facts_, klass->second)) return proven(Kind::module);
-    Value out;
+    Value out = is_module_like_class(facts_, klass->second) ? proven(Kind::module) : Value{};
     out.dependency = depend(DependencyKind::instance, std::string(name));
     return out;
   }
@@ -244,6 +252,9 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
       Value next = shape.first.is_device() ? likely(Kind::tensor_list) : receiver;
       if (shape.first.is_host() && receiver.kind == Kind::list) next.certainty = Certainty::likely;
       if (shape.first.kind == Kind::unknown && receiver.kind == Kind::list) next = Value{};
+      if (shape.first.kind == Kind::host_tensor && shape.first.has(kFromHost) &&
+          receiver.kind == Kind::list)
+        next = likely(Kind::host_tensors);
       if (ast_[target].kind == K::name) scopes_[function_].variables[ast_[target].text] = next;
     }
     return proven(Kind::none);

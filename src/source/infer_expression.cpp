@@ -216,7 +216,20 @@ bool takes_all(const Ast& ast, NodeId id) {
   return true;
 }
 
+/// x[x != 0]
+bool asks_itself(const Ast& ast, NodeId subscript, NodeId index) {
+  const NodeId object = ast.child(subscript, Role::object);
+  return ast[index].kind == K::compare && object != kNoNode && !is_identity_test(ast[index].text) &&
+         ast.slice(ast[index].first_child) == ast.slice(object);
+}
+
 }  // namespace
+
+/// valid = target != 255: whether what selects by a name compares.
+bool Inference::is_comparison(std::string_view name, NodeId before) const {
+  const NodeId made = definition(function_, name, before);
+  return made != kNoNode && ast_[made].kind == K::compare && !is_identity_test(ast_[made].text);
+}
 
 Value Inference::eval_subscript(NodeId id) {
   Value container;
@@ -227,9 +240,12 @@ Value Inference::eval_subscript(NodeId id) {
       container = v;
     } else {
       text_key |= v.kind == Kind::text;
-      // result[mask]: in a file of tensors alone the name says what it is.
-      if ((v.kind == Kind::unknown || v.kind == Kind::device_tensor) && ast_[c].kind == K::name &&
-          is_mask_name(ast_[c].text) && names_.uses("torch") && !names_.uses("numpy"))
+      // result[mask], x[x != 0]: where no array is meant, its name or what it asks says what it is.
+      if ((v.kind == Kind::unknown || v.kind == Kind::device_tensor) && names_.uses("torch") &&
+          !scopes_[function_].uses_numpy &&
+          (ast_[c].kind == K::name ? is_mask_name(ast_[c].text) ||
+                                         (container.is_device() && is_comparison(ast_[c].text, id))
+                                   : container.kind == Kind::unknown && asks_itself(ast_, id, c)))
         values_[c] = likely(Kind::mask);
     }
   }

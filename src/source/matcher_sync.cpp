@@ -76,9 +76,11 @@ class Conditions {
   }
   bool compares_parameter(NodeId id) const {
     const NodeId left = file_.ast.child(id, Role::left);
-    return left != kNoNode && file_.ast[left].kind == K::name &&
-           file_.inference.definition(file_.outline.function_of[id], file_.ast[left].text, id) ==
-               kNoNode;
+    if (left == kNoNode || file_.ast[left].kind != K::name) return false;
+    const uint32_t function = file_.outline.function_of[id];
+    const auto& parameters = file_.facts.functions[function].parameters;
+    return std::ranges::find(parameters, file_.ast[left].text) != parameters.end() &&
+           file_.inference.definition(function, file_.ast[left].text, id) == kNoNode;
   }
   /// `num_params < chunk_size`, `x.nbytesize() == 1`: such names are Python numbers nearly
   /// everywhere. What is compared with a list or a class is one.

@@ -43,15 +43,18 @@ bool Options::is_off_by_default(uint32_t function, std::string_view parameter) c
 
 uint32_t Options::defaulted_around(NodeId id) const {
   const auto& parameters = facts_.functions[file_.outline.function_of[id]].parameters;
+  NodeId below = id;
   for (NodeId at = ast_[id].parent; at != kNoNode && ast_[at].kind != K::function;
-       at = ast_[at].parent) {
-    if (ast_[at].kind != K::if_) continue;
+       below = at, at = ast_[at].parent) {
+    if (ast_[at].kind != K::if_ && ast_[at].kind != K::conditional) continue;
     const NodeId condition = ast_.child(at, Role::condition);
     const NodeId left = condition == kNoNode || ast_[condition].kind != K::compare
                             ? kNoNode
                             : ast_[condition].first_child;
+    // `n if n is not None else ...`
+    const bool otherwise = ast_[at].kind == K::conditional && ast_[below].role == Role::alternative;
     if (left == kNoNode || ast_[left].kind != K::name ||
-        !ast_.slice(condition).ends_with(" is None"))
+        !ast_.slice(condition).ends_with(otherwise ? " is not None" : " is None"))
       continue;
     const auto found = std::ranges::find(parameters, ast_[left].text);
     if (found != parameters.end()) return static_cast<uint32_t>(found - parameters.begin());

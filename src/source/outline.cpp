@@ -98,6 +98,7 @@ class Builder {
       const NodeId part = ast_[id].kind == K::for_ ? ast_.child(id, role) : kNoNode;
       loop.seldom |= part != kNoNode && contains_any(ast_.slice(part), {"epoch", "eval"});
     }
+    if (ast_.grammar == Grammar::cuda) loop.seldom = contains_any(head_of(id), {"epoch"});
     // A program that solves or boosts has no optimizer: its loop says what it counts.
     if (ast_.grammar == Grammar::cuda && counts_iterations(id)) loop.optimizer_step = true;
     loop.over_parameters = runs_over_parameters(ast_, id);
@@ -121,11 +122,16 @@ class Builder {
 
   /// for (int iter = 0; iter < max_iterations; ++iter)
   bool counts_iterations(NodeId loop) const {
+    const std::string_view head = head_of(loop);
+    return ast_[loop].kind != K::comprehension && head.size() < 200 && names_iterations(head);
+  }
+
+  /// `for (int epoch = 0; epoch < n; ++epoch)` of C++, without its body.
+  std::string_view head_of(NodeId loop) const {
     const NodeId body = ast_.child(loop, Role::body);
-    if (body == kNoNode || ast_[loop].kind == K::comprehension) return false;
+    if (body == kNoNode) return {};
     const uint32_t first = ast_[loop].first_byte;
-    const std::string_view head = ast_.source.substr(first, ast_[body].first_byte - first);
-    return head.size() < 200 && names_iterations(head);
+    return ast_.source.substr(first, ast_[body].first_byte - first);
   }
 
   uint32_t add_class(NodeId id) {
@@ -295,7 +301,9 @@ class Builder {
         flags |= kCachedFunction;
       }
       if (says_without_grad(text)) flags |= kWithoutGrad;
-      if (contains_any(text, {"inference_mode"})) flags |= kEvalFunction | kInferenceFunction;
+      // A metric's update() runs for each batch of training too.
+      if (contains_any(text, {"inference_mode"}) && ast_[id].text != "update")
+        flags |= kEvalFunction | kInferenceFunction;
       if (!contains_any(text, {"staticmethod", "classmethod", "property", "torch.", "no_grad",
                                "override", "jit", "typecheck", "abstractmethod"}))
         flags |= kDecorated;

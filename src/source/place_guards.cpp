@@ -80,6 +80,14 @@ bool PlaceGuards::is_host_library(NodeId call) const {
          contains_any(path.path, {"self.scipy"});
 }
 
+/// `if delay: time.sleep(delay)`: wanted, and mostly off.
+bool PlaceGuards::waits_as_told(NodeId id) const {
+  if (ast_[id].kind != K::call || callee_name(ast_, id) != "sleep") return false;
+  const NodeId time = ast_.child(id, Role::argument), test = ast_.ancestor(id, K::if_);
+  const NodeId condition = test == kNoNode ? kNoNode : ast_.child(test, Role::condition);
+  return time != kNoNode && condition != kNoNode && ast_.slice(time) == ast_.slice(condition);
+}
+
 uint32_t PlaceGuards::of(NodeId id) const {
   uint32_t guards = 0;
   const FunctionFacts& function = facts_.functions[file_.outline.function_of[id]];
@@ -122,6 +130,7 @@ uint32_t PlaceGuards::of(NodeId id) const {
     }
     if (node.kind == K::block || node.kind == K::module) break;
   }
+  if (waits_as_told(id)) guards |= kGuardDebug;
   return guards;
 }
 

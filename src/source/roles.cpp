@@ -106,6 +106,9 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
     flags |= kInitFunction;
   }
   if (!method && text.starts_with("preprocess")) flags |= kInitFunction;
+  // get_update_fn(): hands out what the step calls.
+  if (text.starts_with("get_") && (text.ends_with("_fn") || text.ends_with("_func")))
+    flags |= kInitFunction;
   if (text == "get_batch" || text == "__iter__") flags &= ~static_cast<uint32_t>(kInitFunction);
   // build_model_inputs(), make_batch(): what every step or forward pass makes anew.
   if (starts_with_any(text, {"build", "_build", "make_", "create", "prepare", "_prepare"}) &&
@@ -188,6 +191,7 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
        is_one_of(text, {"on_train_start", "on_train_begin", "on_train_end", "before_train",
                         "after_train", "on_training_start", "on_training_end"})))
     flags |= kInitFunction;
+  if (text.ends_with("_epoch_end") || text.ends_with("_epoch_start")) flags |= kInitFunction;
   return flags;
 }
 
@@ -212,7 +216,8 @@ bool predicts(std::string_view name) {
 }
 
 bool is_allocator_name(std::string_view name) {
-  return contains_any(name, {"alloc", "resize", "reserve", "enlarge", "grow", "free", "release"});
+  return contains_any(
+      name, {"alloc", "resize", "reserve", "enlarge", "grow", "free", "release", "buffersize"});
 }
 
 bool is_operator_name(std::string_view name) {
@@ -237,6 +242,23 @@ bool names_iterations(std::string_view head) {
          !contains_any(head, {"eval", "epoch", "warm", "bench", "repeat", "trial", "test", ">>"});
 }
 
+namespace {
+
+/// `i < a.size()` behind `auto a = model->parameters();`
+bool counts_parameters(const Ast& ast, NodeId condition) {
+  std::string_view name = ast.slice(condition);
+  name.remove_suffix(std::string_view(".size()").size());
+  name.remove_prefix(name.find_last_of(" <(!=") + 1);
+  const NodeId function = ast.ancestor(condition, NodeKind::function);
+  if (name.empty() || function == kNoNode) return false;
+  const std::string_view text = ast.slice(function);
+  const size_t made = text.find(std::string(name) + " = ");
+  return made != std::string_view::npos &&
+         text.substr(made, text.find(';', made) - made).ends_with("parameters()");
+}
+
+}  // namespace
+
 bool runs_over_parameters(const Ast& ast, NodeId loop) {
   auto says_parameters = [&](NodeId over) {
     std::string_view text = ast.slice(over);
@@ -248,8 +270,8 @@ bool runs_over_parameters(const Ast& ast, NodeId loop) {
   for (NodeId c : children(ast, loop)) {
     if (ast[c].role == Role::right && says_parameters(c)) return true;
     // for (size_t i = 0; i < parameters.size(); ++i)
-    if (ast.grammar == Grammar::cuda && ast[c].role == Role::condition && says_parameters(c) &&
-        ast.slice(c).ends_with(".size()"))
+    if (ast.grammar == Grammar::cuda && ast[c].role == Role::condition &&
+        ast.slice(c).ends_with(".size()") && (says_parameters(c) || counts_parameters(ast, c)))
       return true;
     if (ast[c].kind == NodeKind::comp_for) {
       NodeId over = ast.child(c, Role::right);
@@ -292,7 +314,7 @@ bool is_size_name(std::string_view name) {
 }
 
 bool is_mask_name(std::string_view name) {
-  return name == "mask" || name.ends_with("_mask");
+  return name == "mask" || name.ends_with("_mask") || name.ends_with("_filter");
 }
 
 bool is_count_name(std::string_view name) {

@@ -43,12 +43,35 @@ Value Subjects::of(NodeId id) const {
   if (value.kind == Kind::unknown && names_device(id) && (method == "to" || method == "cuda") &&
       ((is_batch_name(root) && !follows_tensor(id) &&
         (!forward || contains_any(root, {"batch", "data"}))) ||
-       is_of_step_loop(id, root)))
-    return likely(Kind::batch, kLoaded);
+       is_of_step_loop(id, root) || (!forward && is_field_of_batch(object)))) {
+    // What callers hand in may have been moved by a framework: the link knows.
+    Value batch = likely(Kind::batch, kLoaded);
+    batch.dependency = handed_in(id, root);
+    return batch;
+  }
   if (names_device(id) && !follows_tensor(id) && (method == "to" || method == "cuda") &&
       is_of_batch_getter(id, object))
     return likely(Kind::batch, kLoaded);
   return value;
+}
+
+/// What stands for the parameter `name` of the function around `id`; 0 when it is none.
+uint32_t Subjects::handed_in(NodeId id, std::string_view name) const {
+  const uint32_t function = file_.outline.function_of[id];
+  const auto& parameters = facts_.functions[function].parameters;
+  const auto found = std::ranges::find(parameters, name);
+  return found == parameters.end()
+             ? 0
+             : file_.inference.parameter_dependency(
+                   function, static_cast<uint32_t>(found - parameters.begin()));
+}
+
+/// camera.original_image.cuda(): what an object on the host holds, by its name.
+bool Subjects::is_field_of_batch(NodeId object) const {
+  const NodeId owner =
+      ast_[object].kind == K::attribute ? ast_.child(object, Role::object) : kNoNode;
+  return owner != kNoNode && ast_[owner].kind == K::name && ast_[owner].text != "self" &&
+         is_batch_name(ast_[object].text);
 }
 
 /// Whether x.to(...) says where to, rather than what to be like: x.to(other) mostly converts.

@@ -14,6 +14,8 @@ class Subjects {
   Value of(NodeId id) const;
 
  private:
+  uint32_t handed_in(NodeId id, std::string_view name) const;
+  bool is_field_of_batch(NodeId object) const;
   bool names_device(NodeId call) const;
   bool follows_tensor(NodeId call) const;
   bool hands_on(NodeId id) const;

@@ -80,6 +80,8 @@ class Converter {
       default:
         break;
     }
+    if (spec.kind == K::assign && owner.kind == K::module && named_lambda(id, parent, depth))
+      return;
     NodeId made = add(spec.kind, role, parent, id);
     if (spec.action == Action::leaf || spec.kind == K::string || spec.kind == K::star) {
       ast_.nodes[made].text = text(id);
@@ -89,6 +91,25 @@ class Converter {
       finish(made, id);
     }
     close(made);
+  }
+
+  /// Python: `psnr = lambda x: ...` of a module is `def psnr(x): return ...`.
+  bool named_lambda(Id id, NodeId parent, unsigned depth) {
+    if (ast_.grammar != Grammar::python) return false;
+    const Id name = child_in(id, "left"), lambda = child_in(id, "right");
+    if (name == kNoId || lambda == kNoId || type_of(name) != "identifier" ||
+        type_of(lambda) != "lambda")
+      return false;
+    const Id parameters = child_in(lambda, "parameters"), value = child_in(lambda, "body");
+    if (value == kNoId) return false;
+    const NodeId function = add(K::function, Role::none, parent, id);
+    ast_.nodes[function].text = text(name);
+    if (parameters != kNoId) one(parameters, function, Role::parameters, depth + 1);
+    const NodeId body = add(K::block, Role::body, function, value);
+    const NodeId returned = add(K::return_, Role::none, body, value);
+    one(value, returned, Role::value, depth + 1);
+    for (const NodeId made : {returned, body, function}) close(made);
+    return true;
   }
 
   /// Whether this field only gives `owner` its name.

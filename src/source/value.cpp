@@ -13,6 +13,8 @@ Value merge(const Value& a, const Value& b) {
     Value out = a;
     out.certainty = std::min(a.certainty, b.certainty);
     out.flags = a.flags | b.flags;
+    // Of one class or another.
+    if (a.kind == Kind::module && a.dependency != b.dependency) out.dependency = 0;
     return out;
   }
   if (a.kind == Kind::unknown && b.kind == Kind::none) return a;

@@ -51,3 +51,9 @@ def read_leaf(x):
     if isinstance(x, jax.Array):
         return np.asarray(x)  # expect: jax-host-read-in-step
     return x
+
+
+def train_with_reads(params, batches):
+    for batch in batches:
+        params, loss = train_step(params, batch)
+        print(read_leaf(loss).shape)

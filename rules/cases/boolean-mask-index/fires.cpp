@@ -1,0 +1,22 @@
+#include <torch/torch.h>
+
+struct DetectionLossImpl : torch::nn::Module {
+  torch::Tensor forward(torch::Tensor scores, torch::Tensor labels) {
+    auto positive = labels > 0;
+    auto kept = scores.index({positive});  // expect: boolean-mask-index
+    auto negative = torch::sigmoid(scores) < 0.1;
+    return kept.sum() + scores.index({negative, 0}).mean();  // expect: boolean-mask-index
+  }
+};
+TORCH_MODULE(DetectionLoss);
+
+void train(torch::nn::Linear head, torch::optim::Adam& optimizer, std::vector<torch::Tensor> batches) {
+  for (auto& batch : batches) {
+    auto logits = head->forward(batch);
+    auto wrong = logits.argmax(1) != 0;
+    auto loss = torch::relu(logits).index({wrong}).mean();  // expect: boolean-mask-index
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+  }
+}

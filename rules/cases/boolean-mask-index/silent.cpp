@@ -1,0 +1,27 @@
+#include <torch/torch.h>
+
+struct MaskedLossImpl : torch::nn::Module {
+  torch::Tensor forward(torch::Tensor scores, torch::Tensor labels) {
+    auto positive = labels > 0;
+    auto kept = torch::where(positive, scores, torch::zeros_like(scores));
+    auto picked = scores.index({labels});                  // by numbers, not by a mask
+    auto column = scores.index({torch::indexing::Slice(), 0});
+    return (kept.sum() + picked.sum() + column.sum()) / positive.sum();
+  }
+};
+TORCH_MODULE(MaskedLoss);
+
+void report(torch::nn::Linear head, torch::optim::Adam& optimizer, std::vector<torch::Tensor> batches) {
+  int step = 0;
+  for (auto& batch : batches) {
+    auto logits = head->forward(batch);
+    auto loss = logits.mean();
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    if (++step % 100 == 0) {
+      auto wrong = logits.argmax(1) != 0;
+      std::cout << logits.index({wrong}).size(0) << std::endl;
+    }
+  }
+}
