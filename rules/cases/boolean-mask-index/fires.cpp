@@ -20,3 +20,11 @@ void train(torch::nn::Linear head, torch::optim::Adam& optimizer, std::vector<to
     optimizer.step();
   }
 }
+
+struct MaskedHeadImpl : torch::nn::Module {
+  torch::Tensor forward(torch::Tensor features) {
+    auto strong = features.norm(2, 1) > 0.5;
+    return features.index({strong}).mean();  // expect: boolean-mask-index
+  }
+};
+TORCH_MODULE(MaskedHead);

@@ -25,3 +25,11 @@ void report(torch::nn::Linear head, torch::optim::Adam& optimizer, std::vector<t
     }
   }
 }
+
+struct GatherHeadImpl : torch::nn::Module {
+  torch::Tensor forward(torch::Tensor features, torch::Tensor rows) {
+    auto strong = (features.norm(2, 1) > 0.5).to(features.scalar_type());
+    return (features.index({rows}) * strong.unsqueeze(1)).sum() / strong.sum();
+  }
+};
+TORCH_MODULE(GatherHead);
