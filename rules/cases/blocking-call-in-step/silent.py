@@ -43,3 +43,13 @@ class Uploader:
         loss = self.model(batch).mean()
         self.queue.put({"step": self.step})
         return loss
+
+
+class Throttled:
+    def train(self, loader):
+        for batch in loader:
+            loss = self.model(batch)
+            loss.backward()
+            self.optimizer.step()
+            if self.config.delay:
+                time.sleep(self.config.delay)

@@ -140,3 +140,29 @@ def train_gan(discriminator, loader, optimizer):
         real = images.type(Tensor)  # expect: blocking-host-to-device
         discriminator(real).mean().backward()
         optimizer.step()
+
+
+def run(model, optimizer, train_loader, test_loader, args):
+    for epoch in range(args.epochs):
+        train_epoch(model, optimizer, train_loader)
+        with torch.no_grad():
+            for images, labels in test_loader:
+                images = images.cuda()  # expect: blocking-host-to-device
+                right = model(images).argmax(1) == labels.to(images.device)  # expect: blocking-host-to-device
+
+
+def train_epoch(model, optimizer, train_loader):
+    for images, labels in train_loader:
+        loss = nn.functional.cross_entropy(model(images), labels)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+def splat(model, optimizer, cameras):
+    for step in range(30000):
+        camera = cameras[step % len(cameras)]
+        rendered = model(camera.pose)
+        loss = (rendered - camera.original_image.cuda()).abs().mean()  # expect: blocking-host-to-device
+        loss.backward()
+        optimizer.step()

@@ -97,3 +97,21 @@ def assign_targets(points, boxes):
 class Head(torch.nn.Module):
     def forward(self, points, boxes):
         return assign_targets(points, boxes)
+
+
+class Transcripts(torch.nn.Module):
+    def join(self, padded):
+        return torch.cat([one[one != -1] for one in padded])  # expect: boolean-mask-index
+
+    def forward(self, padded):
+        return self.join(padded)
+
+
+class Points(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.seen = torch.zeros(1000, device="cuda")
+
+    def forward(self, x, visible_filter):
+        self.seen[visible_filter] += 1  # expect: boolean-mask-index
+        return x

@@ -18,3 +18,13 @@ void train(EncoderImpl& model, Loader& loader, torch::optim::Adam& optimizer, to
     optimizer.step();
   }
 }
+
+void train_discriminator(Net& net, Loader& loader, torch::optim::Adam& optimizer, torch::Device device) {
+  for (auto& batch : *loader) {
+    auto real = torch::full({batch.data.size(0)}, 1.0, torch::TensorOptions().dtype(torch::kFloat)).to(device);  // expect: create-then-move
+    auto loss = torch::binary_cross_entropy(net->forward(batch.data), real);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+  }
+}

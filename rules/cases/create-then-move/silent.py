@@ -41,3 +41,24 @@ class Given(torch.nn.Module):
         drawn = torch.normal(mean, spread).to(x.device)
         ones = torch.ones(4, device=x.device).type(torch.cuda.FloatTensor)
         return x * ones + drawn + weights.sum()
+
+
+class Positions(torch.nn.Module):
+    """The table is made again when an input is longer than all before."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = None
+
+    def extend(self, x):
+        if self.table is not None:
+            if self.table.size(1) >= x.size(1):
+                if self.table.dtype != x.dtype:
+                    self.table = self.table.to(x.dtype)
+                return
+        table = torch.arange(x.size(1)).float()
+        self.table = table.unsqueeze(0).to(device=x.device, dtype=x.dtype)
+
+    def forward(self, x):
+        self.extend(x)
+        return x + self.table[:, : x.size(1)]

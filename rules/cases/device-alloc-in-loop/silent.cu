@@ -19,3 +19,30 @@ int main() {
   }
   cudaFree(scratch);
 }
+
+void Buffer::reset(size_t bytes) {
+  if (bytes == size) return;
+  if (data) cudaFree(data);
+  if (bytes > 0) cudaMalloc(&data, bytes);
+  size = bytes;
+}
+
+void gemm_forward(float* x, cudaStream_t stream) {
+  static int* locks = nullptr;
+  if (locks == nullptr) {
+    cudaMalloc(&locks, 256 * sizeof(int));
+  }
+  gemm<<<1, 1, 0, stream>>>(x, locks);
+}
+
+int train_layers() {
+  for (int epoch = 0; epoch < 10; ++epoch) {
+    for (int b = 0; b < 1000; ++b) {
+      forward(&model, 1 << 20);
+      backward(&model);
+      model_update(&model);
+    }
+  }
+  for (auto& layer : layers) cudaFree(layer.weights);
+  return 0;
+}

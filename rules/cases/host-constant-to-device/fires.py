@@ -124,3 +124,14 @@ def train_gan(generator, discriminator, loader, optimizer):
         loss = (discriminator(generator(noise)) * weights).mean()
         loss.backward()
         optimizer.step()
+
+
+psnr = lambda error: -10.0 * torch.log(error) / torch.log(torch.Tensor([10.0]).cuda())  # expect: host-constant-to-device
+
+
+def fit(model, optimizer, rays):
+    for step in range(1000):
+        error = model(rays).mean()
+        quality = psnr(error)
+        error.backward()
+        optimizer.step()

@@ -57,3 +57,17 @@ def train_with_reads(params, batches):
     for batch in batches:
         params, loss = train_step(params, batch)
         print(read_leaf(loss).shape)
+
+
+def parallel_step(state, batch):
+    gradient = jax.value_and_grad(state.loss)
+    loss, grads = gradient(state.params, batch)
+    return state.apply_gradients(grads=grads), {"loss": loss}
+
+
+def train_in_parallel(state, batches):
+    p_parallel_step = jax.pmap(parallel_step, axis_name="batch")
+    for step, batch in zip(range(1000), batches):
+        state, metrics = p_parallel_step(state, batch)
+        print(metrics["loss"].mean().item())  # expect: jax-host-read-in-step
+    return state

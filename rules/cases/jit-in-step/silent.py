@@ -45,3 +45,23 @@ class Learner:
 
         self.params = params
         self.update = jax.jit(update)  # built once, with the learner
+
+
+class Model:
+    def train_step(self, batch, key):
+        step = self.steps.get(key)
+        if step is None:
+            step = jax.jit(self.update, static_argnames=key)
+            self.steps[key] = step
+        return jax.grad(loss_fn)(self.params, step(batch))
+
+
+def get_gradient_fn(loss, compiled=True):
+    gradient = jax.grad(loss)
+    if compiled:
+        gradient = jax.jit(gradient)
+
+    def of_pair(pair):
+        return gradient(pair)
+
+    return of_pair

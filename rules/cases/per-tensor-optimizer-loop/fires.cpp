@@ -17,3 +17,12 @@ void train(Net& model, Net& teacher, Loader& loader, torch::optim::Adam& optimiz
     for (auto& p : model->parameters()) p.grad().mul_(0.5);  // expect: per-tensor-optimizer-loop
   }
 }
+
+void follow(Net& online, Net& target, double tau) {
+  torch::NoGradGuard guard;
+  auto fast = online->parameters();
+  auto slow = target->parameters();
+  for (size_t i = 0; i < slow.size(); ++i) {
+    slow[i].mul_(1 - tau).add_(fast[i], tau);  // expect: per-tensor-optimizer-loop
+  }
+}

@@ -34,3 +34,14 @@ def update_target(net, target, tau):
 def update_critic(net, target, rate):
     for p, t in zip(net.parameters(), target.parameters()):
         t.data.copy_(rate * p.data + (1 - rate) * t.data)  # expect: per-tensor-optimizer-loop
+
+
+class Momentum(torch.nn.Module):
+    @torch.no_grad()
+    def follow(self):
+        for q, k in zip(self.query.parameters(), self.key.parameters()):
+            k.data = k.data * self.m + q.data * (1.0 - self.m)  # expect: per-tensor-optimizer-loop
+
+    def forward(self, x):
+        self.follow()
+        return self.query(x)
