@@ -122,13 +122,21 @@ class Collector {
     }
     for (const Pattern& pattern : clause.patterns[static_cast<size_t>(ast_.grammar)]) {
       if (pattern.anchor() != ast_[id].kind) continue;
-      // A pattern is about reading: x[m] does not match x[m] = 0. kernel[grid](x) is Triton's.
-      if (ast_[id].kind == K::subscript && (fills(id) || ast_[id].role == Role::callee)) continue;
+      // A mask is about reading: x[m] does not match x[m] = 0. kernel[grid](x) is Triton's.
+      if (ast_[id].kind == K::subscript &&
+          ((selects_by_mask(clause) && fills(id)) || ast_[id].role == Role::callee))
+        continue;
       if (auto bindings = pattern.match(ast_, file_.names, id)) {
         if (applies(clause)) consider(clause, id, std::move(*bindings), nullptr);
         return;
       }
     }
+  }
+
+  static bool selects_by_mask(const CompiledClause& clause) {
+    return std::ranges::any_of(clause.where, [](const auto& bound) {
+      return std::ranges::find(bound.second->kinds, Kind::mask) != bound.second->kinds.end();
+    });
   }
 
   /// Whether `x[m] = value` fills in one number. The elements of a tensor are laid out by the

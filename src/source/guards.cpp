@@ -69,6 +69,19 @@ bool brings_up_to_date(const Ast& ast, NodeId condition, NodeId body, bool negat
   return false;
 }
 
+/// `if (self.nx, self.ny) != (nx, ny): self.create_grids(nx, ny)`
+bool makes_anew(const Ast& ast, NodeId condition, NodeId body) {
+  const NodeId first = ast[body].kind == K::block ? ast[body].first_child : kNoNode;
+  if (ast[condition].kind != K::compare || ast[condition].text != "!=" || first == kNoNode ||
+      ast[first].kind != K::call)
+    return false;
+  const NodeId callee = ast.child(first, Role::callee);
+  return ast.slice(condition).find("self.") != std::string_view::npos &&
+         ast.slice(callee).starts_with("self.") &&
+         contains_any(ast[callee].text,
+                      {"create", "make", "build", "update", "set", "init", "reset"});
+}
+
 /// `if step is None: step = jit(f); self.steps[key] = step`: kept under another name.
 bool keeps_what_was_missing(const Ast& ast, NodeId condition, NodeId body) {
   const bool negation = ast[condition].kind == K::unary && ast[condition].text == "not";
@@ -167,7 +180,8 @@ uint32_t Guards::by_parent(NodeId at, NodeId below) const {
       if ((role == Role::consequence || negated) &&
           brings_up_to_date(ast_, condition, body_of(ast_, below), negated))
         found |= kGuardCached;
-      if (role == Role::consequence && keeps_what_was_missing(ast_, condition, below))
+      if (role == Role::consequence &&
+          (keeps_what_was_missing(ast_, condition, below) || makes_anew(ast_, condition, below)))
         found |= kGuardCached;
       if (negated && is_fallback(ast_, condition, below)) found |= kGuardErrorPath;
       if ((found & kGuardInterval) != 0 && accumulates(below)) found &= ~kGuardInterval;
@@ -578,6 +592,9 @@ uint32_t Guards::of_words(std::string_view text, bool negated) const {
   if (is_one_of(last_component(text), {"inference", "is_inference", "predicting", "sampling"}))
     guards |= kGuardEvaluation | kGuardOutsideStep;
   if (starts_with_any(last_component(text), {"time_", "print_"})) guards |= kGuardDebug;
+  // torch.onnx.is_in_onnx_export(), torch.jit.is_tracing(): once, for those who deploy it
+  if (contains_any(text, {"onnx", "is_tracing", "is_scripting", "is_exporting"}))
+    guards |= kGuardEvaluation | kGuardOutsideStep;
   // What the caller asked to have on the host.
   if (contains_any(text, {"as_numpy", "to_numpy", "return_numpy", "convert_to_numpy", "to_cpu"}))
     guards |= kGuardCpuBranch;

@@ -81,6 +81,7 @@ class SourceIndex {
   enum class Given : uint8_t { no, yes, unknown };  ///< an argument, by one call
   bool all_callers(FunctionId function, uint32_t parameter, Given wanted) const;
   bool given_by_callers(FunctionId function, uint32_t parameter) const;
+  bool says_training(size_t file, const FunctionFacts& function) const;
   bool library_allows(size_t file, FunctionId function, const CompiledClause& clause) const;
   Value resolved(size_t file, const Value& value, unsigned hops) const;
   Value of_parameter(FunctionId function, uint32_t parameter, unsigned hops) const;

@@ -3,6 +3,7 @@
 
 #include "source/index.h"
 #include "source/mentions.h"
+#include "source/role_words.h"
 #include "source/roles.h"
 
 namespace stallscope {
@@ -54,11 +55,29 @@ bool SourceIndex::given_by_callers(FunctionId function, uint32_t parameter) cons
          !of_parameter(function, parameter, kMaxHops).is_device();
 }
 
+/// Whether the class or the name of a function that nobody is seen to call says that a step runs
+/// it: a method of a module, ppo_loss(), _unpack_minibatch().
+bool SourceIndex::says_training(size_t file, const FunctionFacts& function) const {
+  const auto is_module = [&](const ClassFacts& c) {
+    return c.name == function.class_name && c.is_module;
+  };
+  if (!function.class_name.empty() && std::ranges::any_of(files_[file]->classes, is_module))
+    return true;
+  const std::string name = lower(snake_case(function.name));
+  return has_word(name, {"loss", "step", "train", "training", "update", "forward", "backward",
+                         "grad", "grads", "gradients", "optimize", "batch", "minibatch", "accuracy",
+                         "log_prob", "probs"}) ||
+         has_word(lower(snake_case(function.class_name)),
+                  {"loss", "criterion", "trainer", "layer", "head", "optimizer", "module"});
+}
+
 bool SourceIndex::library_allows(size_t file, FunctionId function,
                                  const CompiledClause& clause) const {
   const FunctionFacts& facts = graph_->function(function);
   const std::string& path = files_[file]->path;
-  if ((clause.unless & kGuardLibrary) != 0) return false;
+  if ((clause.unless & kGuardLibrary) != 0 ||
+      ((clause.unless & kGuardNoUse) != 0 && !says_training(file, facts)))
+    return false;
   // A C++ program is seen as a whole: what its step does not reach does not run in it.
   if (files_[file]->language != "python" && !clause.wants(Context::library)) return false;
   if (!clause.wants(Context::step) && !clause.wants(Context::forward) &&

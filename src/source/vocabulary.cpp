@@ -38,6 +38,8 @@ const std::vector<GuardWord>& guard_words() {
       {"debug-flag", kGuardDebug, "under a debug or verbose flag"},
       {"checkpoint-only", kGuardCheckpoint, "reached only from saving or loading"},
       {"no-visible-caller", kGuardLibrary, "nothing in the project calls it and no framework does"},
+      {"no-visible-use", kGuardNoUse,
+       "nothing in the project calls it, and neither its class nor its name says that a step does"},
       {"not-given", kGuardNotGiven, "under `if argument is None`: callers can hand the value in"},
       {"for-environment", kGuardEnvironment,
        "observations from or actions for an environment that lives on the host"},

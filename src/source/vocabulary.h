@@ -26,6 +26,7 @@ enum Guard : uint32_t {
   kGuardNotGiven = 1u << 13,     ///< under `if argument is None`: callers can hand it in
   kGuardEnvironment = 1u << 14,  ///< observations from, or actions for, an environment
   kGuardPrefetched = 1u << 15,   ///< a loader of the project fetches ahead
+  kGuardNoUse = 1u << 16,        ///< no caller, and nothing says that training uses it
   kGuardCpuBranch = 1u << 11,    ///< under `if device == "cpu"` or `if not cuda.is_available()`
 };
 

@@ -18,7 +18,7 @@ void train(Net& model, Net& teacher, Loader& loader, torch::optim::Adam& optimiz
   }
 }
 
-void follow(Net& online, Net& target, double tau) {
+void update_target(Net& online, Net& target, double tau) {
   torch::NoGradGuard guard;
   auto fast = online->parameters();
   auto slow = target->parameters();
