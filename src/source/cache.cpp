@@ -30,7 +30,8 @@ struct Layout {
           io(v.runs_model), io(v.without_grad), io(v.generates), io(v.seldom);
     } else if constexpr (std::is_same_v<Plain, CallFacts>) {
       io(v.name), io(v.form), io(v.function), io(v.loop), io(v.line), io(v.guards), io(v.given),
-          io(v.receiver), io(v.object), io(v.arguments), io(v.positional), io(v.keywords);
+          io(v.receiver), io(v.object), io(v.arguments), io(v.literals), io(v.positional),
+          io(v.keywords);
       io(v.first_byte), io(v.last_byte), io(v.column), io(v.line_text);
     } else if constexpr (std::is_same_v<Plain, ClassFacts>) {
       io(v.name), io(v.bases), io(v.is_module);
@@ -39,7 +40,8 @@ struct Layout {
           io(v.first_line);
       io(v.last_line), io(v.column), io(v.anchor_line), io(v.block), io(v.guards), io(v.subject),
           io(v.in_inner_loop);
-      io(v.line_text), io(v.ordinal), io(v.metavariables), io(v.default_of), io(v.option_of);
+      io(v.line_text), io(v.ordinal), io(v.metavariables), io(v.default_of), io(v.option.function),
+          io(v.option.parameter), io(v.option.literal);
     } else if constexpr (std::is_same_v<Plain, FileFacts>) {
       io(v.content_hash), io(v.language), io(v.skipped), io(v.note), io(v.readable),
           io(v.has_suppressions);

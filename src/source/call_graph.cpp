@@ -138,6 +138,21 @@ std::vector<FunctionId> CallGraph::methods(std::string_view class_name,
   return out;
 }
 
+/// What Net(...) runs of the only class of that name: its __init__, or a base's.
+std::vector<FunctionId> CallGraph::constructors(std::string_view class_name) const {
+  const auto all = by_name_.find("__init__");
+  for (unsigned hop = 0; hop < kMaxBases && all != by_name_.end(); ++hop) {
+    const std::span<const ClassFacts* const> classes = classes_named(class_name);
+    if (classes.size() != 1) return {};
+    for (const FunctionId id : all->second) {
+      if (function(id).class_name == class_name && function(id).parent == kNone) return {id};
+    }
+    if (classes.front()->bases.empty()) return {};
+    class_name = last_component(classes.front()->bases.front());
+  }
+  return {};
+}
+
 std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, CallForm form,
                                            FunctionId in, std::string_view receiver_class,
                                            uint8_t given) const {
@@ -151,7 +166,9 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
     if (alias == last) last = to;
   }
   auto found = by_name_.find(last);
-  if (found == by_name_.end()) return out;
+  if (found == by_name_.end())
+    return form == CallForm::function && files_[file]->language == "python" ? constructors(last)
+                                                                            : out;
   if (form == CallForm::self_method) {
     FunctionId at = in;
     while (function(at).class_name.empty() && function(at).parent != kNone)

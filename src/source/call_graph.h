@@ -48,6 +48,7 @@ class CallGraph {
 
  private:
   std::vector<FunctionId> methods(std::string_view class_name, std::string_view name) const;
+  std::vector<FunctionId> constructors(std::string_view class_name) const;
   std::vector<FunctionId> dispatched(const CallFacts& call) const;
   std::string_view root_class(std::string_view name) const;
   bool takes(FunctionId id, uint8_t given) const;

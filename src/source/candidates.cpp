@@ -228,7 +228,7 @@ class Collector {
     if ((guards & clause.unless & ~(parameter == kNone ? 0u : +kGuardNotGiven)) != 0) return;
     add(clause, id, bindings, subject, guards);
     facts_.candidates.back().default_of = parameter;
-    facts_.candidates.back().option_of = options_.needed_around(id);
+    facts_.candidates.back().option = options_.needed_around(id);
   }
 
   /// Whether `id` stands in a kernel or in what only kernels call: no host waits there.

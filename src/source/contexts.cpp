@@ -235,7 +235,8 @@ void Contexts::seed() {
     if (whole_step_[id] == 0) {
       if (((f.flags & kEvalFunction) != 0 && !operates) || eval_entry) bits_[id] |= kInEval;
       // What steps call too by its name, and nobody is seen to call, may be called for each batch.
-      if (eval_entry || ((f.flags & kWeakRole) != 0 && !operates &&
+      constexpr uint32_t kPliantEval = kWeakRole | kEvalFunction;
+      if (eval_entry || ((f.flags & kPliantEval) == kPliantEval && !operates &&
                          !(is_called(id) || has_loop(id) || is_whole_evaluation(f.name))))
         bits_[id] |= kEvalLoop;
       if ((f.flags & kInferenceFunction) != 0 && !operates) bits_[id] |= kInInference;
@@ -252,6 +253,8 @@ void Contexts::seed() {
 bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
   const CallFacts& call = *edge.call;
   const FunctionFacts& to = graph_.function(edge.to);
+  // Net(...): what a constructor does it does once.
+  if (to.name == "__init__" && call.form == CallForm::function) return false;
   const uint16_t from = bits_[edge.from];
   const bool in_step_loop = step_loop(edge.from, call.loop) != kNone;
   const bool in_step = in_step_loop || ((from & kInStep) != 0 && !is_around_own_steps(edge.from));

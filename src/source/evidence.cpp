@@ -14,6 +14,8 @@ namespace {
 
 using K = NodeKind;
 
+constexpr size_t kMostArguments = 12;  ///< of a call, that are kept
+
 enum class Evidence : uint8_t { none, backward, step };
 
 /// Functions whose call is one training step's update.
@@ -385,6 +387,11 @@ class Collector {
     return static_cast<uint8_t>(count);
   }
 
+  /// "mean", 3, True, None
+  bool is_literal(NodeId id) const {
+    return ast_[id].kind == K::string || ast_[id].kind == K::number || ast_[id].kind == K::constant;
+  }
+
   void arguments(NodeId id, CallFacts& out) {
     uint32_t position = 0;
     bool any = ast_.grammar != Grammar::python;
@@ -396,9 +403,11 @@ class Collector {
       NodeId value_node = keyword ? ast_.child(c, Role::value) : c;
       std::string name = keyword ? std::string(ast_[c].text) : std::to_string(position++);
       if (value_node == kNoNode) continue;
+      if (!any && is_literal(value_node) && out.literals.size() < kMostArguments)
+        out.literals.emplace_back(name_hash(name), name_hash(ast_.slice(value_node)));
       const Value& value = inference_.at(value_node);
       if (value.kind == Kind::unknown && value.dependency == 0) continue;
-      if (out.arguments.size() < 12) out.arguments.emplace_back(std::move(name), value);
+      if (out.arguments.size() < kMostArguments) out.arguments.emplace_back(std::move(name), value);
     }
     if (!any && position < kAnyArguments) out.positional = static_cast<uint8_t>(position);
   }

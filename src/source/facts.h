@@ -95,6 +95,15 @@ struct CallFacts {
   uint32_t receiver = 0;               ///< dependency that says whose method it is; 0 = unknown
   std::vector<std::pair<std::string, Value>>
       arguments;  ///< those of a known kind, by name or position
+  /// Python: those that are literals, hashes of their names or positions and of their texts.
+  std::vector<std::pair<uint32_t, uint32_t>> literals;
+};
+
+/// An argument that a place waits for: it runs only where `function` was called with it.
+struct Option {
+  uint32_t function = kNone;   ///< of the file: the place's own, or its class's constructor
+  uint32_t parameter = kNone;  ///< which, by default, is something else
+  uint32_t literal = 0;        ///< hash of the text it must be; 0 = neither None, False nor 0
 };
 
 struct ClassFacts {
@@ -114,7 +123,7 @@ struct Candidate {
   uint32_t block = 0;        ///< the outermost expression: one host block is one finding
   uint32_t guards = 0;
   Value subject;
-  uint32_t option_of = kNone;   ///< parameter left out by default, under `if x is not None`
+  Option option;
   uint32_t default_of = kNone;  ///< parameter whose default is made here, under `if x is None`
   bool in_inner_loop = false;
   std::string line_text;

@@ -227,9 +227,7 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
             : given_by_callers(function, candidate.default_of))
       return false;
   }
-  if (candidate.option_of != kNone &&
-      left_out_by_callers(graph_->id_of(file, candidate.function), candidate.option_of))
-    return false;
+  if (candidate.option.parameter != kNone && is_never_asked(file, candidate.option)) return false;
   if (clause.own_device_buffers && !is_own_device_buffer(facts, candidate)) return false;
   Value subject = resolved(file, candidate.subject, kMaxHops);
   const bool guessed = is_compiled(facts) && !facts.typed && rests_on_types(clause);

@@ -77,6 +77,7 @@ class SourceIndex {
   bool may_be_operator(FunctionId function) const;
   bool context_allows(size_t file, const Candidate& candidate, const CompiledClause& clause,
                       SourceFact& out) const;
+  bool is_never_asked(size_t file, const Option& option) const;
   bool left_out_by_callers(FunctionId function, uint32_t parameter) const;
   enum class Given : uint8_t { no, yes, unknown };  ///< an argument, by one call
   bool all_callers(FunctionId function, uint32_t parameter, Given wanted) const;

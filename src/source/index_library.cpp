@@ -1,5 +1,6 @@
 // Code that nothing in the project is seen to call: whether it may run in a step all the same.
 #include <algorithm>
+#include <array>
 
 #include "source/index.h"
 #include "source/mentions.h"
@@ -14,6 +15,13 @@ bool deploys(const FileFacts& file) {
   return std::ranges::any_of(file.imports, [](const auto& import) {
     return is_deployment_library(first_component(import.second));
   });
+}
+
+/// Whether a literal of that hash is what options are by default.
+bool is_off(uint32_t literal) {
+  static const std::array<uint32_t, 3> off = {name_hash("None"), name_hash("False"),
+                                              name_hash("0")};
+  return std::ranges::find(off, literal) != off.end();
 }
 
 }  // namespace
@@ -46,6 +54,37 @@ bool SourceIndex::left_out_by_callers(FunctionId function, uint32_t parameter) c
   constexpr uint32_t kCalledByOthers = kForward | kEntryPoint | kDecorated | kJitCompiled;
   if ((f.flags & kCalledByOthers) != 0 || f.name.starts_with("__")) return false;
   return all_callers(function, parameter, Given::no);
+}
+
+/// Whether nobody who is seen to call the function, at least one, gives what `option` wants.
+bool SourceIndex::is_never_asked(size_t file, const Option& option) const {
+  const FunctionId function = graph_->id_of(file, option.function);
+  const FunctionFacts& f = graph_->function(function);
+  constexpr uint32_t kCalledByOthers = kForward | kEntryPoint | kDecorated | kJitCompiled;
+  if ((f.flags & kCalledByOthers) != 0 || (f.name.starts_with("__") && f.name != "__init__"))
+    return false;
+  const bool bound = f.parameters.front() == "self" || f.parameters.front() == "cls";
+  const uint32_t position = option.parameter - (bound ? 1 : 0);
+  const std::string& name = f.parameters[option.parameter];
+  const auto asks = [&](const CallFacts& call) {
+    const bool named = (call.keywords & name_bit(name)) != 0;
+    if (call.form == CallForm::reference || (!named && call.positional == kAnyArguments))
+      return true;
+    if (!named && call.positional <= position) return false;
+    for (const auto& [key, literal] : call.literals) {
+      if (key != name_hash(named ? name : std::to_string(position))) continue;
+      return option.literal != 0 ? literal == option.literal : !is_off(literal);
+    }
+    return true;
+  };
+  bool any = false;
+  for (const uint32_t e : graph_->callers(function)) {
+    const Edge& edge = graph_->edges()[e];
+    if (is_test_path(graph_->file(edge.from).path)) continue;
+    if (asks(*edge.call)) return false;
+    any = true;
+  }
+  return any;
 }
 
 /// Whether a parameter that has a default is given by all who call the function, and never as what

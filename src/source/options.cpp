@@ -2,41 +2,103 @@
 
 #include <algorithm>
 
+#include "source/mentions.h"
 #include "source/names.h"
+#include "source/role_words.h"
 
 namespace stallscope {
 namespace {
 using K = NodeKind;
 }  // namespace
 
-uint32_t Options::needed_around(NodeId id) const {
+Option Options::needed_around(NodeId id) const {
   const uint32_t function = file_.outline.function_of[id];
-  if (ast_.grammar != Grammar::python || function == 0) return kNone;
+  if (ast_.grammar != Grammar::python || function == 0) return {};
   NodeId below = id;
   for (NodeId at = ast_[id].parent; at != kNoNode && ast_[at].kind != K::function;
        below = at, at = ast_[at].parent) {
-    if (ast_[at].kind != K::if_ || ast_[below].role != Role::consequence) continue;
+    if ((ast_[at].kind != K::if_ && ast_[at].kind != K::elif_) ||
+        ast_[below].role != Role::consequence)
+      continue;
     const NodeId condition = ast_.child(at, Role::condition);
     if (condition == kNoNode) continue;
-    std::string_view name = ast_.slice(condition);
-    constexpr std::string_view kGiven = " is not None";
-    if (name.ends_with(kGiven)) name.remove_suffix(kGiven.size());
-    const auto& parameters = facts_.functions[function].parameters;
-    const auto found = std::ranges::find(parameters, name);
-    if (found != parameters.end() && is_off_by_default(function, name) &&
-        file_.inference.definition(function, name, id) == kNoNode)
-      return static_cast<uint32_t>(found - parameters.begin());
+    const Option found = asked_by(condition, function);
+    if (found.parameter != kNone) return found;
+  }
+  return {};
+}
+
+/// What `if flag:`, `if x is not None:`, `if mode == "slow":` and the same of self.flag ask for.
+Option Options::asked_by(NodeId condition, uint32_t function) const {
+  std::string_view name = ast_.slice(condition);
+  std::string_view literal;
+  constexpr std::string_view kGiven = " is not None";
+  if (name.ends_with(kGiven)) {
+    name.remove_suffix(kGiven.size());
+  } else if (ast_[condition].kind == K::compare && ast_[condition].text == "==") {
+    const NodeId left = ast_.child(condition, Role::left);
+    const NodeId right = ast_.child(condition, Role::right);
+    if (left == kNoNode || right == kNoNode ||
+        (ast_[right].kind != K::string && ast_[right].kind != K::number))
+      return {};
+    name = ast_.slice(left);
+    literal = ast_.slice(right);
+  }
+  constexpr std::string_view kSelf = "self.";
+  if (name.starts_with(kSelf)) {
+    function = constructor_of(function);
+    name.remove_prefix(kSelf.size());
+    if (function == kNone || !keeps_argument(function, name)) return {};
+  }
+  const auto& parameters = facts_.functions[function].parameters;
+  const auto found = std::ranges::find(parameters, name);
+  if (found == parameters.end() || !is_off_by_default(function, name, literal) ||
+      file_.inference.definition(function, name, ast_[file_.outline.functions[function]].end) !=
+          kNoNode)
+    return {};
+  return {function, static_cast<uint32_t>(found - parameters.begin()),
+          literal.empty() ? 0 : name_hash(literal)};
+}
+
+/// The __init__ of the class around a method, or kNone.
+uint32_t Options::constructor_of(uint32_t method) const {
+  const uint32_t klass = file_.outline.class_of[method];
+  for (uint32_t f = 1; klass != kNone && f < facts_.functions.size(); ++f) {
+    if (file_.outline.class_of[f] == klass && facts_.functions[f].name == "__init__") return f;
   }
   return kNone;
 }
 
-/// def f(x, longest=None, check=False)
-bool Options::is_off_by_default(uint32_t function, std::string_view parameter) const {
+/// Whether a constructor says `self.flag = flag`, and nothing else of the class sets it.
+bool Options::keeps_argument(uint32_t constructor, std::string_view name) const {
+  const auto [known, added] = kept_.try_emplace({constructor, name}, false);
+  if (!added) return known->second;
+  const NodeId klass = file_.outline.classes[file_.outline.class_of[constructor]];
+  bool kept = false;
+  for (NodeId at = klass; at < ast_[klass].end; ++at) {
+    const NodeId left = ast_[at].kind == K::assign ? ast_.child(at, Role::left) : kNoNode;
+    if (left == kNoNode || ast_[left].kind != K::attribute || ast_[left].text != name) continue;
+    const NodeId right = ast_.child(at, Role::right);
+    if (kept || right == kNoNode || ast_.slice(right) != name ||
+        file_.outline.function_of[at] != constructor)
+      return false;
+    kept = true;
+  }
+  return known->second = kept;
+}
+
+/// def f(x, longest=None, check=False, mode="fast"): whether a parameter is off where it is left
+/// out, or something else than `literal`.
+bool Options::is_off_by_default(uint32_t function, std::string_view parameter,
+                                std::string_view literal) const {
   const NodeId all = ast_.child(file_.outline.functions[function], Role::parameters);
   if (all == kNoNode) return false;
   for (NodeId p : children(ast_, all)) {
-    const NodeId value = ast_[p].text == parameter ? ast_.child(p, Role::value) : kNoNode;
-    if (value != kNoNode) return ast_.slice(value) == "None" || ast_.slice(value) == "False";
+    if (ast_[p].text != parameter) continue;
+    const NodeId value = ast_.child(p, Role::value);
+    if (value == kNoNode) return !literal.empty();
+    return literal.empty() ? is_one_of(ast_.slice(value), {"None", "False", "0"})
+                           : ast_.slice(value) != literal;
   }
   return false;
 }

@@ -1,6 +1,10 @@
 // Options: parameters that have a default, and what runs only where they are given or left out.
 #pragma once
 
+#include <map>
+#include <string_view>
+#include <utility>
+
 #include "source/matcher.h"
 
 namespace stallscope {
@@ -10,9 +14,9 @@ class Options {
   Options(const FileView& file, const FileFacts& facts)
       : file_(file), ast_(file.ast), facts_(facts) {}
 
-  /// The parameter, None or False where it is left out, without which `id` does not run: under
-  /// `if parameter:` or `if parameter is not None:`; or kNone.
-  uint32_t needed_around(NodeId id) const;
+  /// The argument without which `id` does not run, under `if flag:`, `if mode == "slow":` of a
+  /// parameter or of what the constructor keeps of one; or none.
+  Option needed_around(NodeId id) const;
   /// The parameter of which `if parameter is None:` around `id` makes the default, or kNone.
   uint32_t defaulted_around(NodeId id) const;
   /// The parameter that a bound under `id` is, where only `if parameter is None:` makes it a
@@ -20,8 +24,14 @@ class Options {
   uint32_t defaulted_bound(NodeId id) const;
 
  private:
-  bool is_off_by_default(uint32_t function, std::string_view parameter) const;
+  Option asked_by(NodeId condition, uint32_t function) const;
+  uint32_t constructor_of(uint32_t method) const;
+  bool keeps_argument(uint32_t constructor, std::string_view name) const;
+  bool is_off_by_default(uint32_t function, std::string_view parameter,
+                         std::string_view literal) const;
 
+  /// What keeps_argument() has found.
+  mutable std::map<std::pair<uint32_t, std::string_view>, bool> kept_;
   const FileView& file_;
   const Ast& ast_;
   const FileFacts& facts_;

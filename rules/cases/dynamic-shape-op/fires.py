@@ -23,3 +23,23 @@ class Routing(torch.nn.Module):
     def forward(self, tokens: torch.Tensor, experts: torch.Tensor):
         load = torch.bincount(experts.flatten(), minlength=8)  # expect: dynamic-shape-op
         return tokens * load[experts]
+
+
+class Sampling(torch.nn.Module):
+    def __init__(self, uniform=False):
+        super().__init__()
+        self.uniform = uniform
+
+    def forward(self, ids):
+        if self.uniform:
+            return torch.unique(ids)  # expect: dynamic-shape-op
+        return ids
+
+
+class Sampler(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.sampling = Sampling(uniform=True)
+
+    def forward(self, ids):
+        return self.sampling(ids)

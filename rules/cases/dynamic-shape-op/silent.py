@@ -44,3 +44,24 @@ def radius_graph(positions, cutoff, limit=None):
 class Graphs(torch.nn.Module):
     def forward(self, positions):
         return radius_graph(positions, 6.0).sum(1)
+
+
+class Grouping(torch.nn.Module):
+    def __init__(self, radius, uniform=False):
+        super().__init__()
+        self.radius = radius
+        self.uniform = uniform
+
+    def forward(self, ids):
+        if self.uniform:
+            return torch.unique(ids)
+        return ids
+
+
+class Backbone(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.grouping = Grouping(0.2)
+
+    def forward(self, ids):
+        return self.grouping(ids)

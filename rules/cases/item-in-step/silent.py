@@ -147,3 +147,19 @@ def train_on(model, optimizer, train_dataset):
         optimizer.step()
         seen += wanted.view(-1).sum().item()  # of what the host has read
     return seen
+
+
+def reduced(x, how="mean", places=1):
+    if how == "number":
+        return x.sum().item()
+    elif places == 3:
+        return x.mean().item()
+    return x.mean()
+
+
+def train_reduced(model, loader, optimizer):
+    for x, y in loader:
+        loss = reduced(model(x, y)) + reduced(model(x, y), how="sum", places=2)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
