@@ -18,6 +18,7 @@ struct CallShape {
   bool any_unknown = false;  ///< a positional argument of which nothing is known
   bool pinned = false;       ///< pin_memory=True
   bool has_size = false;     ///< size= or axis=, of NumPy
+  bool encodes = false;      ///< return_tensors=, of tokenizers: what they give is on the host
   bool has_dim = false;      ///< dim= or keepdim=, which only tensors' methods take
   Value first;               ///< the first argument
   size_t count = 0;          ///< positional arguments

@@ -152,6 +152,27 @@ class Collector {
     const NodeId left = ast_[assign].kind == K::assign ? ast_.child(assign, Role::left) : kNoNode;
     if (left != kNoNode && (ast_[left].kind == K::name || ast_[left].kind == K::attribute))
       gradients_.insert(ast_[left].text);
+    // A nested function may call it, handed to scan().
+    const uint32_t function = outline_.function_of[call];
+    if (function != 0 && !hands_out_function(function))
+      note(Evidence::backward, function, outline_.loop_of[call]);
+  }
+
+  /// `return step`, `return jax.jit(step)`: what builds a step runs none.
+  bool hands_out_function(uint32_t function) const {
+    const NodeId node = outline_.functions[function];
+    for (NodeId at = node; at < ast_[node].end; ++at) {
+      const NodeId value = ast_[at].kind == K::return_ && outline_.function_of[at] == function
+                               ? ast_[at].first_child
+                               : kNoNode;
+      if (value == kNoNode) continue;
+      if (ast_[value].kind == K::name &&
+          (known_.contains(ast_[value].text) || gradients_.contains(ast_[value].text)))
+        return true;
+      if (ast_[value].kind == K::call && contains_any(callee_name(ast_, value), {"jit", "pmap"}))
+        return true;
+    }
+    return false;
   }
 
   /// @jax.value_and_grad

@@ -39,6 +39,7 @@ CallShape Inference::shape_of(NodeId call) {
       }
       shape.has_dim |= name == "dim" || name == "keepdim";
       shape.has_size |= name == "size" || name == "axis";
+      shape.encodes |= name == "return_tensors";
       if (name == "pin_memory") {
         NodeId value = ast_.child(c, Role::value);
         shape.pinned = value != kNoNode && ast_.slice(value) != "False";
@@ -66,6 +67,7 @@ Value Inference::eval_call(NodeId id) {
   else if (ast_[callee].kind != K::name)
     receiver = eval(callee);
   CallShape shape = shape_of(id);
+  if (shape.encodes) return likely(Kind::batch, kLoaded);
   if (device_default_ && !shape.device_is_cpu) shape.has_device = true;
   const Dotted& path = names_.resolve(callee);
   if (path.imported) {

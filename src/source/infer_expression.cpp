@@ -196,6 +196,9 @@ Value Inference::eval_attribute(NodeId id) {
   if (auto known = value_of_attribute(receiver, name)) return *known;
   // A field that a record of this file declares as a tensor.
   if (receiver.kind == Kind::unknown) {
+    // noise_scheduler.alphas_cumprod: a table that the scheduler keeps on the host
+    if (is_scheduler_table(name) && contains_any(ast_.slice(object), {"scheduler"}))
+      return likely(Kind::host_tensor, kAttribute);
     const auto field = fields_.find(name);
     if (field != fields_.end()) return field->second;
   }

@@ -197,8 +197,7 @@ class Builder {
     // A loss may be any object that is called.
     of_module |= contains_any(out.class_name, {"lossfn", "lossfunction", "criterion"}) ||
                  out.class_name.ends_with("Loss");
-    out.flags |= role_flags(ast_.grammar == Grammar::cuda ? snake_case(out.name) : out.name,
-                            of_module, !out.class_name.empty());
+    out.flags |= role_flags(snake_case(out.name), of_module, !out.class_name.empty());
     // C++ uploads to a device, Python to a hub.
     if (ast_.grammar == Grammar::cuda && contains_any(out.name, {"upload"}))
       out.flags &= ~static_cast<uint32_t>(kCheckpointFunction);

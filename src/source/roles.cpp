@@ -317,6 +317,10 @@ bool is_mask_name(std::string_view name) {
   return name == "mask" || name.ends_with("_mask") || name.ends_with("_filter");
 }
 
+bool is_scheduler_table(std::string_view name) {
+  return is_one_of(name, {"alphas_cumprod", "betas", "alphas", "sigmas"});
+}
+
 bool is_count_name(std::string_view name) {
   const std::string text = lower(name);
   return starts_with_any(text, {"num_", "n_", "max_", "min_"}) ||

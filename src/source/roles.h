@@ -51,6 +51,9 @@ bool is_size_name(std::string_view name);
 /// Whether a variable of this name selects elements: mask, valid_mask.
 bool is_mask_name(std::string_view name);
 
+/// Whether a noise scheduler of diffusion keeps a table under this name.
+bool is_scheduler_table(std::string_view name);
+
 /// Whether a variable of this name holds a count or a size.
 bool is_count_name(std::string_view name);
 

@@ -135,9 +135,17 @@ std::string_view Subjects::root_name(NodeId object) const {
     for (NodeId clause : children(ast_, up)) {
       if (ast_[clause].kind != K::comp_for) continue;
       NodeId target = ast_.child(clause, Role::left), over = ast_.child(clause, Role::right);
-      if (target != kNoNode && over != kNoNode && ast_[target].text == name &&
-          ast_[over].kind == K::name)
-        return ast_[over].text;
+      if (target == kNoNode || over == kNoNode) continue;
+      if (ast_[target].text == name && ast_[over].kind == K::name) return ast_[over].text;
+      // {k: v.to(device) for k, v in batch.items()}
+      const NodeId callee = ast_[over].kind == K::call ? ast_.child(over, Role::callee) : kNoNode;
+      const NodeId of = callee == kNoNode ? kNoNode : ast_.child(callee, Role::object);
+      const NodeId value = ast_[target].kind == K::tuple && ast_[target].first_child != kNoNode
+                               ? ast_[ast_[target].first_child].next
+                               : kNoNode;
+      if (of != kNoNode && value != kNoNode && ast_[of].kind == K::name &&
+          ast_[callee].text == "items" && ast_[value].text == name)
+        return ast_[of].text;
     }
   }
   return name;

@@ -166,3 +166,20 @@ def splat(model, optimizer, cameras):
         loss = (rendered - camera.original_image.cuda()).abs().mean()  # expect: blocking-host-to-device
         loss.backward()
         optimizer.step()
+
+
+def slice_batch(batch, rank):
+    return {k: v.to(rank) if torch.is_tensor(v) else v for k, v in batch.items()}  # expect: blocking-host-to-device
+
+
+def encode(texts, tokenizer):
+    tokens = tokenizer(texts, return_tensors="pt", padding=True)
+    return tokens.input_ids.cuda()  # expect: blocking-host-to-device
+
+
+def tune(model, optimizer, loader, tokenizer, rank):
+    for batch in loader:
+        loss = model(encode(batch["text"], tokenizer), **slice_batch(batch, rank)).loss
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()

@@ -71,3 +71,21 @@ def train_in_parallel(state, batches):
         state, metrics = p_parallel_step(state, batch)
         print(metrics["loss"].mean().item())  # expect: jax-host-read-in-step
     return state
+
+
+def scanned_update(state, batch):
+    gradient = jax.value_and_grad(state.loss)
+
+    def one(carry, part):
+        loss, grads = gradient(carry, part)
+        return carry - 0.1 * grads, loss
+
+    params, losses = jax.lax.scan(one, state.params, batch)
+    return params, losses.mean()
+
+
+def train_by_scans(state, batches):
+    many_updates = jax.pmap(scanned_update, axis_name="devices")
+    for batch in batches:
+        state, loss = many_updates(state, batch)
+        print(loss[-1].item())  # expect: jax-host-read-in-step

@@ -39,3 +39,17 @@ class Normalised(nn.Module):
     def forward(self, image):
         image = image - self.mean.to(image.device)  # expect: tensor-not-buffer
         return self.encoder(image)
+
+
+def signal_to_noise(noise_scheduler, timesteps):
+    kept = noise_scheduler.alphas_cumprod**0.5
+    return kept.to(device=timesteps.device)[timesteps]  # expect: tensor-not-buffer
+
+
+def train(model, loader, optimizer, noise_scheduler):
+    for x in loader:
+        t = torch.randint(0, 1000, (len(x),), device="cuda")
+        loss = (model(x, t) * signal_to_noise(noise_scheduler, t)).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
