@@ -235,8 +235,7 @@ void Contexts::seed() {
     if (whole_step_[id] == 0) {
       if (((f.flags & kEvalFunction) != 0 && !operates) || eval_entry) bits_[id] |= kInEval;
       // What steps call too by its name, and nobody is seen to call, may be called for each batch.
-      constexpr uint32_t kPliantEval = kWeakRole | kEvalFunction;
-      if (eval_entry || ((f.flags & kPliantEval) == kPliantEval && !operates &&
+      if (eval_entry || ((f.flags & kWeakRole) != 0 && !operates &&
                          !(is_called(id) || has_loop(id) || is_whole_evaluation(f.name))))
         bits_[id] |= kEvalLoop;
       if ((f.flags & kInferenceFunction) != 0 && !operates) bits_[id] |= kInInference;

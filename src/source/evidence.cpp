@@ -425,7 +425,7 @@ class Collector {
       std::string name = keyword ? std::string(ast_[c].text) : std::to_string(position++);
       if (value_node == kNoNode) continue;
       if (!any && is_literal(value_node) && out.literals.size() < kMostArguments)
-        out.literals.emplace_back(name_hash(name), name_hash(ast_.slice(value_node)));
+        out.literals.emplace_back(name_hash(name), literal_hash(ast_.slice(value_node)));
       const Value& value = inference_.at(value_node);
       if (value.kind == Kind::unknown && value.dependency == 0) continue;
       if (out.arguments.size() < kMostArguments) out.arguments.emplace_back(std::move(name), value);

@@ -67,6 +67,12 @@ uint32_t name_hash(std::string_view name) {
   return hash;
 }
 
+uint32_t literal_hash(std::string_view literal) {
+  if (literal.size() > 1 && (literal.front() == '"' || literal.front() == '\''))
+    literal = literal.substr(1, literal.size() - 2);
+  return name_hash(literal);
+}
+
 std::vector<uint32_t> mentions_of(const Ast& ast) {
   Collector out;
   for (NodeId id = 1; id < ast.size(); ++id) {

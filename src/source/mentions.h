@@ -19,6 +19,9 @@ inline uint64_t name_bit(std::string_view name) {
   return uint64_t{1} << (name_hash(name) % 64);
 }
 
+/// What stands for a literal, whichever quotes a text has.
+uint32_t literal_hash(std::string_view literal);
+
 /// Hashes of the names, attributes and name-like strings that a file uses, beside where it defines
 /// them; sorted. A string that ends in '_' stands for the names that are put together from it.
 std::vector<uint32_t> mentions_of(const Ast& ast);

@@ -57,7 +57,7 @@ Option Options::asked_by(NodeId condition, uint32_t function) const {
           kNoNode)
     return {};
   return {function, static_cast<uint32_t>(found - parameters.begin()),
-          literal.empty() ? 0 : name_hash(literal)};
+          literal.empty() ? 0 : literal_hash(literal)};
 }
 
 /// The __init__ of the class around a method, or kNone.
@@ -98,7 +98,7 @@ bool Options::is_off_by_default(uint32_t function, std::string_view parameter,
     const NodeId value = ast_.child(p, Role::value);
     if (value == kNoNode) return !literal.empty();
     return literal.empty() ? is_one_of(ast_.slice(value), {"None", "False", "0"})
-                           : ast_.slice(value) != literal;
+                           : literal_hash(ast_.slice(value)) != literal_hash(literal);
   }
   return false;
 }
