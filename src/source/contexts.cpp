@@ -73,10 +73,9 @@ bool Contexts::is_imported_module(const FileFacts& file) const {
   const std::string_view name = std::string_view(file.path).substr(file.path.rfind('/') + 1);
   const std::string stem(name.substr(0, name.rfind('.')));
   if (contains_any(stem, {"train", "main", "run", "tune", "example", "demo", "fit"})) return false;
+  const std::string within = "." + stem + ".";
   const auto imports = [&](const auto& bound_from) {
-    const std::string& from = bound_from.second;
-    return from == stem || from.starts_with(stem + ".") ||
-           from.find("." + stem + ".") != std::string::npos || from.ends_with("." + stem);
+    return ("." + bound_from.second + ".").find(within) != std::string::npos;
   };
   return std::ranges::any_of(graph_.files(), [&](const auto& other) {
     return other.get() != &file && std::ranges::any_of(other->imports, imports);
@@ -115,9 +114,9 @@ void Contexts::find_step_loops() {
       for (const LoopFacts& loop : file.loops) optimizer[loop.function] |= loop.optimizer_step;
       for (uint32_t l = 0; l < file.loops.size(); ++l) {
         const LoopFacts& loop = file.loops[l];
+        if (!loop.optimizer_step && (!loop.backward || optimizer[loop.function])) continue;
         // A module that others import tries itself when it is run.
         if (loop.function == 0 && is_imported_module(file)) continue;
-        if (!loop.optimizer_step && (!loop.backward || optimizer[loop.function])) continue;
         if (!loop.optimizer_step && (file.functions[loop.function].flags & kStepEvidence) != 0)
           continue;
         uint32_t at = l;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "source/kept_values.h"
 #include "source/role_words.h"
 #include "source/roles.h"
 
@@ -28,81 +29,6 @@ bool is_every_few(const Ast& ast, NodeId modulo) {
   const NodeId by =
       ast[modulo].first_child == kNoNode ? kNoNode : ast[ast[modulo].first_child].next;
   return by != kNoNode && ast[by].kind == K::number && is_one_of(ast.slice(by), {"2", "3", "4"});
-}
-
-/// The block of an `else`.
-NodeId body_of(const Ast& ast, NodeId branch) {
-  const NodeId inner = ast[branch].kind == K::else_ ? ast[branch].first_child : kNoNode;
-  return inner != kNoNode && ast[inner].kind == K::block ? inner : branch;
-}
-
-/// `if n != self.length: self.length = n ...`, and the `else` of `if n == self.length and ...`:
-/// what is made there lasts until it has to differ.
-bool brings_up_to_date(const Ast& ast, NodeId condition, NodeId body, bool negated) {
-  if (negated && ast[condition].kind == K::boolean && ast[condition].text == "and") {
-    for (NodeId part : children(ast, condition)) {
-      if (brings_up_to_date(ast, part, body, true)) return true;
-    }
-    return false;
-  }
-  if (ast[condition].kind != K::compare || (ast[condition].text == "==") != negated) return false;
-  const NodeId left = ast[condition].first_child;
-  const NodeId right = left == kNoNode ? kNoNode : ast[left].next;
-  if (right == kNoNode) return false;
-  const auto is_member = [&](NodeId side) {
-    return ast[side].kind == K::attribute ||
-           (ast.grammar == Grammar::cuda && ast[side].kind == K::name);
-  };
-  for (const auto& [kept, wanted] : {std::pair(left, right), std::pair(right, left)}) {
-    if (!is_member(kept)) continue;
-    for (NodeId at : children(ast, body)) {
-      // `int n = size;` declares another one
-      if (ast[at].kind != K::assign ||
-          (ast.grammar == Grammar::cuda && !ast[at].text.empty() && ast[at].text != "="))
-        continue;
-      const NodeId to = ast.child(at, Role::left), from = ast.child(at, Role::right);
-      if (to != kNoNode && from != kNoNode && ast.slice(to) == ast.slice(kept) &&
-          ast.slice(from) == ast.slice(wanted))
-        return true;
-    }
-  }
-  return false;
-}
-
-/// `if (self.nx, self.ny) != (nx, ny): self.create_grids(nx, ny)`
-bool makes_anew(const Ast& ast, NodeId condition, NodeId body) {
-  const NodeId first = ast[body].kind == K::block ? ast[body].first_child : kNoNode;
-  if (ast[condition].kind != K::compare || ast[condition].text != "!=" || first == kNoNode ||
-      ast[first].kind != K::call)
-    return false;
-  const NodeId callee = ast.child(first, Role::callee);
-  return ast.slice(condition).find("self.") != std::string_view::npos &&
-         ast.slice(callee).starts_with("self.") &&
-         contains_any(ast[callee].text,
-                      {"create", "make", "build", "update", "set", "init", "reset"});
-}
-
-/// `if step is None: step = jit(f); self.steps[key] = step`: kept under another name.
-bool keeps_what_was_missing(const Ast& ast, NodeId condition, NodeId body) {
-  const bool negation = ast[condition].kind == K::unary && ast[condition].text == "not";
-  const NodeId name = ast[condition].first_child;
-  if (name == kNoNode || ast[name].kind != K::name ||
-      !(negation || ast.slice(condition).ends_with(" is None")))
-    return false;
-  for (NodeId at : children(ast, body)) {
-    if (ast[at].kind != K::assign) continue;
-    // step = self.steps[key] = jit(f)
-    const NodeId chained = ast.child(at, Role::right);
-    const bool chain = chained != kNoNode && ast[chained].kind == K::assign;
-    const NodeId to = ast.child(chain ? chained : at, Role::left);
-    const NodeId from = chain ? ast.child(at, Role::left) : chained;
-    // Not `batch.maps[key] = map`: the next batch has none.
-    const std::string_view place = to == kNoNode ? std::string_view() : ast.slice(to);
-    const bool lasts =
-        starts_with_any(place, {"self.", "cls.", "_"}) || contains_any(place, {"cache"});
-    if (lasts && from != kNoNode && ast.slice(from) == ast.slice(name)) return true;
-  }
-  return false;
 }
 
 /// `if mask.sum() > 0: ... else: loss = torch.tensor(0.0)`: a constant for when there is nothing to
@@ -177,11 +103,7 @@ uint32_t Guards::by_parent(NodeId at, NodeId below) const {
       if (self.kind == K::conditional && negated && ast_[condition].kind == K::name &&
           (tested == Kind::list || tested == Kind::tensor_list || tested == Kind::host_tensors))
         found |= kGuardErrorPath;
-      if ((role == Role::consequence || negated) &&
-          brings_up_to_date(ast_, condition, body_of(ast_, below), negated))
-        found |= kGuardCached;
-      if (role == Role::consequence &&
-          (keeps_what_was_missing(ast_, condition, below) || makes_anew(ast_, condition, below)))
+      if ((role == Role::consequence || negated) && keeps_value(ast_, condition, below, negated))
         found |= kGuardCached;
       if (negated && is_fallback(ast_, condition, below)) found |= kGuardErrorPath;
       if ((found & kGuardInterval) != 0 && accumulates(below)) found &= ~kGuardInterval;
