@@ -5,6 +5,7 @@
 
 #include "source/device_buffers.h"
 #include "source/device_work.h"
+#include "source/gradient_names.h"
 #include "source/mentions.h"
 #include "source/role_words.h"
 #include "source/roles.h"
@@ -31,16 +32,15 @@ class Collector {
         outline_(outline),
         inference_(inference),
         guards_(guards),
-        facts_(facts) {
+        facts_(facts),
+        gradients_(ast, names, outline, facts) {
     for (uint32_t f = 1; f < facts.functions.size(); ++f) known_.insert(facts.functions[f].name);
     own_steps_.resize(facts.functions.size());
   }
 
   void run() {
-    for (NodeId id = 1; id < ast_.size(); ++id) {
-      if (ast_[id].kind == K::call) note_gradient_function(id);
-      if (ast_[id].kind == K::function) note_decorated_gradient(id);
-    }
+    for (const NodeId made : gradients_.made())
+      note(Evidence::backward, outline_.function_of[made], outline_.loop_of[made]);
     for (NodeId id = 1; id < ast_.size(); ++id) {
       const Node& node = ast_[id];
       if (node.kind == K::call) {
@@ -136,69 +136,10 @@ class Collector {
     const Dotted& path = names_.resolve(callee);
     if (path.imported) {
       if (kUpdateFunctions.contains(path.path)) return Evidence::step;
-      if (is_called_gradient(call, path)) return Evidence::backward;
+      if (gradients_.is_called(call, path)) return Evidence::backward;
       if (path.path == "torch.autograd.backward") return Evidence::backward;
     }
     return Evidence::none;
-  }
-
-  /// grad_fn = jax.jit(jax.value_and_grad(loss)): what computes gradients when it is called.
-  void note_gradient_function(NodeId call) {
-    const NodeId callee = ast_.child(call, Role::callee);
-    if (callee == kNoNode) return;
-    const Dotted& path = names_.resolve(callee);
-    if (!path.imported || !gives_gradients(path.path)) return;
-    const NodeId assign = ast_[outermost_wrapper(call)].parent;
-    const NodeId left = ast_[assign].kind == K::assign ? ast_.child(assign, Role::left) : kNoNode;
-    if (left != kNoNode && (ast_[left].kind == K::name || ast_[left].kind == K::attribute))
-      gradients_.insert(ast_[left].text);
-    // A nested function may call it, handed to scan().
-    const uint32_t function = outline_.function_of[call];
-    if (function != 0 && !hands_out_function(function))
-      note(Evidence::backward, function, outline_.loop_of[call]);
-  }
-
-  /// `return step`, `return jax.jit(step)`: what builds a step runs none.
-  bool hands_out_function(uint32_t function) const {
-    const NodeId node = outline_.functions[function];
-    for (NodeId at = node; at < ast_[node].end; ++at) {
-      const NodeId value = ast_[at].kind == K::return_ && outline_.function_of[at] == function
-                               ? ast_[at].first_child
-                               : kNoNode;
-      if (value == kNoNode) continue;
-      if (ast_[value].kind == K::name &&
-          (known_.contains(ast_[value].text) || gradients_.contains(ast_[value].text)))
-        return true;
-      if (ast_[value].kind == K::call && contains_any(callee_name(ast_, value), {"jit", "pmap"}))
-        return true;
-    }
-    return false;
-  }
-
-  /// @jax.value_and_grad
-  void note_decorated_gradient(NodeId function) {
-    for (NodeId at : children(ast_, ast_[function].parent)) {
-      if (ast_[at].kind != K::decorator || ast_[at].first_child == kNoNode) continue;
-      NodeId name = ast_[at].first_child;
-      if (ast_[name].kind == K::call) name = ast_.child(name, Role::callee);
-      const Dotted& path = names_.resolve(name);
-      if (path.imported && gives_gradients(path.path)) gradients_.insert(ast_[function].text);
-    }
-  }
-
-  /// jax.jit(jax.vmap(grad(f))) of grad(f).
-  NodeId outermost_wrapper(NodeId call) const {
-    NodeId at = call;
-    while (ast_[ast_[at].parent].kind == K::call && ast_[at].role == Role::argument)
-      at = ast_[at].parent;
-    return at;
-  }
-
-  /// jax.grad(f)(params), not the function that jax.grad(f) gives.
-  bool is_called_gradient(NodeId call, const Dotted& path) const {
-    if (!gives_gradients(path.path)) return false;
-    const NodeId outer = outermost_wrapper(call);
-    return ast_[ast_[outer].parent].kind == K::call && ast_[outer].role == Role::callee;
   }
 
   void call(NodeId id) {
@@ -489,8 +430,8 @@ class Collector {
   const Guards& guards_;
   FileFacts& facts_;
   std::unordered_set<std::string_view> known_;
-  std::unordered_set<std::string_view> gradients_;  ///< names of what jax.grad() gave
-  std::vector<uint32_t> timed_;                     ///< loops that time what the device does
+  GradientNames gradients_;
+  std::vector<uint32_t> timed_;  ///< loops that time what the device does
   struct OwnSteps {
     bool forward = false, backward = false, update = false;
   };

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <string>
@@ -196,7 +197,8 @@ TEST_CASE("device times in CLOCK_REALTIME come back on the monotonic clock") {
   REQUIRE(recorded.trace.size() == 3);
   const Ns apart = recorded.trace.starts()[2] - recorded.trace.starts()[1];
   CHECK(std::abs(apart) < 60'000'000'000);  // a CLOCK_REALTIME taken for monotonic is years off
-  CHECK(recorded.trace.durations()[1] == 123);
+  // Where the two clocks are read a moment apart, the one may come before the other.
+  CHECK(std::ranges::count(recorded.trace.durations(), 123) == 1);
 }
 
 TEST_CASE("names come back whole, however they were split") {
