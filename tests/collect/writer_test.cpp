@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -277,6 +278,15 @@ TEST_CASE("threads write at once without losing or mixing events") {
   CHECK(trace.size() == 2 * kThreads * kRanges);
   CHECK(trace.health.lost_records == 0);
   CHECK(count_named(trace, "started") == kThreads * kRanges);
+  for (const auto& [what, times] : trace.health.repairs) FAIL_CHECK(what, ": ", times);
+  std::set<std::string> seen;
+  for (EventId id = 0; id < trace.size(); ++id) seen.insert(trace.full_name(id));
+  for (int t = 0; t < kThreads; ++t) {
+    for (int i = 0; i < kRanges; ++i) {
+      const std::string name = "thread " + std::to_string(t) + ", i = " + std::to_string(i);
+      if (!seen.contains(name)) FAIL_CHECK("lost: ", name);
+    }
+  }
   // Each thread's ranges lie on one track, in order.
   std::map<std::string, TrackId> tracks;
   for (EventId id = 0; id < trace.size(); ++id) {
