@@ -80,6 +80,7 @@ class SourceIndex {
   bool is_never_asked(size_t file, const Option& option) const;
   bool left_out_by_callers(FunctionId function, uint32_t parameter) const;
   enum class Given : uint8_t { no, yes, unknown };  ///< an argument, by one call
+  static Given given(const CallFacts& call, const FunctionFacts& f, uint32_t parameter);
   bool all_callers(FunctionId function, uint32_t parameter, Given wanted) const;
   bool given_by_callers(FunctionId function, uint32_t parameter) const;
   bool says_training(size_t file, const FunctionFacts& function) const;

@@ -24,56 +24,61 @@ bool is_off(uint32_t literal) {
   return std::ranges::find(off, literal) != off.end();
 }
 
+/// What frameworks call, or what is handed on as a value, may be called in any way.
+bool is_called_by_others(const FunctionFacts& f) {
+  return (f.flags & (kForward | kEntryPoint | kDecorated | kJitCompiled)) != 0;
+}
+
+/// Of a parameter among the arguments of a call.
+uint32_t position_of(const FunctionFacts& f, uint32_t parameter) {
+  const bool bound = f.parameters.front() == "self" || f.parameters.front() == "cls";
+  return parameter - (bound ? 1 : 0);
+}
+
 }  // namespace
 
 /// Whether all calls outside tests that are seen, at least one, treat a parameter as `wanted`.
 bool SourceIndex::all_callers(FunctionId function, uint32_t parameter, Given wanted) const {
-  const FunctionFacts& f = graph_->function(function);
-  const bool bound = f.parameters.front() == "self" || f.parameters.front() == "cls";
-  const uint32_t position = parameter - (bound ? 1 : 0);
-  const auto given = [&](const CallFacts& call) {
-    if (call.form == CallForm::reference) return Given::unknown;
-    if ((call.keywords & name_bit(f.parameters[parameter])) != 0) return Given::yes;
-    if (call.positional == kAnyArguments) return Given::unknown;
-    return call.positional > position ? Given::yes : Given::no;
-  };
   bool any = false;
   for (const uint32_t e : graph_->callers(function)) {
     const Edge& edge = graph_->edges()[e];
     if (is_test_path(graph_->file(edge.from).path)) continue;
-    if (given(*edge.call) != wanted) return false;
+    if (given(*edge.call, graph_->function(function), parameter) != wanted) return false;
     any = true;
   }
   return any;
 }
 
-/// Whether a parameter that has a default is given by none of those who call the function. What
-/// frameworks call, or what is handed on as a value, may be called in any way.
+/// Whether a call gives a parameter.
+SourceIndex::Given SourceIndex::given(const CallFacts& call, const FunctionFacts& f,
+                                      uint32_t parameter) {
+  if (call.form == CallForm::reference) return Given::unknown;
+  if ((call.keywords & name_bit(f.parameters[parameter])) != 0) return Given::yes;
+  if (call.positional == kAnyArguments) return Given::unknown;
+  return call.positional > position_of(f, parameter) ? Given::yes : Given::no;
+}
+
+/// Whether a parameter that has a default is given by none of those who call the function.
 bool SourceIndex::left_out_by_callers(FunctionId function, uint32_t parameter) const {
   const FunctionFacts& f = graph_->function(function);
-  constexpr uint32_t kCalledByOthers = kForward | kEntryPoint | kDecorated | kJitCompiled;
-  if ((f.flags & kCalledByOthers) != 0 || f.name.starts_with("__")) return false;
-  return all_callers(function, parameter, Given::no);
+  return !is_called_by_others(f) && !f.name.starts_with("__") &&
+         all_callers(function, parameter, Given::no);
 }
 
 /// Whether nobody who is seen to call the function, at least one, gives what `option` wants.
 bool SourceIndex::is_never_asked(size_t file, const Option& option) const {
   const FunctionId function = graph_->id_of(file, option.function);
   const FunctionFacts& f = graph_->function(function);
-  constexpr uint32_t kCalledByOthers = kForward | kEntryPoint | kDecorated | kJitCompiled;
-  if ((f.flags & kCalledByOthers) != 0 || (f.name.starts_with("__") && f.name != "__init__"))
-    return false;
-  const bool bound = f.parameters.front() == "self" || f.parameters.front() == "cls";
-  const uint32_t position = option.parameter - (bound ? 1 : 0);
+  if (is_called_by_others(f) || (f.name.starts_with("__") && f.name != "__init__")) return false;
   const std::string& name = f.parameters[option.parameter];
   const auto asks = [&](const CallFacts& call) {
+    const Given gives = given(call, f, option.parameter);
+    if (gives != Given::yes) return gives == Given::unknown;
     const bool named = (call.keywords & name_bit(name)) != 0;
-    if (call.form == CallForm::reference || (!named && call.positional == kAnyArguments))
-      return true;
-    if (!named && call.positional <= position) return false;
+    const uint32_t wanted =
+        name_hash(named ? name : std::to_string(position_of(f, option.parameter)));
     for (const auto& [key, literal] : call.literals) {
-      if (key != name_hash(named ? name : std::to_string(position))) continue;
-      return option.literal != 0 ? literal == option.literal : !is_off(literal);
+      if (key == wanted) return option.literal != 0 ? literal == option.literal : !is_off(literal);
     }
     return true;
   };

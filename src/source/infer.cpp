@@ -108,7 +108,8 @@ void Inference::find_evidence(uint32_t function) {
   const bool numpy = names_.uses("numpy");
   for (NodeId id = node + 1; id < ast_[node].end; ++id) {
     if (outline_.function_of[id] != function) continue;
-    if (numpy && ast_[id].kind == K::name && names_.import_of(ast_[id].text) == "numpy")
+    if (numpy && !scope.uses_numpy && ast_[id].kind == K::name &&
+        names_.import_of(ast_[id].text) == "numpy")
       scope.uses_numpy = true;
     if (ast_[id].kind == K::call) note_use(id, scope);
     if (ast_[id].kind == K::attribute && ast_[id].text == "device") note_device(id, scope);

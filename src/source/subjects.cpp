@@ -30,17 +30,16 @@ Value Subjects::of(NodeId id) const {
     object = inner;
   }
   const Value& value = file_.inference.at(object);
+  if (ast_[callee].text != "to" && ast_[callee].text != "cuda") return value;
   // What is called a batch and moved to the device came from the loader.
-  const std::string_view method = ast_[callee].text;
   // A module's own input is on its device already, unless it is the loader's whole batch.
   const bool forward = (facts_.functions[file_.outline.function_of[id]].flags & kForward) != 0;
   const std::string_view root = root_name(object);
   // A batch's own tensors are where the loader put them, whatever their type says.
-  if ((value.kind == Kind::unknown || (value.is_device() && moves_itself(id))) &&
-      (method == "to" || method == "cuda") && hands_on(id) &&
+  if ((value.kind == Kind::unknown || (value.is_device() && moves_itself(id))) && hands_on(id) &&
       !is_model_name(last_component(ast_.slice(object))))
     return likely(Kind::batch, kLoaded);
-  if (value.kind == Kind::unknown && names_device(id) && (method == "to" || method == "cuda") &&
+  if (value.kind == Kind::unknown && names_device(id) &&
       ((is_batch_name(root) && !follows_tensor(id) &&
         (!forward || contains_any(root, {"batch", "data"}))) ||
        is_of_step_loop(id, root) || (!forward && is_field_of_batch(object)))) {
@@ -49,8 +48,7 @@ Value Subjects::of(NodeId id) const {
     batch.dependency = handed_in(id, root);
     return batch;
   }
-  if (names_device(id) && !follows_tensor(id) && (method == "to" || method == "cuda") &&
-      is_of_batch_getter(id, object))
+  if (names_device(id) && !follows_tensor(id) && is_of_batch_getter(id, object))
     return likely(Kind::batch, kLoaded);
   return value;
 }
