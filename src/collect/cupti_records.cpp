@@ -17,7 +17,7 @@ namespace {
 // the same place in every version since 12.0, but for those gated below.
 constexpr uint32_t kVersionWithEventSyncId = 27;       // 12.9
 constexpr uint32_t kVersionWithOverheadData = 130000;  // its data is ours to free
-constexpr uint32_t kVersionWithJitThread = 22;          // 12.4
+constexpr uint32_t kVersionWithJitThread = 22;         // 12.4
 
 uint32_t g_api_names[2][kMaxCbid];  // string numbers; 0 = not asked yet
 
@@ -390,8 +390,7 @@ void write_activity(const CuptiLibrary& cupti, const CUpti_Activity& record) {
 
 void count_dropped(size_t records) {
   Session* const current = session();
-  if (current != nullptr && current->header != nullptr)
-    __atomic_add_fetch(&current->header->lost_records, records, __ATOMIC_RELAXED);
+  if (current != nullptr && current->header != nullptr) count_lost(*current, records);
 }
 
 uint32_t api_name(const CuptiLibrary& cupti, bool runtime, uint32_t cbid) {

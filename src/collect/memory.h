@@ -40,6 +40,11 @@ inline void* map_wiped_on_fork(size_t bytes, bool* wiped_by_kernel) {
   return memory;
 }
 
+inline void sleep_a_millisecond() {
+  const timespec millisecond{0, 1'000'000};
+  syscall(SYS_nanosleep, &millisecond, nullptr);
+}
+
 /// A lock for slow paths. Gives up rather than wait for ever: an event may come
 /// from a signal handler that interrupted the holder.
 class SpinLock {
@@ -54,7 +59,9 @@ class SpinLock {
       else if (attempt < kSpins + kYields)
         sched_yield();
       else
-        sleep();
+        // On a machine with more to do than cores the holder may wait for its turn behind many
+        // others: yielding does not help it there, sleeping does.
+        sleep_a_millisecond();
     }
     return false;
   }
@@ -65,12 +72,6 @@ class SpinLock {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #endif
-  }
-  // On a machine with more to do than cores the holder may wait for its turn behind many others:
-  // yielding does not help it there, sleeping does.
-  static void sleep() {
-    const timespec millisecond{0, 1'000'000};
-    syscall(SYS_nanosleep, &millisecond, nullptr);
   }
 
   static constexpr int kSpins = 200, kYields = 2000, kSleeps = 200;

@@ -179,7 +179,7 @@ void write_extended(Thread& thread, const uint8_t* entry, uint64_t duration,
 __attribute__((noinline)) int begin_overflowing(Thread& thread, uint8_t domain) {
   // Deeper than any program nests on purpose: lost, and its end with it.
   ++thread.overflow;
-  __atomic_add_fetch(&g_session->header->lost_records, 1, __ATOMIC_RELAXED);
+  count_lost(*g_session);
   return static_cast<int>(thread.depth[domain]++);
 }
 

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -106,23 +106,42 @@ bool start(Session& session) {
   return true;
 }
 
+void add_early_losses(Session& session) {
+  const uint64_t early = __atomic_exchange_n(&session.lost_early, 0, __ATOMIC_ACQ_REL);
+  __atomic_add_fetch(&session.header->lost_records, early, __ATOMIC_RELAXED);
+}
+
+// Whether the session, which another thread starts, became active. A disk can take its time; one
+// that takes longer than this costs events, which are counted.
+bool await_start(Session& session, uint32_t own_thread) {
+  constexpr int kYields = 1000, kSleeps = 2000;
+  for (int attempt = 0; attempt < kYields + kSleeps; ++attempt) {
+    const uint32_t state = __atomic_load_n(&session.state, __ATOMIC_ACQUIRE);
+    if (state != static_cast<uint32_t>(SessionState::starting)) return is_active(&session);
+    // A signal handler that interrupted the starter would wait for itself.
+    if (__atomic_load_n(&session.starter, __ATOMIC_RELAXED) == own_thread) return false;
+    if (attempt < kYields)
+      sched_yield();
+    else
+      sleep_a_millisecond();
+  }
+  return false;
+}
+
 Session* start_session(Session& session) {
+  const auto own_thread = static_cast<uint32_t>(syscall(SYS_gettid));
   uint32_t none = static_cast<uint32_t>(SessionState::none);
   if (!__atomic_compare_exchange_n(&session.state, &none,
                                    static_cast<uint32_t>(SessionState::starting), false,
-                                   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-    // A signal handler may have interrupted the starter: wait, but not for ever.
-    for (int i = 0; i < 10'000 && none == static_cast<uint32_t>(SessionState::starting); ++i) {
-      sched_yield();
-      none = __atomic_load_n(&session.state, __ATOMIC_ACQUIRE);
-    }
-    return is_active(&session) ? &session : nullptr;
-  }
+                                   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    return await_start(session, own_thread) ? &session : nullptr;
+  __atomic_store_n(&session.starter, own_thread, __ATOMIC_RELAXED);
   const bool started = start(session);
   __atomic_store_n(&session.state,
                    static_cast<uint32_t>(started ? SessionState::active : SessionState::off),
                    __ATOMIC_RELEASE);
   if (!started) return nullptr;
+  add_early_losses(session);
   flush_definitions(session);
   note_modules(session);
   measure_record_path(session);
@@ -187,6 +206,13 @@ void add_clock_point(Session& session) {
 
 void charge(Session& session, uint64_t ticks_begin) {
   __atomic_add_fetch(&session.header->own_ticks, ticks() - ticks_begin, __ATOMIC_RELAXED);
+}
+
+void count_lost(Session& session, uint64_t events) {
+  const uint32_t state = __atomic_load_n(&session.state, __ATOMIC_ACQUIRE);
+  if (state == static_cast<uint32_t>(SessionState::off)) return;  // there is no recording
+  __atomic_add_fetch(&session.lost_early, events, __ATOMIC_ACQ_REL);
+  if (is_active(&session)) add_early_losses(session);
 }
 
 void close_session() {

@@ -53,6 +53,8 @@ enum class SessionState : uint32_t { none, starting, active, off };
 
 struct Session {
   uint32_t state;          ///< SessionState
+  uint32_t starter;        ///< thread that starts the session
+  uint64_t lost_early;     ///< events that came before there was a file to count them in
   uint32_t paused;         ///< 1 = events are not kept (delay, duration, capture range)
   uint32_t capture_depth;  ///< open ranges of the captured name
   uint32_t profiler_open;  ///< 1 = between cudaProfilerStart and cudaProfilerStop
@@ -120,6 +122,10 @@ extern Options g_options;
 
 /// The active session, started if need be; nullptr when recording is impossible.
 Session* session();
+
+/// Counts events that found no room. Those that come while the session is being started, as from a
+/// signal handler in the midst of it, are added once there is a file.
+void count_lost(Session& session, uint64_t events = 1);
 
 /// Reads the settings and prepares the process. False: stay out of the way.
 bool prepare();

@@ -29,11 +29,6 @@ void name_thread(uint32_t tid) {
   define(head, nullptr, 0, 0);
 }
 
-void count_lost(Session& session, Thread& thread) {
-  __atomic_add_fetch(&session.header->lost_records, 1, __ATOMIC_RELAXED);
-  ++thread.lost;
-}
-
 // Says whose records follow: chunks pass from thread to thread.
 void write_thread_record(Thread& thread) {
   constexpr size_t kBytes = 2 * segment::kUnit;
@@ -106,11 +101,14 @@ bool prepare_threads() {
 
 Thread* attach_thread() {
   Session* active = session();
-  if (active == nullptr) return nullptr;
+  if (active == nullptr) {
+    count_lost(*g_session);
+    return nullptr;
+  }
   const uint64_t begin = ticks();
   Thread* thread = new_thread(*active);
   if (thread == nullptr) {
-    __atomic_add_fetch(&active->header->lost_records, 1, __ATOMIC_RELAXED);
+    count_lost(*active);
     return nullptr;
   }
   thread->tid = static_cast<uint32_t>(syscall(SYS_gettid));
@@ -138,7 +136,7 @@ bool refill(Thread& thread, size_t bytes) {
   if (take_record_room(*active, &thread.room)) write_thread_record(thread);
   charge(*active, begin);
   if (thread.room.cursor != nullptr && thread.room.cursor + bytes <= thread.room.limit) return true;
-  count_lost(*active, thread);
+  count_lost(*active);
   return false;
 }
 

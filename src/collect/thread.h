@@ -24,7 +24,6 @@ struct Thread {
   uint32_t overflow;  ///< begun ranges beyond what the block holds
   uint32_t records;   ///< in the current chunk
   uint32_t tid;
-  uint32_t lost;
   uint32_t in_recorder;             ///< guards against events from within the recorder
   uintptr_t stack_low, stack_high;  ///< of this thread's stack; 0 = not asked yet
   Thread* next_free;

@@ -1,10 +1,12 @@
 // The writer in this process: every kind of event there and back, and threads.
 #include <doctest/doctest.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <random>
 #include <set>
@@ -27,6 +29,20 @@ namespace rec = stallscope::collect;
 extern "C" const char* __tsan_default_options();
 extern "C" const char* __tsan_default_options() {
   return "halt_on_error=1";
+}
+
+namespace {
+
+// A disk on which making a file takes its time, for threads that come while a recording starts.
+bool g_slow_to_create = false;
+
+}  // namespace
+
+// The recorder takes room on disk through this one, not the C library's.
+extern "C" int fallocate(int fd, int mode, off_t offset, off_t length) noexcept;
+extern "C" int fallocate(int fd, int mode, off_t offset, off_t length) noexcept {
+  if (g_slow_to_create && offset == 0) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  return static_cast<int>(syscall(SYS_fallocate, fd, mode, offset, length));
 }
 
 namespace {
@@ -253,6 +269,25 @@ TEST_CASE("in steady state a range takes no lock and maps nothing") {
     const uint64_t chunks = kMany * 2 * segment::kUnit / segment::kChunkBytes;
     if (locks() - before > 16 * (chunks + 1)) _exit(1);
   });
+}
+
+TEST_CASE("threads that come while the recording starts wait for it") {
+  constexpr int kThreads = 6;
+  const Recorded recorded = record_in_child([] {
+    g_slow_to_create = true;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+      threads.emplace_back([] {
+        rec::RangeText what;
+        what.text = rec::resolve("first", 5);
+        rec::begin_range(what);
+        rec::end_range(0, nullptr);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  });
+  CHECK(recorded.trace.health.lost_records == 0);
+  CHECK(count_named(recorded.trace, "first") == kThreads);
 }
 
 TEST_CASE("threads write at once without losing or mixing events") {
