@@ -6,7 +6,7 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(ZLIB REQUIRED)
 pkg_check_modules(simdjson REQUIRED IMPORTED_TARGET simdjson)
-pkg_check_modules(yaml_cpp REQUIRED IMPORTED_TARGET yaml-cpp)
+pkg_check_modules(yaml REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(sqlite3 REQUIRED IMPORTED_TARGET sqlite3)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(libdw REQUIRED IMPORTED_TARGET libdw)
@@ -21,5 +21,5 @@ target_include_directories(stallscope_nvtx SYSTEM INTERFACE "${STALLSCOPE_DEPS_D
 add_library(stallscope_deps INTERFACE)
 target_link_libraries(stallscope_deps INTERFACE
   fmt::fmt nlohmann_json::nlohmann_json ZLIB::ZLIB Threads::Threads
-  PkgConfig::simdjson PkgConfig::yaml_cpp PkgConfig::sqlite3 PkgConfig::zstd PkgConfig::libdw
+  PkgConfig::simdjson PkgConfig::yaml PkgConfig::sqlite3 PkgConfig::zstd PkgConfig::libdw
   ${CMAKE_DL_LIBS})

@@ -21,7 +21,7 @@ done
 
 build_packages=(build-essential g++ cmake ninja-build mold ccache pkg-config git ca-certificates
   unzip python3 python3-pip python3-venv
-  libfmt-dev nlohmann-json3-dev libsimdjson-dev libyaml-cpp-dev libsqlite3-dev
+  libfmt-dev nlohmann-json3-dev libsimdjson-dev libyaml-dev libsqlite3-dev
   libzstd-dev zlib1g-dev libdeflate-dev libdw-dev libelf-dev libcli11-dev doctest-dev)
 # A node that did not come from the distribution brings its npm, which the package would fight.
 command -v npm >/dev/null || build_packages+=(npm)

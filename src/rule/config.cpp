@@ -84,19 +84,19 @@ class ConfigReader {
   }
 
   std::vector<std::string> texts(const char* key) {
-    const YAML::Node node = root_[key];
+    const YamlNode node = root_[key];
     return node ? yaml_texts(file_, node, key) : std::vector<std::string>();
   }
 
-  Severity severity(const YAML::Node& node, std::string_view what) {
+  Severity severity(const YamlNode& node, std::string_view what) {
     const std::string word = yaml_text(file_, node, what);
     const auto value = severity_of(word);
     if (!value) yaml_unknown(file_, node, "severity", word, kSeverities);
     return *value;
   }
 
-  void need_map(const YAML::Node& node, const char* what) {
-    if (!node.IsMap()) yaml_fail(file_, node, std::string(what) + " must be a map");
+  void need_map(const YamlNode& node, const char* what) {
+    if (!node.is_map()) yaml_fail(file_, node, std::string(what) + " must be a map");
   }
 
   void read_extends() {
@@ -142,38 +142,39 @@ class ConfigReader {
       *known = std::move(budget);
   }
 
-  void read_severities(const YAML::Node& node, std::map<std::string, Severity>& out) {
+  void read_severities(const YamlNode& node, std::map<std::string, Severity>& out) {
     if (!node) return;
     need_map(node, "severities");
-    for (const auto& entry : node) out[entry.first.Scalar()] = severity(entry.second, "a severity");
+    for (const YamlEntry& entry : node.entries())
+      out[entry.key.text()] = severity(entry.value, "a severity");
   }
 
   void read_path_map() {
-    const YAML::Node node = root_["path-map"];
+    const YamlNode node = root_["path-map"];
     if (!node) return;
     need_map(node, "path-map");
-    for (const auto& entry : node)
-      config_.path_map.emplace_back(entry.first.Scalar(),
-                                    yaml_text(file_, entry.second, "a path of path-map"));
+    for (const YamlEntry& entry : node.entries())
+      config_.path_map.emplace_back(entry.key.text(),
+                                    yaml_text(file_, entry.value, "a path of path-map"));
   }
 
   void read_per_path() {
-    const YAML::Node node = root_["per-path"];
+    const YamlNode node = root_["per-path"];
     if (!node) return;
     need_map(node, "per-path");
     static constexpr std::array<std::string_view, 2> kPathKeys = {"ignore", "severities"};
-    for (const auto& entry : node) {
-      expect_keys(file_, entry.second, "a setting of per-path", kPathKeys);
-      PathSettings settings{.glob = entry.first.Scalar(), .ignore = {}, .severities = {}};
-      if (entry.second["ignore"])
-        settings.ignore = yaml_texts(file_, entry.second["ignore"], "ignore");
-      read_severities(entry.second["severities"], settings.severities);
+    for (const YamlEntry& entry : node.entries()) {
+      expect_keys(file_, entry.value, "a setting of per-path", kPathKeys);
+      PathSettings settings{.glob = entry.key.text(), .ignore = {}, .severities = {}};
+      if (entry.value["ignore"])
+        settings.ignore = yaml_texts(file_, entry.value["ignore"], "ignore");
+      read_severities(entry.value["severities"], settings.severities);
       config_.per_path.push_back(std::move(settings));
     }
   }
 
   void read_check() {
-    const YAML::Node node = root_["check"];
+    const YamlNode node = root_["check"];
     if (!node) return;
     static constexpr std::array<std::string_view, 7> kCheckKeys = {
         "step-time", "tolerance", "classes", "findings", "no-new", "repeats", "baseline"};
@@ -198,7 +199,7 @@ class ConfigReader {
     }
   }
 
-  Comparison numeric(const YAML::Node& node, std::string_view what) {
+  Comparison numeric(const YamlNode& node, std::string_view what) {
     Comparison comparison = parse_comparison_node(node, file_);
     if (!comparison.numeric())
       yaml_fail(file_, node, std::string(what) + " must be compared with a number",
@@ -206,34 +207,34 @@ class ConfigReader {
     return comparison;
   }
 
-  void read_classes(const YAML::Node& node) {
+  void read_classes(const YamlNode& node) {
     need_map(node, "classes");
     std::vector<std::string_view> known;
     for (size_t i = 0; i < kStepClasses; ++i) known.push_back(to_string(static_cast<StepClass>(i)));
-    for (const auto& entry : node) {
-      const std::string& name = entry.first.Scalar();
+    for (const YamlEntry& entry : node.entries()) {
+      const std::string& name = entry.key.text();
       if (std::ranges::find(known, name) == known.end())
-        yaml_unknown(file_, entry.first, "class", name, known);
-      Comparison comparison = numeric(entry.second, "a class");
+        yaml_unknown(file_, entry.key, "class", name, known);
+      Comparison comparison = numeric(entry.value, "a class");
       const bool share = comparison.written.find('%') != std::string::npos;
       put({.step_class = name, .comparison = std::move(comparison), .is_share = share});
     }
   }
 
-  void read_finding_limits(const YAML::Node& node) {
+  void read_finding_limits(const YamlNode& node) {
     need_map(node, "findings");
-    for (const auto& entry : node) {
-      const double count = yaml_number(file_, entry.second, "a limit of findings");
+    for (const YamlEntry& entry : node.entries()) {
+      const double count = yaml_number(file_, entry.value, "a limit of findings");
       if (!(count >= 0 && count <= 1e6) || count != static_cast<unsigned>(count))
-        yaml_fail(file_, entry.second, "a limit of findings must be a whole number, 0 or more");
-      config_.check.findings[entry.first.Scalar()] = static_cast<unsigned>(count);
+        yaml_fail(file_, entry.value, "a limit of findings must be a whole number, 0 or more");
+      config_.check.findings[entry.key.text()] = static_cast<unsigned>(count);
     }
   }
 
   const std::string& file_;
   fs::path folder_;
   std::vector<std::string>& chain_;
-  YAML::Node root_;
+  YamlNode root_;
   Config config_;
 };
 
@@ -242,7 +243,7 @@ class ConfigReader {
 Result<Config> load_config(const std::string& path) {
   Config config;
   std::vector<std::string> chain = {fs::path(path).lexically_normal().string()};
-  const Status status = catch_yaml(path, [&] { config = ConfigReader(path, chain).read(); });
+  const Status status = catch_yaml([&] { config = ConfigReader(path, chain).read(); });
   if (!status) return status.error();
   return config;
 }

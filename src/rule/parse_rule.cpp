@@ -53,14 +53,14 @@ class RuleReader {
   }
 
  private:
-  YAML::Node required(const char* key) {
-    const YAML::Node node = root_[key];
+  YamlNode required(const char* key) {
+    const YamlNode node = root_[key];
     if (!node) yaml_fail(file_, root_, "key '" + std::string(key) + "' is missing");
     return node;
   }
 
   template <size_t N>
-  std::string one_of(const YAML::Node& node, std::string_view what,
+  std::string one_of(const YamlNode& node, std::string_view what,
                      const std::array<std::string_view, N>& known) {
     const std::string word = yaml_text(file_, node, what);
     if (std::ranges::find(known, word) == known.end()) yaml_unknown(file_, node, what, word, known);
@@ -68,7 +68,7 @@ class RuleReader {
   }
 
   void read_head() {
-    const YAML::Node id = required("id");
+    const YamlNode id = required("id");
     rule_.id = yaml_text(file_, id, "id");
     if (!is_id(rule_.id))
       yaml_fail(file_, id, "id '" + rule_.id + "' must be lower-case words joined by '-'");
@@ -78,7 +78,7 @@ class RuleReader {
     rule_.title = yaml_text(file_, required("title"), "title");
     rule_.why = yaml_text(file_, required("why"), "why");
     rule_.severity = *severity_of(one_of(required("severity"), "severity", kSeverities));
-    const YAML::Node languages = required("languages");
+    const YamlNode languages = required("languages");
     for (const std::string& word : yaml_texts(file_, languages, "languages")) {
       if (std::ranges::find(kLanguages, word) == kLanguages.end())
         yaml_unknown(file_, languages, "language", word, kLanguages);
@@ -97,21 +97,18 @@ class RuleReader {
   }
 
   void read_conditions() {
-    if (const YAML::Node source = root_["source"]) {
-      YAML::Emitter emitter;
-      emitter << source;
-      rule_.source_text = emitter.c_str();
+    if (const YamlNode source = root_["source"]) {
+      rule_.source_text = source.written();
       auto condition = parse_source_condition(source, file_);
       if (!condition) throw YamlError{condition.error()};
       rule_.source = *condition;
     }
     if (root_["trace"]) rule_.trace = parse_trace_conditions(root_["trace"], file_);
-    if (const YAML::Node environment = root_["environment"]) {
-      if (!environment.IsMap())
+    if (const YamlNode environment = root_["environment"]) {
+      if (!environment.is_map())
         yaml_fail(file_, environment, "environment must be a map of variables to values");
-      for (const auto& entry : environment)
-        rule_.environment.push_back(
-            {entry.first.Scalar(), parse_comparison_node(entry.second, file_)});
+      for (const YamlEntry& entry : environment.entries())
+        rule_.environment.push_back({entry.key.text(), parse_comparison_node(entry.value, file_)});
     }
     if (!rule_.has_source() && rule_.trace.empty() && rule_.environment.empty())
       yaml_fail(file_, root_,
@@ -122,9 +119,9 @@ class RuleReader {
   }
 
   void read_gain() {
-    const YAML::Node gain = root_["gain"];
+    const YamlNode gain = root_["gain"];
     if (!gain) return;
-    if (gain.IsScalar()) {
+    if (gain.is_text()) {
       rule_.gain = *gain_model_of(one_of(gain, "gain model", kModels));
       return;
     }
@@ -139,12 +136,12 @@ class RuleReader {
   }
 
   void read_fix() {
-    const YAML::Node fix = root_["fix"];
+    const YamlNode fix = root_["fix"];
     if (!fix) return;
     static constexpr std::array<std::string_view, 4> kFixKeys = {"applicability", "before", "after",
                                                                  "edit"};
     expect_keys(file_, fix, "fix", kFixKeys);
-    if (const YAML::Node grade = fix["applicability"]) {
+    if (const YamlNode grade = fix["applicability"]) {
       const std::string word = one_of(grade, "applicability", kGrades);
       rule_.fix.applicability = word == "safe"         ? Applicability::safe
                                 : word == "suggestion" ? Applicability::suggestion
@@ -157,7 +154,7 @@ class RuleReader {
     if (fix["edit"]) read_edit(fix["edit"]);
   }
 
-  void read_edit(const YAML::Node& edit) {
+  void read_edit(const YamlNode& edit) {
     static constexpr std::array<std::string_view, 5> kEditKeys = {"kind", "argument", "value",
                                                                   "file-has", "rebinds"};
     static constexpr std::array<std::string_view, 4> kKinds = {
@@ -178,13 +175,13 @@ class RuleReader {
   }
 
   void read_cases() {
-    const YAML::Node cases = root_["cases"];
+    const YamlNode cases = root_["cases"];
     if (!cases) return;
     static constexpr std::array<std::string_view, 2> kCaseKeys = {"fires", "silent"};
     expect_keys(file_, cases, "cases", kCaseKeys);
     const fs::path folder = fs::path(file_).parent_path();
     for (const bool fires : {true, false}) {
-      const YAML::Node list = cases[fires ? "fires" : "silent"];
+      const YamlNode list = cases[fires ? "fires" : "silent"];
       if (!list) continue;
       for (const std::string& path : yaml_texts(file_, list, fires ? "fires" : "silent")) {
         const auto known = [&](std::string_view ending) { return path.ends_with(ending); };
@@ -198,7 +195,7 @@ class RuleReader {
 
   std::string_view text_;
   const std::string& file_;
-  YAML::Node root_;
+  YamlNode root_;
   Rule rule_;
 };
 
@@ -226,7 +223,7 @@ std::optional<Language> language_of(std::string_view text) {
 
 Result<Rule> parse_rule(std::string_view text, const std::string& file) {
   Rule rule;
-  const Status status = catch_yaml(file, [&] { rule = RuleReader(text, file).read(); });
+  const Status status = catch_yaml([&] { rule = RuleReader(text, file).read(); });
   if (!status) return status.error();
   return rule;
 }

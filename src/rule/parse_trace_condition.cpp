@@ -22,25 +22,26 @@ class ConditionReader {
   ConditionReader(const std::string& file, const ObservationKind& kind)
       : file_(file), kind_(kind.name), fields_(fields_of(kind)) {}
 
-  Condition all_of(const YAML::Node& map, std::string_view what) {
-    if (!map.IsMap())
+  Condition all_of(const YamlNode& map, std::string_view what) {
+    if (!map.is_map())
       yaml_fail(file_, map, std::string(what) + " must be a map of fields to comparisons");
     Condition condition = at(map, Condition::Kind::all);
-    for (const auto& entry : map) condition.children.push_back(entry_of(entry.first, entry.second));
+    for (const YamlEntry& entry : map.entries())
+      condition.children.push_back(entry_of(entry.key, entry.value));
     return condition;
   }
 
  private:
-  static Condition at(const YAML::Node& node, Condition::Kind kind) {
+  static Condition at(const YamlNode& node, Condition::Kind kind) {
     Condition condition;
     condition.kind = kind;
-    condition.line = static_cast<uint32_t>(node.Mark().line + 1);
-    condition.column = static_cast<uint32_t>(node.Mark().column + 1);
+    condition.line = static_cast<uint32_t>(node.line());
+    condition.column = static_cast<uint32_t>(node.column());
     return condition;
   }
 
-  Condition entry_of(const YAML::Node& key, const YAML::Node& value) {
-    const std::string& name = key.Scalar();
+  Condition entry_of(const YamlNode& key, const YamlNode& value) {
+    const std::string& name = key.text();
     if (name == "any") return group(value, Condition::Kind::any, "any");
     if (name == "all") return group(value, Condition::Kind::all, "all");
     if (name == "not") return group(value, Condition::Kind::none, "not");
@@ -52,15 +53,15 @@ class ConditionReader {
     return condition;
   }
 
-  Condition group(const YAML::Node& value, Condition::Kind kind, std::string_view name) {
+  Condition group(const YamlNode& value, Condition::Kind kind, std::string_view name) {
     Condition condition = at(value, kind);
-    if (value.IsMap() && kind == Condition::Kind::none) {
+    if (value.is_map() && kind == Condition::Kind::none) {
       condition.children.push_back(all_of(value, name));
       return condition;
     }
-    if (!value.IsSequence() || value.size() == 0)
+    if (!value.is_list() || value.items().empty())
       yaml_fail(file_, value, "'" + std::string(name) + "' must be a list of conditions");
-    for (const YAML::Node& item : value)
+    for (const YamlNode& item : value.items())
       condition.children.push_back(all_of(item, "an item of '" + std::string(name) + "'"));
     return condition;
   }
@@ -70,9 +71,9 @@ class ConditionReader {
   std::vector<std::string_view> fields_;
 };
 
-TraceCondition one_condition(const YAML::Node& node, const std::string& file) {
+TraceCondition one_condition(const YamlNode& node, const std::string& file) {
   expect_keys(file, node, "trace", kTraceKeys);
-  const YAML::Node observe = node["observe"];
+  const YamlNode observe = node["observe"];
   if (!observe) yaml_fail(file, node, "key 'observe' is missing");
   const std::string name = yaml_text(file, observe, "observe");
   const auto& kinds = observation_kinds();
@@ -89,8 +90,8 @@ TraceCondition one_condition(const YAML::Node& node, const std::string& file) {
 
 }  // namespace
 
-Comparison parse_comparison_node(const YAML::Node& node, const std::string& file) {
-  if (node.IsSequence()) {
+Comparison parse_comparison_node(const YamlNode& node, const std::string& file) {
+  if (node.is_list()) {
     std::string list;
     for (const std::string& item : yaml_texts(file, node, "a list to compare with"))
       list += (list.empty() ? "" : ", ") + item;
@@ -103,12 +104,11 @@ Comparison parse_comparison_node(const YAML::Node& node, const std::string& file
   return *parsed;
 }
 
-std::vector<TraceCondition> parse_trace_conditions(const YAML::Node& node,
-                                                   const std::string& file) {
+std::vector<TraceCondition> parse_trace_conditions(const YamlNode& node, const std::string& file) {
   std::vector<TraceCondition> conditions;
-  if (node.IsSequence()) {
-    if (node.size() == 0) yaml_fail(file, node, "trace is an empty list");
-    for (const YAML::Node& item : node) conditions.push_back(one_condition(item, file));
+  if (node.is_list()) {
+    if (node.items().empty()) yaml_fail(file, node, "trace is an empty list");
+    for (const YamlNode& item : node.items()) conditions.push_back(one_condition(item, file));
   } else {
     conditions.push_back(one_condition(node, file));
   }

@@ -6,17 +6,15 @@
 
 #include "rule/rule.h"
 
-namespace YAML {
-class Node;
-}
-
 namespace stallscope {
+
+class YamlNode;
 
 /// One condition, or a list of which any may hold. Kinds and fields that
 /// observation_kinds() does not know are errors.
-std::vector<TraceCondition> parse_trace_conditions(const YAML::Node& node, const std::string& file);
+std::vector<TraceCondition> parse_trace_conditions(const YamlNode& node, const std::string& file);
 
 /// A comparison's text, or a list of values of which any may be equal.
-Comparison parse_comparison_node(const YAML::Node& node, const std::string& file);
+Comparison parse_comparison_node(const YamlNode& node, const std::string& file);
 
 }  // namespace stallscope

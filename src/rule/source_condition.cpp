@@ -1,10 +1,9 @@
 #include "rule/source_condition.h"
 
-#include <yaml-cpp/yaml.h>
-
 #include <algorithm>
 #include <utility>
 
+#include "base/yaml.h"
 #include "source/vocabulary.h"
 
 namespace stallscope {
@@ -17,15 +16,15 @@ class Reader {
  public:
   explicit Reader(std::string file) : file_(std::move(file)) {}
 
-  SourceClause clause(const YAML::Node& node) {
+  SourceClause clause(const YamlNode& node) {
     SourceClause out;
-    if (!node.IsMap()) {
+    if (!node.is_map()) {
       fail(node,
            "a source condition must be a map with `call`, `pattern`, `matcher` or `settings`");
       return out;
     }
-    for (const auto& entry : node)
-      key(out, entry.first.as<std::string>(""), entry.first, entry.second);
+    for (const YamlEntry& entry : node.entries())
+      key(out, entry.key.text(), entry.key, entry.value);
     if (out.calls.empty() && out.patterns.empty() && out.matcher.empty() && out.settings.empty() &&
         out.declares.empty()) {
       fail(node, "a source condition needs `call`, `pattern`, `matcher`, `declares` or `settings`");
@@ -33,20 +32,19 @@ class Reader {
     return out;
   }
 
-  void fail(const YAML::Node& node, std::string message) {
+  void fail(const YamlNode& node, std::string message) {
     if (failed_) return;
     failed_ = true;
     error_.message = std::move(message);
     error_.file = file_;
-    error_.line = static_cast<uint64_t>(std::max(0, node.Mark().line)) + 1;
-    error_.column = static_cast<uint64_t>(std::max(0, node.Mark().column)) + 1;
+    error_.line = node.line();
+    error_.column = node.column();
   }
   bool failed() const { return failed_; }
   const Error& error() const { return error_; }
 
  private:
-  void key(SourceClause& out, const std::string& name, const YAML::Node& at,
-           const YAML::Node& value) {
+  void key(SourceClause& out, const std::string& name, const YamlNode& at, const YamlNode& value) {
     if (name == "languages") {
       out.languages = words(
           value,
@@ -59,11 +57,11 @@ class Reader {
     } else if (name == "pattern") {
       out.patterns = words(value);
     } else if (name == "matcher") {
-      out.matcher = value.as<std::string>("");
+      out.matcher = value.text();
     } else if (name == "on") {
       out.on = kind(value);
     } else if (name == "certainty") {
-      out.certainty = value.as<std::string>("");
+      out.certainty = value.text();
       if (out.certainty != "unknown" && out.certainty != "likely" && out.certainty != "proven") {
         fail(value, "certainty must be unknown, likely or proven");
       }
@@ -83,39 +81,39 @@ class Reader {
     } else if (name == "settings") {
       out.settings = tests(value, "`settings` must map a setting to what it must be");
     } else if (name == "where") {
-      if (!value.IsMap())
+      if (!value.is_map())
         fail(value, "`where` must map metavariables to value kinds");
       else
-        for (const auto& entry : value)
-          out.where[entry.first.as<std::string>("")] = kind(entry.second);
+        for (const YamlEntry& entry : value.entries())
+          out.where[entry.key.text()] = kind(entry.value);
     } else if (name == "inside" || name == "has" || name == "not-inside" || name == "not" ||
                name == "not-has") {
       nested(out, name == "not" ? "not-has" : name, value);
     } else if (name == "file-has" || name == "file-lacks") {
-      (name == "file-has" ? out.file_has : out.file_lacks) = value.as<std::string>("");
+      (name == "file-has" ? out.file_has : out.file_lacks) = value.text();
     } else if (name == "declares") {
       out.declares = words(value);
     } else if (name == "function-has") {
-      out.function_has = value.as<std::string>("");
+      out.function_has = value.text();
     } else {
       fail(at, "unknown key '" + name + "' in a source condition");
     }
   }
 
-  std::string kind(const YAML::Node& value) {
-    std::string word = value.as<std::string>("");
+  std::string kind(const YamlNode& value) {
+    std::string word = value.text();
     if (!kind_of(word)) fail(value, "unknown value kind '" + word + "'");
     return word;
   }
 
-  std::vector<ArgumentTest> tests(const YAML::Node& value, const char* otherwise) {
+  std::vector<ArgumentTest> tests(const YamlNode& value, const char* otherwise) {
     std::vector<ArgumentTest> out;
-    if (!value.IsMap()) fail(value, otherwise);
-    for (const auto& entry : value) {
-      if (!value.IsMap()) break;
+    if (!value.is_map()) fail(value, otherwise);
+    for (const YamlEntry& entry : value.entries()) {
+      if (!value.is_map()) break;
       ArgumentTest test;
-      test.name = entry.first.as<std::string>("");
-      std::string alternatives = entry.second.as<std::string>("");
+      test.name = entry.key.text();
+      std::string alternatives = entry.value.text();
       for (size_t at = 0; at <= alternatives.size();) {
         size_t bar = std::min(alternatives.find('|', at), alternatives.size());
         test.any_of.push_back(alternatives.substr(at, bar - at));
@@ -126,26 +124,26 @@ class Reader {
     return out;
   }
 
-  void nested(SourceClause& out, const std::string& relation, const YAML::Node& value) {
-    if (value.IsSequence()) {
-      for (const auto& item : value) nested(out, relation, item);
+  void nested(SourceClause& out, const std::string& relation, const YamlNode& value) {
+    if (value.is_list()) {
+      for (const YamlNode& item : value.items()) nested(out, relation, item);
       return;
     }
     NestedTest test;
     test.relation = relation;
-    if (value.IsScalar()) {
-      test.node = value.as<std::string>("");
-    } else if (value.IsMap()) {
-      for (const auto& entry : value) {
-        const std::string name = entry.first.as<std::string>("");
+    if (value.is_text()) {
+      test.node = value.text();
+    } else if (value.is_map()) {
+      for (const YamlEntry& entry : value.entries()) {
+        const std::string name = entry.key.text();
         if (name == "call")
-          test.calls = words(entry.second);
+          test.calls = words(entry.value);
         else if (name == "pattern")
-          test.patterns = words(entry.second);
+          test.patterns = words(entry.value);
         else if (name == "node")
-          test.node = entry.second.as<std::string>("");
+          test.node = entry.value.text();
         else
-          fail(entry.first, "unknown key '" + name + "' in `" + relation + "`");
+          fail(entry.key, "unknown key '" + name + "' in `" + relation + "`");
       }
     } else {
       fail(value, "`" + relation + "` must be a node kind or a map with `call` or `pattern`");
@@ -153,20 +151,20 @@ class Reader {
     out.nested.push_back(std::move(test));
   }
 
-  Words words(const YAML::Node& value) {
+  Words words(const YamlNode& value) {
     return words(value, [](std::string_view) { return true; }, "");
   }
 
   template <typename Known>
-  Words words(const YAML::Node& value, Known known, std::string_view what) {
+  Words words(const YamlNode& value, Known known, std::string_view what) {
     Words out;
-    auto add = [&](const YAML::Node& item) {
-      if (!item.IsScalar()) return fail(item, "expected a word");
-      out.push_back(item.as<std::string>(""));
+    auto add = [&](const YamlNode& item) {
+      if (!item.is_text()) return fail(item, "expected a word");
+      out.push_back(item.text());
       if (!known(out.back())) fail(item, "unknown " + std::string(what) + " '" + out.back() + "'");
     };
-    if (value.IsSequence()) {
-      for (const auto& item : value) add(item);
+    if (value.is_list()) {
+      for (const YamlNode& item : value.items()) add(item);
     } else {
       add(value);
     }
@@ -180,20 +178,16 @@ class Reader {
 
 }  // namespace
 
-Result<std::shared_ptr<const SourceCondition>> parse_source_condition(const YAML::Node& node,
+Result<std::shared_ptr<const SourceCondition>> parse_source_condition(const YamlNode& node,
                                                                       const std::string& file) {
   auto condition = std::make_shared<SourceCondition>();
   Reader reader(file);
-  try {
-    if (node.IsSequence()) {
-      for (const auto& item : node) condition->any.push_back(reader.clause(item));
-    } else {
-      condition->any.push_back(reader.clause(node));
-    }
-    if (condition->any.empty()) reader.fail(node, "`source` lists no condition");
-  } catch (const YAML::Exception& exception) {
-    reader.fail(node, exception.msg);
+  if (node.is_list()) {
+    for (const YamlNode& item : node.items()) condition->any.push_back(reader.clause(item));
+  } else {
+    condition->any.push_back(reader.clause(node));
   }
+  if (condition->any.empty()) reader.fail(node, "`source` lists no condition");
   if (reader.failed()) return reader.error();
   return std::shared_ptr<const SourceCondition>(std::move(condition));
 }

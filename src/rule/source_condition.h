@@ -7,16 +7,14 @@
 #include "base/result.h"
 #include "source/condition.h"
 
-namespace YAML {
-class Node;
-}
-
 namespace stallscope {
+
+class YamlNode;
 
 /// The condition of `node`, the value of a rule's `source:` key: one clause, or
 /// a list of which any may match. Errors name `file`, line and column; an unknown
 /// key, guard, context, kind or matcher is an error.
-Result<std::shared_ptr<const SourceCondition>> parse_source_condition(const YAML::Node& node,
+Result<std::shared_ptr<const SourceCondition>> parse_source_condition(const YamlNode& node,
                                                                       const std::string& file);
 
 }  // namespace stallscope

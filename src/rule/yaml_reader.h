@@ -1,9 +1,6 @@
-// Strict reading of YAML, shared by rule files and project files. Include from
-// .cpp files only: yaml-cpp is heavy. Inside, problems travel as YamlError;
-// callers turn it into a Result at the border.
+// Strict reading of YAML, shared by rule files and project files. Inside, problems
+// travel as YamlError; callers turn it into a Result at the border.
 #pragma once
-
-#include <yaml-cpp/yaml.h>
 
 #include <functional>
 #include <span>
@@ -12,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/yaml.h"
 
 namespace stallscope {
 
@@ -20,31 +18,31 @@ struct YamlError {
 };
 
 /// Throws YamlError with the place of `at`.
-[[noreturn]] void yaml_fail(const std::string& file, const YAML::Node& at, std::string message,
+[[noreturn]] void yaml_fail(const std::string& file, const YamlNode& at, std::string message,
                             std::string remedy = {});
 
 /// The one document in `text`. Bounded in bytes, nodes and depth (aliases count
 /// at each use), duplicate keys refused.
-YAML::Node parse_yaml(std::string_view text, const std::string& file);
+YamlNode parse_yaml(std::string_view text, const std::string& file);
 
 /// Fails unless `node` is a map with no other keys than `known`; `what` names it in the message.
-void expect_keys(const std::string& file, const YAML::Node& node, std::string_view what,
+void expect_keys(const std::string& file, const YamlNode& node, std::string_view what,
                  std::span<const std::string_view> known);
 
 /// The scalar text of `node`; fails on maps, lists and nothing.
-std::string yaml_text(const std::string& file, const YAML::Node& node, std::string_view what);
-bool yaml_bool(const std::string& file, const YAML::Node& node, std::string_view what);
-double yaml_number(const std::string& file, const YAML::Node& node, std::string_view what);
+std::string yaml_text(const std::string& file, const YamlNode& node, std::string_view what);
+bool yaml_bool(const std::string& file, const YamlNode& node, std::string_view what);
+double yaml_number(const std::string& file, const YamlNode& node, std::string_view what);
 
 /// A list of texts; one text stands for a list of one.
-std::vector<std::string> yaml_texts(const std::string& file, const YAML::Node& node,
+std::vector<std::string> yaml_texts(const std::string& file, const YamlNode& node,
                                     std::string_view what);
 
 /// Fails with the nearest of `known`: "unknown severity 'hihg', did you mean 'high'?".
-[[noreturn]] void yaml_unknown(const std::string& file, const YAML::Node& at, std::string_view what,
+[[noreturn]] void yaml_unknown(const std::string& file, const YamlNode& at, std::string_view what,
                                std::string_view found, std::span<const std::string_view> known);
 
-/// Runs `read` and turns what it throws (YamlError, yaml-cpp's own) into an Error.
-Status catch_yaml(const std::string& file, const std::function<void()>& read);
+/// Runs `read` and turns the YamlError it throws into an Error.
+Status catch_yaml(const std::function<void()>& read);
 
 }  // namespace stallscope
