@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "base/parallel.h"
 #include "source/names.h"
 
 namespace stallscope {
@@ -38,8 +39,11 @@ CallGraph::CallGraph(std::span<const std::unique_ptr<FileFacts>> files) : files_
     first_of_file_.push_back(static_cast<FunctionId>(where_.size()));
     modules_.push_back(module_of(files[f]->path));
     for (uint32_t i = 0; i < files[f]->functions.size(); ++i) {
-      if (i > 0)
-        by_name_[files[f]->functions[i].name].push_back(static_cast<FunctionId>(where_.size()));
+      const FunctionFacts& function = files[f]->functions[i];
+      const auto id = static_cast<FunctionId>(where_.size());
+      if (i > 0) by_name_[function.name].push_back(id);
+      if (i > 0 && !function.class_name.empty() && function.parent == kNone)
+        members_[function.class_name].push_back(id);
       where_.emplace_back(f, i);
     }
     for (const ClassFacts& c : files[f]->classes) {
@@ -47,7 +51,6 @@ CallGraph::CallGraph(std::span<const std::unique_ptr<FileFacts>> files) : files_
       for (const std::string& base : c.bases) subclasses_[last_component(base)].push_back(c.name);
     }
   }
-  callers_.resize(where_.size());
   add_edges();
 }
 
@@ -56,23 +59,47 @@ const FunctionFacts& CallGraph::function(FunctionId id) const {
 }
 
 void CallGraph::add_edges() {
-  for (uint32_t f = 0; f < files_.size(); ++f) {
-    const FileFacts& file = *files_[f];
-    for (const CallFacts& call : file.calls) {
-      const FunctionId from = id_of(f, call.function);
-      std::string_view receiver =
-          call.receiver == 0 ? std::string_view() : file.dependencies[call.receiver - 1].name;
-      const std::vector<FunctionId> targets =
-          is_dispatched(file, call, receiver)
-              ? dispatched(call)
-              : resolve(f, call.name, call.form, from, receiver, call.given);
-      for (FunctionId to : targets) {
-        if (to == from) continue;
-        callers_[to].push_back(static_cast<uint32_t>(edges_.size()));
-        edges_.push_back({from, to, &call});
-      }
+  callers_.resize(where_.size());
+  calls_.resize(where_.size());
+  std::vector<std::vector<Edge>> of_file(files_.size());
+  parallel_for(files_.size(), [&](size_t f) { of_file[f] = edges_of(static_cast<uint32_t>(f)); });
+  for (const std::vector<Edge>& edges : of_file) {
+    for (const Edge& edge : edges) {
+      callers_[edge.to].push_back(static_cast<uint32_t>(edges_.size()));
+      calls_[edge.from].push_back(static_cast<uint32_t>(edges_.size()));
+      edges_.push_back(edge);
     }
   }
+}
+
+std::vector<Edge> CallGraph::edges_of(uint32_t f) const {
+  std::vector<Edge> out;
+  const FileFacts& file = *files_[f];
+  for (const CallFacts& call : file.calls) {
+    const FunctionId from = id_of(f, call.function);
+    std::string_view receiver =
+        call.receiver == 0 ? std::string_view() : file.dependencies[call.receiver - 1].name;
+    const std::vector<FunctionId> targets =
+        is_dispatched(file, call, receiver)
+            ? dispatched(call)
+            : resolve(f, call.name, call.form, from, receiver, call.given);
+    for (FunctionId to : targets) {
+      if (to != from) out.push_back({from, to, &call});
+    }
+  }
+  return out;
+}
+
+/// A class's own methods of that name, of all classes so named.
+std::vector<FunctionId> CallGraph::members(std::string_view class_name,
+                                           std::string_view name) const {
+  std::vector<FunctionId> out;
+  const auto all = members_.find(class_name);
+  if (all == members_.end()) return out;
+  for (const FunctionId id : all->second) {
+    if (function(id).name == name) out.push_back(id);
+  }
+  return out;
 }
 
 /// Whether `given` arguments are as many as a function takes: dist.sample() is not
@@ -108,12 +135,9 @@ bool CallGraph::module_matches(size_t file, std::string_view module, size_t from
 std::vector<FunctionId> CallGraph::methods(std::string_view class_name,
                                            std::string_view name) const {
   std::vector<FunctionId> out;
-  auto found = by_name_.find(name);
-  if (found == by_name_.end()) return out;
+  if (!by_name_.contains(name)) return out;
   auto of_class = [&](std::string_view klass) {
-    for (FunctionId id : found->second) {
-      if (function(id).class_name == klass && function(id).parent == kNone) out.push_back(id);
-    }
+    for (const FunctionId id : members(klass, name)) out.push_back(id);
   };
   std::string_view at = class_name;
   for (unsigned hop = 0; hop < kMaxBases && out.empty(); ++hop) {
@@ -140,13 +164,11 @@ std::vector<FunctionId> CallGraph::methods(std::string_view class_name,
 
 /// What Net(...) runs of the only class of that name: its __init__, or a base's.
 std::vector<FunctionId> CallGraph::constructors(std::string_view class_name) const {
-  const auto all = by_name_.find("__init__");
-  for (unsigned hop = 0; hop < kMaxBases && all != by_name_.end(); ++hop) {
+  for (unsigned hop = 0; hop < kMaxBases; ++hop) {
     const std::span<const ClassFacts* const> classes = classes_named(class_name);
     if (classes.size() != 1) return {};
-    for (const FunctionId id : all->second) {
-      if (function(id).class_name == class_name && function(id).parent == kNone) return {id};
-    }
+    const std::vector<FunctionId> own = members(class_name, "__init__");
+    if (!own.empty()) return {own.front()};
     if (classes.front()->bases.empty()) return {};
     class_name = last_component(classes.front()->bases.front());
   }

@@ -32,6 +32,8 @@ class CallGraph {
   const std::vector<Edge>& edges() const { return edges_; }
   /// Edges into `id`, as indices into edges().
   const std::vector<uint32_t>& callers(FunctionId id) const { return callers_[id]; }
+  /// Edges out of `id`, as indices into edges().
+  const std::vector<uint32_t>& calls(FunctionId id) const { return calls_[id]; }
 
   std::span<const std::unique_ptr<FileFacts>> files() const { return files_; }
   /// All classes of that name.
@@ -55,16 +57,20 @@ class CallGraph {
   bool module_matches(size_t file, std::string_view module, size_t from_file) const;
   std::vector<FunctionId> starred(size_t file, const std::vector<FunctionId>& candidates) const;
   void add_edges();
+  std::vector<Edge> edges_of(uint32_t file) const;
+  std::vector<FunctionId> members(std::string_view class_name, std::string_view name) const;
 
   std::span<const std::unique_ptr<FileFacts>> files_;
   std::vector<std::pair<uint32_t, uint32_t>> where_;
   std::vector<FunctionId> first_of_file_;
   std::unordered_map<std::string_view, std::vector<FunctionId>> by_name_;
+  std::unordered_map<std::string_view, std::vector<FunctionId>> members_;  ///< by class
   std::unordered_map<std::string_view, std::vector<const ClassFacts*>> classes_;
   std::unordered_map<std::string_view, std::vector<std::string_view>> subclasses_;
   std::vector<std::string> modules_;  ///< dotted path of each file
   std::vector<Edge> edges_;
   std::vector<std::vector<uint32_t>> callers_;
+  std::vector<std::vector<uint32_t>> calls_;
 };
 
 /// Whether a method of C++ is called on an object of which nothing but the name is known.

@@ -9,25 +9,12 @@
 
 namespace stallscope {
 
-namespace {
-
-/// A loop of several updates on one batch is a part of the loop over the batches: both are steps.
-void mark_step_loop(const FileFacts& file, uint32_t loop, std::vector<uint8_t>& marks) {
-  marks[loop] = 1;
-  if (file.loops[loop].over_batches) return;
-  const uint32_t up = file.loops[loop].parent;
-  if (up != kNone && file.loops[up].over_batches && !file.loops[up].seldom) marks[up] = 1;
-}
-
-}  // namespace
-
 Contexts::Contexts(const CallGraph& graph, std::vector<EntryPoint> entry_points)
-    : graph_(graph), entry_points_(std::move(entry_points)) {
+    : graph_(graph), entry_points_(std::move(entry_points)), steps_(graph, entry_points_) {
   bits_.assign(graph.functions(), 0);
-  whole_step_.assign(graph.functions(), 0);
   from_.assign(16, std::vector<uint32_t>(graph.functions(), 0));
+  classify_files();
   find_launchers();
-  find_step_loops();
   find_epoch_runners();
   seed();
   for (uint16_t bit : {kInStep, kInForward, kInJit, kNearStep, kAtInterval, kInEval, kInInference,
@@ -35,51 +22,11 @@ Contexts::Contexts(const CallGraph& graph, std::vector<EntryPoint> entry_points)
     propagate(bit);
 }
 
-bool Contexts::is_entry(FunctionId id, bool step) const {
-  const FunctionFacts& f = graph_.function(id);
-  // train_step_gen(), training_step_logs(): parts of a step by their names; _execute_train_step().
-  const std::string_view name = std::string_view(f.name).substr(f.name.starts_with('_') ? 1 : 0);
-  if (step && !f.class_name.empty() &&
-      (name.starts_with("train_step_") || name.starts_with("training_step_") ||
-       name.ends_with("_train_step") || name.ends_with("_training_step")) &&
-      !contains_any(name, {"end", "fn", "func", "init", "config", "make", "build", "create", "get_",
-                           "compile", "jit", "before_", "after_", "on_"}))
-    return true;
-  for (const EntryPoint& entry : entry_points_) {
-    if (entry.step != step || entry.name != f.name) continue;
-    if (entry.class_contains.empty()) return true;
-    if (f.class_name.empty()) continue;
-    if (f.class_name.find(entry.class_contains) != std::string::npos) return true;
-    for (const ClassFacts& c : graph_.file(id).classes) {
-      if (c.name != f.class_name) continue;
-      for (const std::string& base : c.bases) {
-        if (base.find(entry.class_contains) != std::string::npos) return true;
-      }
-    }
+void Contexts::classify_files() {
+  for (const auto& file : graph_.files()) {
+    places_.push_back(static_cast<uint8_t>((is_test_path(file->path) ? kTest : 0) |
+                                           (is_example_path(file->path) ? kExample : 0)));
   }
-  return false;
-}
-
-/// Whether a file of Python defines modules that another file imports, and is no trainer: by its
-/// name, or as it reads a command line.
-bool Contexts::is_imported_module(const FileFacts& file) const {
-  const auto reads_arguments = [](const auto& bound_from) {
-    return is_one_of(first_component(bound_from.second),
-                     {"argparse", "tyro", "hydra", "absl", "fire", "click", "simple_parsing"});
-  };
-  if (file.language != "python" || std::ranges::none_of(file.classes, &ClassFacts::is_module) ||
-      std::ranges::any_of(file.imports, reads_arguments))
-    return false;
-  const std::string_view name = std::string_view(file.path).substr(file.path.rfind('/') + 1);
-  const std::string stem(name.substr(0, name.rfind('.')));
-  if (contains_any(stem, {"train", "main", "run", "tune", "example", "demo", "fit"})) return false;
-  const std::string within = "." + stem + ".";
-  const auto imports = [&](const auto& bound_from) {
-    return ("." + bound_from.second + ".").find(within) != std::string::npos;
-  };
-  return std::ranges::any_of(graph_.files(), [&](const auto& other) {
-    return other.get() != &file && std::ranges::any_of(other->imports, imports);
-  });
 }
 
 /// Functions of C++ that launch kernels, and those that call such wrappers of kernels.
@@ -96,104 +43,6 @@ void Contexts::find_launchers() {
         launchers_[edge.from] = 1;
     }
   }
-}
-
-/// The innermost loop holding the optimiser's step, else backward, in each
-/// function; then the loops that call functions which are one step themselves.
-void Contexts::find_step_loops() {
-  size_t files = 0;
-  for (FunctionId id = 0; id < graph_.functions(); ++id)
-    files = std::max(files, graph_.file_index(id) + 1);
-  step_loops_.resize(files);
-  for (FunctionId id = 0; id < graph_.functions(); ++id) {
-    const FileFacts& file = graph_.file(id);
-    std::vector<uint8_t>& marks = step_loops_[graph_.file_index(id)];
-    if (graph_.index_in_file(id) == 0) {
-      marks.assign(file.loops.size(), 0);
-      std::vector<uint8_t> optimizer(file.functions.size(), 0);
-      for (const LoopFacts& loop : file.loops) optimizer[loop.function] |= loop.optimizer_step;
-      for (uint32_t l = 0; l < file.loops.size(); ++l) {
-        const LoopFacts& loop = file.loops[l];
-        if (!loop.optimizer_step && (!loop.backward || optimizer[loop.function])) continue;
-        // A module that others import tries itself when it is run.
-        if (loop.function == 0 && is_imported_module(file)) continue;
-        if (!loop.optimizer_step && (file.functions[loop.function].flags & kStepEvidence) != 0)
-          continue;
-        uint32_t at = l;
-        auto around_backward = [&](uint32_t from) {
-          for (uint32_t up = file.loops[from].parent; up != kNone; up = file.loops[up].parent) {
-            if (file.loops[up].backward) return true;
-          }
-          return false;
-        };
-        while (at != kNone && (file.loops[at].over_optimizers || file.loops[at].over_parameters ||
-                               (!file.loops[at].backward && around_backward(at)))) {
-          at = file.loops[at].parent;
-        }
-        if (at == kNone)
-          whole_step_[graph_.id_of(graph_.file_index(id), loop.function)] = loop.function != 0;
-        else
-          mark_step_loop(file, at, marks);
-      }
-    }
-  }
-  for (FunctionId id = 0; id < graph_.functions(); ++id) {
-    const FunctionFacts& f = graph_.function(id);
-    const FileFacts& file = graph_.file(id);
-    bool has_loop = false;
-    for (uint32_t l = 0; l < file.loops.size(); ++l) {
-      has_loop |= file.loops[l].function == graph_.index_in_file(id) &&
-                  step_loops_[graph_.file_index(id)][l] != 0;
-    }
-    // A constructor takes the gradient of a function to keep it: nothing is stepped there.
-    const bool constructor = f.name == "__init__" || (!f.name.empty() && f.name == f.class_name);
-    if ((f.flags & kStepEvidence) != 0 && !has_loop && !constructor &&
-        (f.flags & (kModuleLevel | kTestFunction)) == 0 &&
-        !((f.flags & kMainFunction) != 0 && f.class_name.empty()))
-      whole_step_[id] = 1;
-    if (is_entry(id, true)) whole_step_[id] = 1;
-  }
-  // Callers: the loop around a call of a step is a step loop; without one, the caller is a step
-  // too.
-  std::vector<FunctionId> work;
-  for (FunctionId id = 0; id < graph_.functions(); ++id) {
-    if (whole_step_[id] != 0) work.push_back(id);
-  }
-  while (!work.empty()) {
-    FunctionId id = work.back();
-    work.pop_back();
-    for (uint32_t e : graph_.callers(id)) {
-      const Edge& edge = graph_.edges()[e];
-      const CallFacts& call = *edge.call;
-      const FileFacts& file = graph_.file(edge.from);
-      uint32_t loop = call.loop;
-      while (loop != kNone && (file.loops[loop].comprehension || file.loops[loop].over_parameters ||
-                               file.loops[loop].over_optimizers)) {
-        loop = file.loops[loop].parent;
-      }
-      if (loop != kNone) {
-        mark_step_loop(file, loop, step_loops_[graph_.file_index(edge.from)]);
-        continue;
-      }
-      const FunctionFacts& caller = graph_.function(edge.from);
-      if (call.form == CallForm::reference ||
-          (caller.flags & (kModuleLevel | kMainFunction | kInitFunction)) != 0)
-        continue;
-      if (graph_.callers(edge.from).empty()) continue;
-      if (whole_step_[edge.from] == 0) {
-        whole_step_[edge.from] = 1;
-        work.push_back(edge.from);
-      }
-    }
-  }
-}
-
-uint32_t Contexts::step_loop(FunctionId function, uint32_t loop) const {
-  const FileFacts& file = graph_.file(function);
-  for (uint32_t at = loop; at != kNone; at = file.loops[at].parent) {
-    if (step_loops_[graph_.file_index(function)][at] != 0) return at;
-  }
-  return kNone;
 }
 
 /// The C++ functions that a module of Python is made of: its operators.
@@ -223,15 +72,15 @@ void Contexts::seed() {
   const std::vector<uint8_t> bound = bound_functions();
   for (FunctionId id = 0; id < graph_.functions(); ++id) {
     const FunctionFacts& f = graph_.function(id);
-    const bool eval_entry = is_entry(id, false);
+    const bool eval_entry = is_entry_point(graph_.file(id), f, entry_points_, false);
     // sample_points(), generate_rays(), sub_sampling() that launch kernels are operators.
     const bool operates = launchers_[id] != 0 && (f.flags & kWeakRole) != 0 &&
                           graph_.file(id).language != "python" && !predicts(f.name);
     if (evaluates_for_training(id)) bits_[id] |= kInEval;
-    if (whole_step_[id] != 0) bits_[id] |= kInStep;
+    if (steps_.is_whole_step(id)) bits_[id] |= kInStep;
     if ((f.flags & kForward) != 0 || bound[id] != 0) bits_[id] |= kInForward;
     if ((f.flags & kJitCompiled) != 0) bits_[id] |= kInJit;
-    if (whole_step_[id] == 0) {
+    if (!steps_.is_whole_step(id)) {
       if (((f.flags & kEvalFunction) != 0 && !operates) || eval_entry) bits_[id] |= kInEval;
       // What steps call too by its name, and nobody is seen to call, may be called for each batch.
       if (eval_entry || ((f.flags & kWeakRole) != 0 && !operates &&
@@ -255,20 +104,19 @@ bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
   if (to.name == "__init__" && call.form == CallForm::function) return false;
   const uint16_t from = bits_[edge.from];
   const bool in_step_loop = step_loop(edge.from, call.loop) != kNone;
-  const bool in_step = in_step_loop || ((from & kInStep) != 0 && !is_around_own_steps(edge.from));
+  const bool in_step =
+      in_step_loop || ((from & kInStep) != 0 && !steps_.is_around_own_steps(edge.from));
   const bool rare =
       (call.guards & (kGuardInterval | kGuardErrorPath | kGuardDebug | kGuardCached)) != 0;
   // What examples and tools run at their top level says nothing about the library they use.
-  if ((bit == kOutside || bit == kInInit) && is_example_path(graph_.file(edge.from).path) &&
-      !is_example_path(graph_.file(edge.to).path))
+  if ((bit == kOutside || bit == kInInit) && is_example(edge.from) && !is_example(edge.to))
     return false;
   // Nor does what a test does in a step.
-  if (is_test_path(graph_.file(edge.from).path) && !is_test_path(graph_.file(edge.to).path))
-    return false;
+  if (is_test(edge.from) && !is_test(edge.to)) return false;
   // `if not self.training: self.metrics(x)`: for each batch of an evaluation.
   const bool evaluates = (call.guards & kGuardEvaluation) != 0;
   const bool named = (to.flags & (kEvalFunction | kCheckpointFunction | kInitFunction)) != 0 &&
-                     whole_step_[edge.to] == 0;
+                     !steps_.is_whole_step(edge.to);
   const bool firm = named && (to.flags & kWeakRole) == 0;
   switch (bit) {
     case kInStep:
@@ -322,12 +170,10 @@ bool Contexts::repeats(const Edge& edge) const {
 
 void Contexts::propagate(uint16_t bit) {
   const auto position = static_cast<size_t>(std::countr_zero(bit));
-  std::vector<std::vector<uint32_t>> out(graph_.functions());
-  for (uint32_t e = 0; e < graph_.edges().size(); ++e) out[graph_.edges()[e].from].push_back(e);
   std::vector<FunctionId> work;
   for (FunctionId id = 0; id < graph_.functions(); ++id) work.push_back(id);
   for (size_t i = 0; i < work.size(); ++i) {
-    for (uint32_t e : out[work[i]]) {
+    for (uint32_t e : graph_.calls(work[i])) {
       const Edge& edge = graph_.edges()[e];
       if ((bits_[edge.to] & bit) != 0 || !spreads(edge, bit)) continue;
       bits_[edge.to] |= bit;
@@ -342,7 +188,7 @@ bool Contexts::has_open_caller(FunctionId id) const {
     const Edge& edge = graph_.edges()[e];
     return edge.call->form != CallForm::reference && bits_[edge.from] == 0 &&
            (edge.call->guards & (kGuardInterval | kGuardErrorPath | kGuardDebug)) == 0 &&
-           !is_test_path(graph_.file(edge.from).path);
+           !is_test(edge.from);
   });
 }
 
@@ -352,9 +198,8 @@ bool Contexts::serves_many(FunctionId id) const {
   for (const uint32_t e : graph_.callers(id)) {
     const Edge& edge = graph_.edges()[e];
     const size_t file = graph_.file_index(edge.from);
-    const std::string& path = graph_.file(edge.from).path;
     if (edge.call->form == CallForm::reference || std::ranges::find(files, file) != files.end() ||
-        is_test_path(path) || is_example_path(path))
+        is_test(edge.from) || is_example(edge.from))
       continue;
     files.push_back(file);
     if (files.size() == kMany) return true;
@@ -384,7 +229,7 @@ bool Contexts::is_batch_loop(FunctionId id, uint32_t loop) const {
 }
 
 bool Contexts::only_runs_steps(FunctionId id) const {
-  return (has_step_loop(id) || runs_epochs_[id] != 0) && bits_[id] == 0;
+  return (steps_.in(id) || runs_epochs_[id] != 0) && bits_[id] == 0;
 }
 
 /// run(), called by what trains, or beside it in a class: a model over all batches of a loader
@@ -392,7 +237,7 @@ bool Contexts::only_runs_steps(FunctionId id) const {
 bool Contexts::evaluates_for_training(FunctionId id) const {
   const FunctionFacts& f = graph_.function(id);
   if ((f.flags & kWithoutGrad) == 0 || (f.flags & (kModuleLevel | kTestFunction)) != 0 ||
-      whole_step_[id] != 0 || has_step_loop(id))
+      steps_.is_whole_step(id) || steps_.in(id))
     return false;
   const bool over_batches = std::ranges::any_of(graph_.file(id).loops, [&](const LoopFacts& loop) {
     return loop.function == graph_.index_in_file(id) && loop.over_batches && loop.runs_model &&
@@ -404,7 +249,7 @@ bool Contexts::evaluates_for_training(FunctionId id) const {
   return std::ranges::any_of(graph_.callers(id), [&](uint32_t e) {
     const Edge& edge = graph_.edges()[e];
     return edge.call->form != CallForm::reference &&
-           (has_step_loop(edge.from) || runs_epochs_[edge.from] != 0);
+           (steps_.in(edge.from) || runs_epochs_[edge.from] != 0);
   });
 }
 
@@ -413,8 +258,7 @@ bool Contexts::trains_itself(FunctionId method) const {
   const FileFacts& file = graph_.file(method);
   const FunctionId first = method - graph_.index_in_file(method);
   for (uint32_t f = 0; f < file.functions.size(); ++f) {
-    if (file.functions[f].class_name == graph_.function(method).class_name &&
-        has_step_loop(first + f))
+    if (file.functions[f].class_name == graph_.function(method).class_name && steps_.in(first + f))
       return true;
   }
   return false;
@@ -425,7 +269,7 @@ void Contexts::find_epoch_runners() {
   runs_epochs_.assign(graph_.functions(), 0);
   std::vector<FunctionId> work;
   for (FunctionId id = 0; id < graph_.functions(); ++id) {
-    if (has_step_loop(id)) work.push_back(id);
+    if (steps_.in(id)) work.push_back(id);
   }
   for (size_t i = 0; i < work.size(); ++i) {
     for (const uint32_t e : graph_.callers(work[i])) {
@@ -443,35 +287,9 @@ void Contexts::find_epoch_runners() {
   }
 }
 
-bool Contexts::has_step_loop(FunctionId id) const {
-  const FileFacts& file = graph_.file(id);
-  const auto& marks = step_loops_[graph_.file_index(id)];
-  for (uint32_t l = 0; l < file.loops.size(); ++l) {
-    if (file.loops[l].function == graph_.index_in_file(id) && marks[l] != 0) return true;
-  }
-  return false;
-}
-
-/// fit(), called in each round of a trainer: it has the loop over batches, and what stands around
-/// that loop runs once a round.
-bool Contexts::is_around_own_steps(FunctionId id) const {
-  if (whole_step_[id] != 0) return false;
-  const FileFacts& file = graph_.file(id);
-  const auto& marks = step_loops_[graph_.file_index(id)];
-  for (uint32_t l = 0; l < file.loops.size(); ++l) {
-    const LoopFacts& loop = file.loops[l];
-    // Of one that only sums up gradients, what stands around it is the rest of the step.
-    const bool accumulates = loop.backward && !loop.optimizer_step;
-    if (loop.function == graph_.index_in_file(id) && marks[l] != 0 && loop.over_batches &&
-        !accumulates)
-      return true;
-  }
-  return false;
-}
-
 /// `with torch.no_grad(): for x, y in test_loader: model(x)` beside the loop over steps.
 bool Contexts::is_evaluation_loop(FunctionId function, uint32_t loop) const {
-  if (!has_step_loop(function) && runs_epochs_[function] == 0) return false;
+  if (!steps_.in(function) && runs_epochs_[function] == 0) return false;
   const FileFacts& file = graph_.file(function);
   for (uint32_t at = loop; at != kNone; at = file.loops[at].parent) {
     const LoopFacts& l = file.loops[at];
@@ -487,7 +305,7 @@ uint16_t Contexts::at(FunctionId function, uint32_t loop) const {
   if (is_evaluation_loop(function, loop)) return kInEval | kEvalLoop;
   // Rollouts of a trainer generate in every step.
   if ((bits & kInInference) != 0 && (bits & kNearStep) != 0) bits |= kInStep;
-  if ((bits & kInStep) == 0 ? has_step_loop(function) : is_around_own_steps(function)) {
+  if ((bits & kInStep) == 0 ? steps_.in(function) : steps_.is_around_own_steps(function)) {
     // Before or behind the loop, whoever calls it.
     if (loop == kNone) bits &= kInJit;
     bits &= static_cast<uint16_t>(~kInStep);

@@ -6,15 +6,10 @@
 #include <vector>
 
 #include "source/call_graph.h"
+#include "source/frameworks.h"
+#include "source/step_loops.h"
 
 namespace stallscope {
-
-/// A function that a framework calls: its name, and what its class or a base's name must contain.
-struct EntryPoint {
-  std::string name;
-  std::string class_contains;  ///< empty = any class or none
-  bool step = true;            ///< else evaluation
-};
 
 enum ContextBit : uint16_t {
   kInStep = 1,
@@ -52,38 +47,40 @@ class Contexts {
   /// not to generate from it.
   bool is_batch_loop(FunctionId id, uint32_t loop) const;
   /// The step loop that holds `loop`, or kNone.
-  uint32_t step_loop(FunctionId function, uint32_t loop) const;
+  uint32_t step_loop(FunctionId function, uint32_t loop) const {
+    return steps_.around(function, loop);
+  }
   /// Whether `loop` stands before, behind or around the step loop of its function.
   bool is_beside_steps(FunctionId function, uint32_t loop) const {
-    return step_loop(function, loop) == kNone && has_step_loop(function);
+    return step_loop(function, loop) == kNone && steps_.in(function);
   }
 
  private:
   void find_launchers();
-  void find_step_loops();
   std::vector<uint8_t> bound_functions() const;
   void seed();
   void propagate(uint16_t bit);
   bool spreads(const Edge& edge, uint16_t bit) const;
   bool repeats(const Edge& edge) const;
-  bool is_entry(FunctionId id, bool step) const;
-  bool is_imported_module(const FileFacts& file) const;
-  bool has_step_loop(FunctionId id) const;
-  bool is_around_own_steps(FunctionId id) const;
   bool evaluates_for_training(FunctionId id) const;
   bool trains_itself(FunctionId method) const;
   void find_epoch_runners();
   bool is_evaluation_loop(FunctionId function, uint32_t loop) const;
   bool only_runs_steps(FunctionId id) const;
+  void classify_files();
+  bool is_test(FunctionId id) const { return (places_[graph_.file_index(id)] & kTest) != 0; }
+  bool is_example(FunctionId id) const { return (places_[graph_.file_index(id)] & kExample) != 0; }
+
+  enum Place : uint8_t { kTest = 1, kExample = 2 };
 
   const CallGraph& graph_;
   std::vector<EntryPoint> entry_points_;
+  StepLoops steps_;
+  std::vector<uint8_t> places_;  ///< per file: Place, by its path
   std::vector<uint16_t> bits_;
-  std::vector<uint8_t> launchers_;                ///< per function
-  std::vector<uint8_t> whole_step_;               ///< per function: its whole body is a step
-  std::vector<std::vector<uint8_t>> step_loops_;  ///< per file and loop
-  std::vector<uint8_t> runs_epochs_;              ///< per function: it calls what has a step loop
-  std::vector<std::vector<uint32_t>> from_;       ///< per bit position and function: edge + 1
+  std::vector<uint8_t> launchers_;           ///< per function
+  std::vector<uint8_t> runs_epochs_;         ///< per function: it calls what has a step loop
+  std::vector<std::vector<uint32_t>> from_;  ///< per bit position and function: edge + 1
 };
 
 }  // namespace stallscope
