@@ -89,6 +89,22 @@ TEST_CASE("compile_commands.json is found above a file and in build folders") {
   CHECK(ClangFlagFinder(root, "/stubs").of(root + "/src/a.cpp", "").arguments.size() > 3);
 }
 
+TEST_CASE("a file that nobody compiles is read as C++17 unless it may need C++20") {
+  const TemporaryFolder folder("clang-test");
+  ClangFlagFinder flags(folder.path(), "/stubs");
+  const auto is_cpp20 = [&](const std::string& text) {
+    const ClangFlags found = flags.of(folder.path() + "/a.cpp", text);
+    const bool newer = std::ranges::find(found.arguments, "-std=c++20") != found.arguments.end();
+    const bool older = std::ranges::find(found.arguments, "-std=c++17") != found.arguments.end();
+    CHECK(newer != older);
+    return newer;
+  };
+  CHECK_FALSE(is_cpp20("#include <torch/torch.h>\nauto x = torch::ones({2}).requires_grad_();"));
+  CHECK(is_cpp20("#include <span>\n"));
+  CHECK(is_cpp20("template <typename T> requires std::integral<T> T f(T x);"));
+  CHECK(is_cpp20("#include \"model.h\"\n"));  // which may
+}
+
 TEST_CASE("types come back from bytes as they were, and damaged bytes are refused") {
   ClangTypes types;
   types.names = {"", "Metric", "cudaDeviceSynchronize"};
