@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
@@ -96,6 +97,20 @@ void add_places(std::vector<Finding>& findings, const SourceAnalysis& source, bo
       place.file = fs::proximate(whole, fs::current_path(ec), ec).generic_string();
     }
   }
+}
+
+/// Advice holds for the project, so it is shown once per rule, with all its places.
+void join_advice(std::vector<Finding>& findings) {
+  std::vector<Finding> kept;
+  std::map<std::string, size_t> first;
+  for (Finding& finding : findings) {
+    const auto [known, is_new] = first.try_emplace(finding.rule_id, kept.size());
+    if (finding.advice && !is_new)
+      std::ranges::move(finding.locations, std::back_inserter(kept[known->second].locations));
+    else
+      kept.push_back(std::move(finding));
+  }
+  findings = std::move(kept);
 }
 
 void print_statistics(const std::vector<Finding>& findings) {
@@ -259,6 +274,7 @@ int lint(LintOptions options) {
       print_message("... and " + counted(notes.size() - kShown, "file") + " more");
   }
   add_places(findings, linted->source, for_people);
+  join_advice(findings);
   if (options.statistics) {
     print_statistics(findings);
     print_message(counted(step_lines(linted->source), "line") + " of step and forward code");

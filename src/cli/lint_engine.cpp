@@ -51,13 +51,6 @@ Result<Config> settings_of(LintSettings& settings) {
   return config;
 }
 
-/// Advice holds for the project, so it is shown once per rule.
-void keep_one_advice(std::vector<Finding>& findings) {
-  std::set<std::string> shown;
-  std::erase_if(findings,
-                [&](const Finding& f) { return f.advice && !shown.insert(f.rule_id).second; });
-}
-
 /// Whether lint could have found something of this id, so that a comment about it is judged.
 bool is_judged(const Linted& linted, const EvaluateOptions& options, const std::string& id) {
   const auto names = [&](const std::vector<std::string>& ids) {
@@ -123,7 +116,6 @@ Status find_all(const LintSettings& settings, Linted& out) {
   evaluation.ignore = split_ids(settings.ignore);
   evaluation.severities = out.config.severities;
   out.results = evaluate(out.rules, nullptr, out.source.facts, evaluation);
-  keep_one_advice(out.results.findings);
   suppress(out, evaluation);
   apply_path_settings(out.config, out.results.findings);
   return ok_status();

@@ -83,6 +83,19 @@ std::string finding_paragraph(const Finding& finding) {
   } else {
     text += fmt::format(" ({})", status_text(finding.status));
   }
+  if (const std::string others = other_places_text(finding); !others.empty())
+    text += " (" + others + ")";
+  return text;
+}
+
+std::string other_places_text(const Finding& finding) {
+  constexpr size_t kNamed = 4;
+  if (!finding.advice || finding.locations.size() < 2) return {};
+  std::string text = "also at";
+  const size_t others = finding.locations.size() - 1;
+  for (size_t i = 1; i <= std::min(others, kNamed); ++i)
+    text += (i == 1 ? " " : ", ") + one_line(place_text(finding.locations[i]));
+  if (others > kNamed) text += fmt::format(" and {} more", others - kNamed);
   return text;
 }
 

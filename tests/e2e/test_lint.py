@@ -56,6 +56,22 @@ def git(folder, *args):
                    check=True, capture_output=True)
 
 
+def test_advice_is_one_finding_with_all_its_places(tool, tmp_path):
+    (tmp_path / ".git").mkdir()
+    loader = "import torch\nfrom torch.utils.data import DataLoader\ndevice = 'cuda'\n\n\n" \
+             "def loader_of(data):\n    return DataLoader(data, batch_size=8, num_workers=2)\n"
+    (tmp_path / "a.py").write_text(loader)
+    (tmp_path / "b.py").write_text(loader)
+    arguments = ("lint", "--select", "loader-no-pin", "--no-cache")
+    report = json.loads(tool(*arguments, "--format", "json", cwd=tmp_path, check=0).stdout)
+    assert [[(place["file"], place["line"]) for place in finding["locations"]]
+            for finding in report["findings"]] == [[("a.py", 7), ("b.py", 7)]]
+    assert "also at b.py:7" in tool(*arguments, cwd=tmp_path, check=0).stdout
+    # A comment accepts its own place, not the others.
+    (tmp_path / "a.py").write_text(loader.replace("=2)", "=2)  # stallscope: ignore[loader-no-pin] small"))
+    assert lint(tool, tmp_path, "--select", "loader-no-pin", check=0) == [("loader-no-pin", "b.py", 7)]
+
+
 def test_safe_fixes_are_made_and_shown_first(tool, project):
     before = rules(lint(tool, project, check=1))
     assert {"zero-grad-not-none", "detect-anomaly", "create-then-move", "item-in-step"} <= before

@@ -66,9 +66,9 @@ def report_of(tool, clones, repository, commit):
 def rules_by_line(report):
     found = collections.defaultdict(set)
     for finding in report["findings"]:
-        place = finding["locations"][0]
-        found[place["file"], place["line"]].add(finding["ruleId"])
-        found[place["file"], place["line"]].update(finding.get("related") or [])
+        for place in finding["locations"]:  # advice has all its places
+            found[place["file"], place["line"]].add(finding["ruleId"])
+            found[place["file"], place["line"]].update(finding.get("related") or [])
     return found
 
 
