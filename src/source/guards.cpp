@@ -454,8 +454,13 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
   if (contains_any(text, {"log_interval", "log_freq", "print_freq", "log_every", "interval",
                           "print_every", "every_n"}))
     return kGuardInterval;
+  // Of a forward pass, not of training: the first element of a sequence.
+  const bool first_of_sequence =
+      equal && r == "0" && is_one_of(l, {"t", "i", "idx", "timestep", "time_step"}) &&
+      ast_[outline_.functions[outline_.function_of[left]]].text == "forward";
   // The first steps, or one given step.
-  if (!negated && is_counter(l) && (equal || ((op == "<" || op == "<=") && r != "0")) &&
+  if (!negated && is_counter(l) && !first_of_sequence &&
+      (equal || ((op == "<" || op == "<=") && r != "0")) &&
       inference_.at(right).kind == Kind::number && ast_[right].kind == K::number) {
     return kGuardInterval;
   }

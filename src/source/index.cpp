@@ -248,8 +248,10 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
   if (out.context == "library" && clause.on && subject.certainty == Certainty::unknown &&
       candidate.loop == kNone)
     return false;
-  // Nor where an evaluation reads what may be anything.
-  if (clause.on && subject.certainty == Certainty::unknown &&
+  // Nor where an evaluation reads what may be anything, or what may be a tensor and once.
+  const bool once = candidate.loop == kNone && subject.kind != Kind::batch;
+  const Certainty needed = once ? Certainty::proven : Certainty::likely;
+  if (clause.on && subject.certainty < needed &&
       std::ranges::find(out.guards, "evaluation-only") != out.guards.end())
     return false;
   const SourceRule& rule = rules_->rules()[candidate.rule];
@@ -381,7 +383,10 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     out.lowered += 1;
     return true;
   }
-  if (word == "init") return clause.wants(Context::init);
+  // What a set-up calls too.
+  const bool shared = word == "init" && (bits & ~(kInInit | kEvalLoop)) == 0 &&
+                      (facts.flags & kBeside) == 0 && contexts_->has_open_caller(function);
+  if (word == "init" && !shared) return clause.wants(Context::init);
   if (word == "eval") {
     if (clause.wants(Context::eval)) return true;
     if (is_beside_path(files_[file]->path) && !is_batch_mover(files_[file]->path, facts.name))
@@ -396,7 +401,8 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     out.lowered += 1;
     return true;
   }
-  if (word == "library" && library_allows(file, function, clause)) {
+  if ((word == "library" || shared) && library_allows(file, function, clause)) {
+    out.context = "library";
     out.guards.emplace_back("no-visible-caller");
     out.lowered += 1;
     return true;

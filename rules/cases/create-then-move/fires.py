@@ -82,3 +82,23 @@ class Anchors(torch.nn.Module):
         LongTensor = torch.cuda.LongTensor if x.is_cuda else torch.LongTensor
         grid = torch.arange(cells).repeat(cells, 1).type(LongTensor)  # expect: create-then-move
         return x + grid
+
+
+class LocationAttention(torch.nn.Module):
+    def init_attention(self, encoded):
+        self.cumulative = torch.zeros(encoded.shape[:2]).cuda()  # expect: create-then-move
+
+    def forward(self, encoded, query, t):
+        if t == 0:
+            self.init_attention(encoded)
+        return self.cumulative * query
+
+
+def validate(model, val_loader, criterion):
+    model.eval()
+    total = 0.0
+    with torch.no_grad():
+        for images, labels in val_loader:
+            lam = torch.ones(images.shape[0]).cuda()  # expect: create-then-move
+            total = total + criterion(model(images.cuda(non_blocking=True)) * lam, labels)
+    return total

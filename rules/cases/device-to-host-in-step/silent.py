@@ -121,3 +121,17 @@ class Policy(torch.nn.Module):
 
     def parameters_to_vector(self) -> np.ndarray:
         return torch.nn.utils.parameters_to_vector(self.parameters()).detach().cpu()
+
+
+def masks_of(found, threshold):
+    scores = found.sigmoid()
+    return (scores > threshold).cpu().numpy()  # what evaluations hand in may be on the host
+
+
+def evaluate(model, test_loader, threshold):
+    model.eval()
+    kept = []
+    with torch.no_grad():
+        for images, masks in test_loader:
+            kept.append(masks_of(masks, threshold))
+    return kept
