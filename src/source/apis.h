@@ -49,6 +49,8 @@ bool is_dtype(std::string_view argument);
 bool is_factory(std::string_view path);
 /// torch.cumsum, torch.topk: functions of torch itself whose first argument is one tensor.
 bool takes_tensor_first(std::string_view path);
+/// Whether a function or method of that name gives a mask: isnan(), eq(), logical_and().
+bool makes_mask(std::string_view name);
 /// Whether torch.NAME holds what drives a kind of device: torch.cuda, torch.npu.
 bool is_device_module(std::string_view name);
 

@@ -135,6 +135,8 @@ struct FileFacts {
   std::string path;  ///< relative to the project's root
   std::string content_hash;
   std::string language;
+  /// Whether it is C++ or CUDA.
+  bool is_compiled() const { return language == "cpp" || language == "cuda"; }
   bool skipped = false;  ///< names no framework, or too large
   std::string note;      ///< why it was skipped or how much could not be read
   double readable = 1;   ///< share of the bytes the parser could read

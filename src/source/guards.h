@@ -5,6 +5,9 @@
 
 namespace stallscope {
 
+/// Whether `step % n` says 2, 3 or 4: what runs that often belongs to the step.
+bool is_every_few(const Ast& ast, NodeId modulo);
+
 class Guards {
  public:
   Guards(const Ast& ast, const Outline& outline, const Inference& inference);

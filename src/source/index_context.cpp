@@ -1,0 +1,155 @@
+// Whether a rule's contexts hold where a candidate stands.
+#include <algorithm>
+
+#include "source/index.h"
+#include "source/names.h"
+#include "source/role_words.h"
+#include "source/roles.h"
+
+namespace stallscope {
+namespace {
+
+std::string_view word_of(uint16_t bits) {
+  if ((bits & kInStep) != 0) return "step";
+  if ((bits & kInForward) != 0) return "forward";
+  if ((bits & kInInference) != 0) return "inference";
+  if ((bits & kInEval) != 0) return "eval";
+  if ((bits & (kInInit | kOutside | kInCheckpoint | kAtInterval)) != 0) return "init";
+  return "library";
+}
+
+}  // namespace
+
+/// Whether an evaluation comes here once, or nothing tells that it comes for each batch.
+bool SourceIndex::once_in_evaluation(FunctionId function, const Candidate& candidate,
+                                     uint16_t bits) const {
+  const FileFacts& file = graph_->file(function);
+  // on_validation_epoch_end(): behind all batches.
+  if (contains_any(graph_->function(function).name, {"epoch_end", "end_epoch", "epoch_start"}))
+    return true;
+  unsigned around = 0;
+  for (uint32_t loop = candidate.loop; loop != kNone; loop = file.loops[loop].parent)
+    around += file.loops[loop].comprehension ? 0 : 1;
+  const bool behind = std::ranges::any_of(file.loops, [&](const LoopFacts& loop) {
+    return loop.function == candidate.function && !loop.comprehension &&
+           loop.last_line < candidate.first_line;
+  });
+  if (around == 0 && behind && (graph_->function(function).flags & kEvalFunction) != 0) return true;
+  if ((bits & kEvalLoop) != 0) return false;
+  // A rule about a loop inside the step wants one inside the loop over batches.
+  if (candidate.in_inner_loop && around < 2) return true;
+  return !contexts_->is_batch_loop(function, candidate.loop);
+}
+
+/// Whether a function of a library launches kernels on what it is given. A program is seen as a
+/// whole: what its step does not reach does not run in it.
+bool SourceIndex::may_be_operator(FunctionId function) const {
+  const FileFacts& file = graph_->file(function);
+  return contexts_->launches(function) && !is_setter_name(graph_->function(function).name) &&
+         !is_serving_path(file.path) && !is_example_path(file.path) &&
+         !is_evaluation_script(file.path) &&
+         std::ranges::none_of(file.functions, [](const FunctionFacts& f) {
+           return (f.flags & kMainFunction) != 0 && f.class_name.empty();
+         });
+}
+
+bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
+                                 const CompiledClause& clause, SourceFact& out) const {
+  const FunctionId function = graph_->id_of(file, candidate.function);
+  const uint16_t bits = contexts_->at(function, candidate.loop);
+  const std::string_view word = word_of(bits);
+  const uint16_t step_bit = (bits & kInInference) != 0 ? kNearStep : kInStep;
+  const FunctionFacts& facts = graph_->function(function);
+  out.context = word;
+  out.breaks_graph = (bits & kInJit) != 0;
+  if ((clause.unless & kGuardTest) != 0 && (facts.flags & kTestFunction) != 0) return false;
+  // An element-wise read is one in a loop inside the step, not in the step's own loop.
+  if (candidate.in_inner_loop && candidate.loop != kNone &&
+      contexts_->step_loop(function, candidate.loop) == candidate.loop)
+    return false;
+  if ((clause.unless & kGuardJit) != 0 && (bits & kInJit) != 0) return false;
+  if (clause.contexts == 0 || clause.wants(Context::any))
+    return (bits & (kInStep | kInForward)) != 0 || !is_evaluation_script(files_[file]->path);
+  const bool forwards = (bits & (kInStep | kInForward)) == kInForward &&
+                        clause.wants(Context::forward) && files_[file]->is_compiled();
+  if (clause.wants(Context::loop) && candidate.loop != kNone && !forwards) {
+    if ((bits & kInStep) != 0) {
+      out.context_chain = contexts_->chain(function, candidate.loop, step_bit);
+      return true;
+    }
+    const LoopFacts* loop = &files_[file]->loops[candidate.loop];
+    while (loop->comprehension && loop->parent != kNone) loop = &files_[file]->loops[loop->parent];
+    if (loop->seldom || contexts_->is_beside_steps(function, candidate.loop)) return false;
+    // A loop that builds, saves, predicts or runs now and then is none that matters.
+    if ((bits & (kInInit | kInCheckpoint | kAtInterval)) != 0 || word == "inference") return false;
+    if ((bits & (kInForward | kInEval)) == 0 && is_host_side_path(files_[file]->path)) return false;
+    if (word == "eval" && (bits & (kEvalLoop | kNearStep)) == 0 &&
+        !contexts_->is_batch_loop(function, candidate.loop))
+      return false;
+    out.context = "loop";
+    if ((bits & kInEval) != 0) out.guards.emplace_back("evaluation-only");
+    out.lowered += 1;
+    return true;
+  }
+  if ((bits & kInStep) != 0 && clause.wants(Context::step)) {
+    // A decoder of C++ has steps too, and trains nothing.
+    if (files_[file]->is_compiled() && is_serving_path(files_[file]->path)) return false;
+    out.context_chain = contexts_->chain(function, candidate.loop, step_bit);
+    return true;
+  }
+  if ((bits & kInForward) != 0 && clause.wants(Context::forward)) {
+    // inference.py, postprocessing.py: modules that make something of a trained model's output.
+    if (is_inference_path(files_[file]->path) || is_evaluation_script(files_[file]->path))
+      return false;
+    out.context = "forward";
+    out.context_chain = contexts_->chain(function, candidate.loop, kInForward);
+    return true;
+  }
+  if ((bits & kInJit) != 0 && clause.wants(Context::jit) &&
+      (bits & (kInInit | kOutside | kInCheckpoint | kInEval)) == 0)
+    return true;
+  // An operator of a library that a set-up calls too.
+  constexpr uint32_t kBeside = kInitFunction | kEvalFunction | kInferenceFunction |
+                               kCheckpointFunction | kTestFunction | kModuleLevel | kMainFunction;
+  // search(), sample() that launch kernels, whatever their names say: operators, unless called
+  // from what evaluates.
+  constexpr uint32_t kPliant = kWeakRole | kDeviceWork | kEvalFunction;
+  const bool pliant = (facts.flags & kPliant) == kPliant && (bits & ~(kInEval | kEvalLoop)) == 0 &&
+                      !contexts_->is_called(function);
+  if (clause.wants(Context::launcher) && may_be_operator(function) &&
+      (word == "library" || pliant ||
+       ((facts.flags & kBeside) == 0 &&
+        (contexts_->has_open_caller(function) || contexts_->serves_many(function))))) {
+    out.context = "library";
+    out.guards.emplace_back("no-visible-caller");
+    out.lowered += 1;
+    return true;
+  }
+  // What a set-up calls too.
+  const bool shared = word == "init" && (bits & ~(kInInit | kEvalLoop)) == 0 &&
+                      (facts.flags & kBeside) == 0 && contexts_->has_open_caller(function);
+  if (word == "init" && !shared) return clause.wants(Context::init);
+  if (word == "eval") {
+    if (clause.wants(Context::eval)) return true;
+    if (is_beside_path(files_[file]->path) && !is_batch_mover(files_[file]->path, facts.name))
+      return false;
+    // evaluation/metrics.py: what nobody is seen to call for each batch comes once.
+    if (is_host_side_path(files_[file]->path) && !contexts_->is_called(function) &&
+        !contexts_->is_batch_loop(function, candidate.loop))
+      return false;
+    if (once_in_evaluation(function, candidate, bits)) return false;
+    if ((clause.lower & kGuardEvaluation) == 0) return false;
+    out.guards.emplace_back("evaluation-only");
+    out.lowered += 1;
+    return true;
+  }
+  if ((word == "library" || shared) && library_allows(file, function, clause)) {
+    out.context = "library";
+    out.guards.emplace_back("no-visible-caller");
+    out.lowered += 1;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace stallscope
