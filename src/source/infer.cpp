@@ -134,6 +134,12 @@ void Inference::note_use(NodeId call, Scope& scope) {
   if (callee == kNoNode) return;
   std::string_view method = ast_[callee].text;
   if (ast_[callee].kind == K::attribute) {
+    if (method == "backward" && is_handed_a_loss(call)) {
+      const NodeId first = ast_.child(call, Role::argument);
+      const NodeId loss = ast_[first].kind == K::keyword ? ast_[first].first_child : first;
+      if (loss != kNoNode && ast_[loss].kind == K::name)
+        scope.used_as_tensor.insert(ast_[loss].text);
+    }
     NodeId object = ast_.child(callee, Role::object);
     if (object == kNoNode || ast_[object].kind != K::name) return;
     if (names_.import_of(ast_[object].text).empty()) {

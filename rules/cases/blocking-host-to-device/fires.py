@@ -183,3 +183,13 @@ def tune(model, optimizer, loader, tokenizer, rank):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+
+
+def train_on_samples(model, loader, opt, device):
+    for samples in loader:
+        masks = torch.stack([sample["mask"] for sample in samples], dim=0).to(device)  # expect: blocking-host-to-device
+        tokens = torch.cat([sample["tokens"] for sample in samples]).to(device=device)  # expect: blocking-host-to-device
+        loss = model(masks, tokens).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()

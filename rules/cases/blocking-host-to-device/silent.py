@@ -46,3 +46,12 @@ class Offsets(torch.nn.Module):
 
     def offsets(self, points, boxes):
         return torch.cdist(points.cuda(), boxes.to("cuda"))  # nothing says that they are elsewhere
+
+
+def train_on_pinned_samples(model, loader, opt, device):
+    for samples in loader:
+        masks = torch.stack([sample["mask"] for sample in samples]).to(device, non_blocking=True)
+        kinds = torch.stack([head(masks) for head in model.heads]).to(torch.float32)
+        opt.zero_grad()
+        kinds.mean().backward()
+        opt.step()

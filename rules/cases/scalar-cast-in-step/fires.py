@@ -44,3 +44,12 @@ def train_with_norms(model, fabric, loader, optimizer):
         steps = math.log2(loss)  # expect: scalar-cast-in-step
         shared = float(fabric.all_reduce(loss))  # expect: scalar-cast-in-step
     return norm, both, steps, shared
+
+
+def train_with_an_engine(engine, loader):
+    for x, y in loader:
+        loss = engine(x, y)
+        engine.backward(loss)
+        engine.step()
+        if math.isnan(loss):  # expect: scalar-cast-in-step
+            break
