@@ -108,7 +108,7 @@ uint32_t Guards::by_parent(NodeId at, NodeId below) const {
       // with jax.ensure_compile_time_eval(): once, when it is traced
       return role == Role::body && ast_.slice(at).substr(0, 80).find("ensure_compile_time") !=
                                        std::string_view::npos
-                 ? +kGuardCached
+                 ? kGuardCached | kGuardOutsideStep
                  : 0u;
     case K::block:
     case K::module:

@@ -88,6 +88,15 @@ bool PlaceGuards::waits_as_told(NodeId id) const {
   return time != kNoNode && condition != kNoNode && ast_.slice(time) == ast_.slice(condition);
 }
 
+/// C++: a function that makes events for itself, and no loop: it times one launch.
+bool PlaceGuards::is_timed_once(NodeId id) const {
+  const uint32_t function = file_.outline.function_of[id];
+  return ast_.grammar == Grammar::cuda && function != 0 && file_.outline.loop_of[id] == kNone &&
+         (facts_.functions[function].flags & kMainFunction) == 0 &&
+         contains_any(ast_.slice(file_.outline.functions[function]),
+                      {"cudaeventcreate(", "hipeventcreate("});
+}
+
 uint32_t PlaceGuards::of(NodeId id) const {
   uint32_t guards = 0;
   const FunctionFacts& function = facts_.functions[file_.outline.function_of[id]];
@@ -131,6 +140,7 @@ uint32_t PlaceGuards::of(NodeId id) const {
     if (node.kind == K::block || node.kind == K::module) break;
   }
   if (waits_as_told(id)) guards |= kGuardDebug;
+  if (is_timed_once(id)) guards |= kGuardTest;
   return guards;
 }
 

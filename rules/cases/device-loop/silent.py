@@ -1,3 +1,5 @@
+import functools
+
 import jax
 
 
@@ -28,3 +30,20 @@ def fit(train_step, state, batches, mesh):
     for device in jax.devices():
         print(device, device.memory_stats())
     return state
+
+
+class Experiment:
+    @functools.cached_property
+    def grid(self):
+        return placed(jax.devices())
+
+    def train_step(self, state, batch):
+        with self.grid:
+            return self.update(state, batch)
+
+
+def placed(devices):
+    out = {}
+    for device in jax.devices():
+        out[tuple(device.coords)] = device
+    return out
