@@ -11,7 +11,8 @@ using K = NodeKind;
 /// A function that takes a state and gives the next one, by its name.
 bool replaces_state(std::string_view name) {
   return contains_any(name, {"train_step", "training_step", "update_step", "step_fn", "train_epoch",
-                             "training_epoch", "update_epoch"});
+                             "training_epoch", "update_epoch"}) &&
+         !contains_any(name, {"valid_step", "val_step", "eval_step", "test_step"});
 }
 
 bool compiles(const FileView& file, NodeId expression) {

@@ -56,3 +56,8 @@ def gradients_only(loss_fn):
 def sample(generate, params, key):
     generate = jax.jit(generate, static_argnames="length")
     return generate(params, key, length=128)
+
+
+@partial(jax.jit, static_argnums=2)
+def valid_step_fn(state, batch, model):
+    return metrics_of(model.apply(state.params, batch["x"]), batch["y"])
