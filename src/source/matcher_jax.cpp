@@ -17,8 +17,9 @@ bool replaces_state(std::string_view name) {
 
 bool compiles(const FileView& file, NodeId expression) {
   const Dotted& path = file.names.resolve(expression);
-  return path.imported && (path.path == "jax.jit" || path.path == "jax.pmap" ||
-                           path.path == "jax.experimental.pjit.pjit");
+  return path.imported &&
+         (path.path == "jax.jit" || path.path == "jax.pmap" || path.path == "flax.nnx.jit" ||
+          path.path == "jax.experimental.pjit.pjit");
 }
 
 /// Whether `call` donates, or takes options from a dictionary that may.

@@ -262,6 +262,28 @@ TEST_CASE("contexts reach functions through star imports and bindings for Python
   CHECK(context_of({{"count.cpp", "", kernel}, {"total.cu", "", caller}}) == "forward");
 }
 
+TEST_CASE("a function that a variable stands for is called where the variable is") {
+  const RuleSet rules = item_rule({"forward"});
+  const std::string splines =
+      "import torch\ndef linear(x: torch.Tensor):\n    return x.sum().item()\n"
+      "def cubic(x: torch.Tensor):\n    return x.min().item()\n";
+  auto chosen_by = [&](const std::string& choice) {
+    const std::string net =
+        "import torch\nfrom p.splines import linear, cubic\nclass Net(torch.nn.Module):\n"
+        "    def forward(self, x):\n" +
+        choice + "        return fn(x)\n";
+    const std::vector<SourceInput> inputs = {{"p/net.py", "", net}, {"p/splines.py", "", splines}};
+    size_t in_forward = 0;
+    for (const SourceFact& fact : SourceIndex::build(inputs, rules, {}).facts())
+      in_forward += fact.context == "forward" ? 1 : 0;
+    return in_forward;
+  };
+  CHECK(chosen_by("        fn = linear\n") == 1);
+  CHECK(chosen_by("        fn = linear if self.smooth else cubic\n") == 2);
+  CHECK(chosen_by("        fn = linear\n        if self.smooth:\n            fn = cubic\n") == 2);
+  CHECK(chosen_by("        fn = self.net\n") == 0);
+}
+
 TEST_CASE("torch is torch in a file that imports everything of another one") {
   const auto path_of = [](const std::string& head) {
     const std::string text = head + "grid = torch.arange(4)\n";

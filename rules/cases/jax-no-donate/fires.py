@@ -1,6 +1,7 @@
 from functools import partial
 
 import jax
+from flax import nnx
 from jax.experimental.pjit import pjit
 
 
@@ -34,3 +35,10 @@ def train_step_on_all(state, batch):
 @jax.jit  # expect: jax-no-donate
 def update_epoch(state, batches):
     return state
+
+
+@nnx.jit  # expect: jax-no-donate
+def train_step(optimizer, inputs):
+    loss, grads = nnx.value_and_grad(loss_of)(optimizer.model, inputs)
+    optimizer.update(grads)
+    return loss
