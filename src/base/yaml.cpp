@@ -137,9 +137,14 @@ class Loader {
       return Error{.message = "there is no memory to read it", .file = file_};
     std::string message = std::string("not valid YAML: ") + parser_.problem;
     if (parser_.context != nullptr) message += std::string(" ") + parser_.context;
-    if (parser_.error != YAML_READER_ERROR) return at(parser_.problem_mark, std::move(message));
+    const std::string_view text = document_.text;
+    // What is missed at the end is missed behind the last word, not on a line that is not there.
+    const std::string_view content = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
+    const auto lines = static_cast<size_t>(std::ranges::count(content, '\n')) + 1;
+    if (parser_.error != YAML_READER_ERROR && parser_.problem_mark.line < lines)
+      return at(parser_.problem_mark, std::move(message));
     const std::string_view before =
-        std::string_view(document_.text).substr(0, parser_.problem_offset);
+        parser_.error == YAML_READER_ERROR ? text.substr(0, parser_.problem_offset) : content;
     yaml_mark_t mark{};
     mark.line = static_cast<size_t>(std::ranges::count(before, '\n'));
     mark.column = before.size() - (before.rfind('\n') + 1);

@@ -97,7 +97,9 @@ references: [https://example.org]
 TEST_CASE("a bad head is named with its place") {
   check({
       {"", "my-rule.yaml: file is empty"},
-      {"a: [", "my-rule.yaml:2:1: not valid YAML: did not find expected node content while parsing a flow node"},
+      {"a: [",
+       "my-rule.yaml:1:5: not valid YAML: did not find expected node content while parsing a flow "
+       "node"},
       {"- a\n", "my-rule.yaml:1:1: a rule file must be a map of keys to values"},
       {kHead + kTrace + "---\nid: b\n", "my-rule.yaml:7:1: file holds more than one document"},
       {kHead + "id: my-rule\n", "my-rule.yaml:6:1: key 'id' is given twice"},
