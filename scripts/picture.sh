@@ -18,7 +18,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 build/release/stallscope run --force -o "$folder/out" -- "$program" >&2
 "$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars --force-prefers-reduced-motion \
-  --user-data-dir="$folder/profile" --window-size=900,1700 --virtual-time-budget=5000 \
+  --user-data-dir="$folder/profile" --window-size=1024,2360 --virtual-time-budget=5000 \
   --screenshot="$folder/report.png" "file://$folder/out/report.html" 2> "$folder/browser.log" \
   || { cat "$folder/browser.log" >&2; exit 2; }
 mv "$folder/report.png" reports/examples/report.png
