@@ -390,7 +390,7 @@ void write_activity(const CuptiLibrary& cupti, const CUpti_Activity& record) {
 
 void count_dropped(size_t records) {
   Session* const current = session();
-  if (current != nullptr && current->header != nullptr) count_lost(*current, records);
+  if (current != nullptr) count_lost(*current, records);
 }
 
 uint32_t api_name(const CuptiLibrary& cupti, bool runtime, uint32_t cbid) {

@@ -94,8 +94,8 @@ std::string yaml_text(const std::string& file, const YamlNode& node, std::string
 }
 
 bool yaml_bool(const std::string& file, const YamlNode& node, std::string_view what) {
-  static constexpr std::array<std::string_view, 3> kTrue = {"true", "yes", "on"};
-  static constexpr std::array<std::string_view, 3> kFalse = {"false", "no", "off"};
+  static constexpr std::array<std::string_view, 4> kTrue = {"true", "yes", "on", "y"};
+  static constexpr std::array<std::string_view, 4> kFalse = {"false", "no", "off", "n"};
   std::string word = node.text();
   std::ranges::transform(word, word.begin(), [](unsigned char c) { return std::tolower(c); });
   const bool is_true = std::ranges::find(kTrue, word) != kTrue.end();

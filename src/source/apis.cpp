@@ -123,7 +123,6 @@ const Set kGradientFunctions = {"jax.grad",
                                 "haiku.value_and_grad"};
 const Set kDeviceModules = {"cuda", "npu",  "mlu", "musa", "xpu",         "neuron",
                             "hpu",  "sdaa", "mps", "mtia", "accelerator", "backends"};
-/// Casts that tensors and modules have and NumPy and Python values lack.
 /// np.random.choice(ids), np.random.randint(0, n), np.argmax(x): one number, of type NumPy or not.
 bool draws_one(std::string_view path, const CallShape& call) {
   if (call.has_size) return false;

@@ -37,6 +37,8 @@ class Contexts {
   bool is_called(FunctionId id) const;
   /// Whether it launches kernels itself, or through wrappers of kernels.
   bool launches(FunctionId id) const { return launchers_[id] != 0; }
+  /// Whether it stands in a test, by its file's path.
+  bool is_test(FunctionId id) const { return (places_[graph_.file_index(id)] & kTest) != 0; }
   /// Whether something of which no context is known calls it, beside what builds or evaluates.
   bool has_open_caller(FunctionId id) const;
   /// Whether functions of several files call it: no part of one set-up.
@@ -68,7 +70,6 @@ class Contexts {
   bool is_evaluation_loop(FunctionId function, uint32_t loop) const;
   bool only_runs_steps(FunctionId id) const;
   void classify_files();
-  bool is_test(FunctionId id) const { return (places_[graph_.file_index(id)] & kTest) != 0; }
   bool is_example(FunctionId id) const { return (places_[graph_.file_index(id)] & kExample) != 0; }
 
   enum Place : uint8_t { kTest = 1, kExample = 2 };

@@ -42,7 +42,7 @@ bool SourceIndex::all_callers(FunctionId function, uint32_t parameter, Given wan
   bool any = false;
   for (const uint32_t e : graph_->callers(function)) {
     const Edge& edge = graph_->edges()[e];
-    if (is_test_path(graph_->file(edge.from).path)) continue;
+    if (contexts_->is_test(edge.from)) continue;
     if (given(*edge.call, graph_->function(function), parameter) != wanted) return false;
     any = true;
   }
@@ -85,7 +85,7 @@ bool SourceIndex::is_never_asked(size_t file, const Option& option) const {
   bool any = false;
   for (const uint32_t e : graph_->callers(function)) {
     const Edge& edge = graph_->edges()[e];
-    if (is_test_path(graph_->file(edge.from).path)) continue;
+    if (contexts_->is_test(edge.from)) continue;
     if (asks(*edge.call)) return false;
     // super().__init__() makes an object of another class.
     any |= f.name != "__init__" || edge.call->form == CallForm::function;

@@ -101,6 +101,7 @@ const Set kTensorOnly = {"backward",
                          "share_memory_",
                          "normal_",
                          "uniform_"};
+/// Casts that tensors and modules have and NumPy and Python values lack.
 const Set kTensorCasts = {"float", "half", "double", "long", "int", "short", "byte", "bool"};
 
 }  // namespace
