@@ -216,6 +216,7 @@ Value of_torch(std::string_view path, std::string_view name, const CallShape& ca
       name == "get_num_threads" || name == "initial_seed" || name == "is_complex") {
     return proven(Kind::number);
   }
+  if (name == "broadcast_shapes") return proven(Kind::shape);
   if (name == "load" || name == "save" || name == "no_grad" || name == "enable_grad" ||
       name == "inference_mode" || name == "autocast" || name == "manual_seed" ||
       name == "Generator" || name == "set_grad_enabled" || name == "get_rng_state" ||

@@ -10,8 +10,8 @@
 namespace stallscope {
 namespace {
 
-constexpr size_t kMaxTargets = 4;  ///< of a method called on an unknown receiver
-constexpr unsigned kMaxBases = 8;
+constexpr size_t kMostWrappers = 16;  ///< functions inside a decorator that are looked at
+constexpr size_t kMaxTargets = 4;     ///< of a method called on an unknown receiver
 
 /// Method names too common to say whose they are.
 constexpr std::array<std::string_view, 40> kCommonMethods = {
@@ -20,24 +20,16 @@ constexpr std::array<std::string_view, 40> kCommonMethods = {
     "split", "mean",  "sum",    "item",  "to",     "cpu",    "cuda",    "size",  "next",   "start",
     "stop",  "apply", "call",   "init",  "clear",  "index",  "insert",  "load",  "save",   "log"};
 
-/// "a/b/c.py" as "a.b.c"; a package's __init__ as the package.
-std::string module_of(std::string_view path) {
-  std::string out(path.substr(0, path.rfind('.')));
-  std::ranges::replace(out, '/', '.');
-  if (out.ends_with(".__init__")) out.resize(out.size() - 9);
-  return out;
-}
-
 }  // namespace
 
 bool is_common_method(std::string_view name) {
   return std::ranges::find(kCommonMethods, name) != kCommonMethods.end();
 }
 
-CallGraph::CallGraph(std::span<const std::unique_ptr<FileFacts>> files) : files_(files) {
+CallGraph::CallGraph(std::span<const std::unique_ptr<FileFacts>> files)
+    : files_(files), modules_(files), classes_(files, modules_) {
   for (uint32_t f = 0; f < files.size(); ++f) {
     first_of_file_.push_back(static_cast<FunctionId>(where_.size()));
-    modules_.push_back(module_of(files[f]->path));
     for (uint32_t i = 0; i < files[f]->functions.size(); ++i) {
       const FunctionFacts& function = files[f]->functions[i];
       const auto id = static_cast<FunctionId>(where_.size());
@@ -45,10 +37,6 @@ CallGraph::CallGraph(std::span<const std::unique_ptr<FileFacts>> files) : files_
       if (i > 0 && !function.class_name.empty() && function.parent == kNone)
         members_[function.class_name].push_back(id);
       where_.emplace_back(f, i);
-    }
-    for (const ClassFacts& c : files[f]->classes) {
-      classes_[c.name].push_back(&c);
-      for (const std::string& base : c.bases) subclasses_[last_component(base)].push_back(c.name);
     }
   }
   add_edges();
@@ -59,45 +47,94 @@ const FunctionFacts& CallGraph::function(FunctionId id) const {
 }
 
 void CallGraph::add_edges() {
+  std::vector<std::vector<Edge>> known(files_.size()), open(files_.size());
   callers_.resize(where_.size());
-  calls_.resize(where_.size());
-  std::vector<std::vector<Edge>> of_file(files_.size());
-  parallel_for(files_.size(), [&](size_t f) { of_file[f] = edges_of(static_cast<uint32_t>(f)); });
-  for (const std::vector<Edge>& edges : of_file) {
-    for (const Edge& edge : edges) {
-      callers_[edge.to].push_back(static_cast<uint32_t>(edges_.size()));
-      calls_[edge.from].push_back(static_cast<uint32_t>(edges_.size()));
-      edges_.push_back(edge);
+  parallel_for(files_.size(), [&](size_t f) {
+    edges_of(static_cast<uint32_t>(f), false, known[f]);
+    edges_of(static_cast<uint32_t>(f), true, open[f]);
+  });
+  connect(known, open);
+  // Now that it is known what callers hand in: the methods of what they hand in.
+  parallel_for(files_.size(), [&](size_t f) {
+    open[f].clear();
+    edges_of(static_cast<uint32_t>(f), true, open[f]);
+  });
+  connect(known, open);
+}
+
+/// Makes the graph of the edges of each file.
+void CallGraph::connect(std::span<const std::vector<Edge>> known,
+                        std::span<const std::vector<Edge>> open) {
+  edges_.clear();
+  callers_.assign(where_.size(), {});
+  calls_.assign(where_.size(), {});
+  for (size_t f = 0; f < files_.size(); ++f) {
+    for (const std::vector<Edge>* edges : {&known[f], &open[f]}) {
+      for (const Edge& edge : *edges) {
+        callers_[edge.to].push_back(static_cast<uint32_t>(edges_.size()));
+        calls_[edge.from].push_back(static_cast<uint32_t>(edges_.size()));
+        edges_.push_back(edge);
+      }
     }
   }
 }
 
-std::vector<Edge> CallGraph::edges_of(uint32_t f) const {
-  std::vector<Edge> out;
+/// The edges of a file's calls, or of those alone whose receiver other functions decide.
+void CallGraph::edges_of(uint32_t f, bool open, std::vector<Edge>& out) const {
   const FileFacts& file = *files_[f];
   for (const CallFacts& call : file.calls) {
+    if (is_open(f, call) != open) continue;
     const FunctionId from = id_of(f, call.function);
-    std::string_view receiver =
-        call.receiver == 0 ? std::string_view() : file.dependencies[call.receiver - 1].name;
+    const std::string_view receiver = receiver_class(file, call);
     const std::vector<FunctionId> targets =
-        is_dispatched(file, call, receiver)
+        call.form == CallForm::decorator ? wrappers(f, call)
+        : open                           ? open_targets(f, call)
+        : is_dispatched(file, call, receiver)
             ? dispatched(call)
             : resolve(f, call.name, call.form, from, receiver, call.given);
     for (FunctionId to : targets) {
       if (to != from) out.push_back({from, to, &call});
     }
   }
+}
+
+/// What a decorator returns in the decorated function's place: the innermost functions it defines.
+/// Those around them run once, when the function is defined.
+std::vector<FunctionId> CallGraph::wrappers(uint32_t file, const CallFacts& call) const {
+  std::vector<FunctionId> out;
+  std::vector<FunctionId> inside =
+      resolve(file, call.name, CallForm::function, id_of(file, call.function), {});
+  const size_t decorators = inside.size();
+  for (size_t i = 0; i < inside.size() && inside.size() < kMostWrappers; ++i) {
+    const auto [at, index] = where_[inside[i]];
+    const std::vector<FunctionFacts>& functions = files_[at]->functions;
+    const size_t before = inside.size();
+    for (uint32_t f = index + 1; f < functions.size(); ++f) {
+      if (functions[f].parent == index) inside.push_back(id_of(at, f));
+    }
+    if (i >= decorators && inside.size() == before) out.push_back(inside[i]);
+  }
   return out;
 }
 
-/// A class's own methods of that name, of all classes so named.
-std::vector<FunctionId> CallGraph::members(std::string_view class_name,
-                                           std::string_view name) const {
+std::string_view CallGraph::receiver_class(const FileFacts& file, const CallFacts& call) const {
+  if (call.receiver == 0) return {};
+  const Dependency& on = file.dependencies[call.receiver - 1];
+  if (on.kind == DependencyKind::instance) return on.name;
+  // buffer = ReplayBuffer(100), imported: that it is a class only the project says.
+  return on.kind == DependencyKind::returns && makes_its_objects(last_component(on.name))
+             ? std::string_view(on.name)
+             : std::string_view();
+}
+
+/// A class's own methods of that name; C++ may define them in any file.
+std::vector<FunctionId> CallGraph::members(const ClassPlace& klass, std::string_view name) const {
   std::vector<FunctionId> out;
-  const auto all = members_.find(class_name);
+  const auto all = members_.find(klass.facts->name);
   if (all == members_.end()) return out;
+  const bool here = files_[klass.file]->language == "python";
   for (const FunctionId id : all->second) {
-    if (function(id).name == name) out.push_back(id);
+    if (function(id).name == name && (!here || where_[id].first == klass.file)) out.push_back(id);
   }
   return out;
 }
@@ -109,68 +146,57 @@ bool CallGraph::takes(FunctionId id, uint8_t given) const {
   return given == kAnyArguments || (given >= f.required && given <= f.accepted);
 }
 
-/// `module` as written in an import, perhaps relative, perhaps from a root we do not know.
-bool CallGraph::module_matches(size_t file, std::string_view module, size_t from_file) const {
-  const std::string& path = modules_[file];
-  if (module.starts_with('.')) {
-    size_t dots = module.find_first_not_of('.');
-    if (dots == std::string_view::npos) dots = module.size();
-    std::string base = modules_[from_file];
-    const bool package = files_[from_file]->path.ends_with("__init__.py");
-    for (size_t i = package ? 1 : 0; i < dots; ++i)
-      base.resize(base.rfind('.') == std::string::npos ? 0 : base.rfind('.'));
-    std::string_view rest = module.substr(dots);
-    if (!rest.empty()) base += (base.empty() ? "" : ".") + std::string(rest);
-    return path == base || path.starts_with(base + ".");
-  }
-  auto ends_in = [](std::string_view whole, std::string_view part) {
-    return whole == part || (whole.ends_with(part) && whole[whole.size() - part.size() - 1] == '.');
-  };
-  // A re-export: the package is named, the function lies deeper.
-  const std::string package = std::string(module) + ".";
-  return ends_in(path, module) || path.starts_with(package) ||
-         path.find("." + package) != std::string::npos;
-}
-
-std::vector<FunctionId> CallGraph::methods(std::string_view class_name,
-                                           std::string_view name) const {
+/// What a method's name runs on an object of a class, as a file names the class: its own method or
+/// a base's, and all that override it; of super() a base's.
+std::vector<FunctionId> CallGraph::methods(std::string_view class_name, std::string_view name,
+                                           uint32_t from_file, CallForm form) const {
   std::vector<FunctionId> out;
   if (!by_name_.contains(name)) return out;
-  auto of_class = [&](std::string_view klass) {
-    for (const FunctionId id : members(klass, name)) out.push_back(id);
-  };
-  std::string_view at = class_name;
-  for (unsigned hop = 0; hop < kMaxBases && out.empty(); ++hop) {
-    of_class(at);
-    auto klass = classes_.find(at);
-    if (klass == classes_.end() || klass->second.front()->bases.empty()) break;
-    std::string_view base = last_component(klass->second.front()->bases.front());
-    if (base == at) break;
-    at = base;
+  const std::vector<ClassPlace> classes = classes_.visible(class_name, from_file);
+  if (classes.empty()) {  // a class of C++ whose header is elsewhere
+    const auto all = members_.find(class_name);
+    if (all == members_.end()) return out;
+    std::ranges::copy_if(all->second, std::back_inserter(out),
+                         [&](FunctionId id) { return function(id).name == name; });
+    return out;
   }
-  // A method may be overridden below.
-  std::vector<std::string_view> below = {class_name};
-  for (size_t i = 0; i < below.size() && below.size() < 64; ++i) {
-    auto subs = subclasses_.find(below[i]);
-    if (subs == subclasses_.end()) continue;
-    for (std::string_view sub : subs->second) {
-      if (std::ranges::find(below, sub) != below.end()) continue;
-      below.push_back(sub);
-      of_class(sub);
+  for (const ClassPlace& klass : classes) {
+    for (const FunctionId id : methods_of(klass, name, form)) {
+      if (std::ranges::find(out, id) == out.end()) out.push_back(id);
     }
   }
   return out;
 }
 
-/// What Net(...) runs of the only class of that name: its __init__, or a base's.
-std::vector<FunctionId> CallGraph::constructors(std::string_view class_name) const {
-  for (unsigned hop = 0; hop < kMaxBases; ++hop) {
-    const std::span<const ClassFacts* const> classes = classes_named(class_name);
-    if (classes.size() != 1) return {};
-    const std::vector<FunctionId> own = members(class_name, "__init__");
+std::vector<FunctionId> CallGraph::methods_of(const ClassPlace& klass, std::string_view name,
+                                              CallForm form) const {
+  const bool super = form == CallForm::super_method;
+  std::vector<FunctionId> out;
+  const auto add = [&](const ClassPlace& from) {
+    for (const FunctionId id : members(from, name)) {
+      if (std::ranges::find(out, id) == out.end() && !(super && from == klass)) out.push_back(id);
+    }
+  };
+  for (const ClassPlace& base : classes_.with_bases(klass)) {
+    add(base);
+    if (!out.empty()) break;
+  }
+  const std::vector<ClassPlace> below = classes_.below(klass);
+  if (!super) std::ranges::for_each(below, add);
+  if (!out.empty()) return out;
+  // A mixin calls what the classes that it is mixed into inherit elsewhere.
+  for (const ClassPlace& sub : below) std::ranges::for_each(classes_.with_bases(sub), add);
+  return out;
+}
+
+/// What Net(...) runs of the only class that a file means by the name: its __init__, or a base's.
+std::vector<FunctionId> CallGraph::constructors(std::string_view class_name,
+                                                uint32_t from_file) const {
+  const std::vector<ClassPlace> classes = classes_.visible(class_name, from_file);
+  if (classes.size() != 1) return {};
+  for (const ClassPlace& klass : classes_.with_bases(classes.front())) {
+    const std::vector<FunctionId> own = members(klass, "__init__");
     if (!own.empty()) return {own.front()};
-    if (classes.front()->bases.empty()) return {};
-    class_name = last_component(classes.front()->bases.front());
   }
   return {};
 }
@@ -189,26 +215,28 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
   }
   auto found = by_name_.find(last);
   if (found == by_name_.end())
-    return form == CallForm::function && files_[file]->language == "python" ? constructors(last)
-                                                                            : out;
-  if (form == CallForm::self_method) {
+    return form == CallForm::function && files_[file]->language == "python"
+               ? constructors(last, static_cast<uint32_t>(file))
+               : out;
+  if (form == CallForm::self_method || form == CallForm::super_method) {
     FunctionId at = in;
     while (function(at).class_name.empty() && function(at).parent != kNone)
       at = id_of(file, function(at).parent);
-    if (!function(at).class_name.empty()) out = methods(function(at).class_name, last);
+    if (!function(at).class_name.empty())
+      out = methods(function(at).class_name, last, where_[in].first, form);
     return out;
   }
   if (!receiver_class.empty()) {
-    out = methods(last_component(receiver_class), last);
+    out = methods(last_component(receiver_class), last, static_cast<uint32_t>(file));
     // C++ may have declared it by an alias, or by a parameter of a template.
     if (!out.empty() || files_[file]->language == "python" ||
-        !classes_named(last_component(receiver_class)).empty())
+        !classes_.named(last_component(receiver_class)).empty())
       return out;
   }
   // C++: a method calls its class's others without saying `this`.
   if (form == CallForm::function && files_[file]->language != "python" && name == last &&
       !function(in).class_name.empty()) {
-    out = methods(function(in).class_name, last);
+    out = methods(function(in).class_name, last, where_[in].first);
     std::erase_if(out, [&](FunctionId id) { return !takes(id, given); });
     if (!out.empty()) return out;
   }
@@ -216,6 +244,10 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
   const std::string_view module = scope > 0 && name.ends_with(last) && name[scope] == '.'
                                       ? name.substr(0, scope)
                                       : std::string_view();
+  if (form != CallForm::method && module.empty()) {
+    out = nested(in, last);
+    if (!out.empty()) return out;
+  }
   if (form == CallForm::method || (form == CallForm::reference && module.empty())) {
     for (FunctionId id : found->second) {
       if (form == CallForm::method && (function(id).class_name.empty() || !takes(id, given)))
@@ -234,7 +266,7 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
       if (module.empty() || last_component(module) != f.class_name) continue;
       out.push_back(id);
     } else if (module.empty() ? where_[id].first == file
-                              : module_matches(where_[id].first, module, file)) {
+                              : modules_.matches(where_[id].first, module, file)) {
       out.push_back(id);
     }
   }
@@ -251,6 +283,20 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
   return out;
 }
 
+/// The functions of that name that `in`, or the nearest one around it that has such, defines.
+std::vector<FunctionId> CallGraph::nested(FunctionId in, std::string_view name) const {
+  std::vector<FunctionId> out;
+  const auto [file, index] = where_[in];
+  const std::vector<FunctionFacts>& functions = files_[file]->functions;
+  for (uint32_t at = index; at != kNone && at != 0 && out.empty(); at = functions[at].parent) {
+    for (const FunctionId id : by_name_.at(name)) {
+      const auto [other, inner] = where_[id];
+      if (other == file && functions[inner].parent == at) out.push_back(id);
+    }
+  }
+  return out;
+}
+
 /// Of `candidates` those that `from x import *` brings into a file.
 std::vector<FunctionId> CallGraph::starred(size_t file,
                                            const std::vector<FunctionId>& candidates) const {
@@ -258,23 +304,12 @@ std::vector<FunctionId> CallGraph::starred(size_t file,
   for (const auto& [bound, from] : files_[file]->imports) {
     if (bound != "*") continue;
     for (FunctionId id : candidates) {
-      if (function(id).class_name.empty() && module_matches(where_[id].first, from, file) &&
+      if (function(id).class_name.empty() && modules_.matches(where_[id].first, from, file) &&
           std::ranges::find(out, id) == out.end())
         out.push_back(id);
     }
   }
   return out;
-}
-
-std::span<const ClassFacts* const> CallGraph::classes_named(std::string_view name) const {
-  auto found = classes_.find(name);
-  if (found == classes_.end()) return {};
-  return found->second;
-}
-
-bool CallGraph::has_prefetcher() const {
-  return std::ranges::any_of(
-      classes_, [](const auto& entry) { return contains_any(entry.first, {"prefetch"}); });
 }
 
 std::vector<FunctionId> CallGraph::named(std::string_view name) const {

@@ -7,7 +7,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "source/class_graph.h"
 #include "source/facts.h"
+#include "source/module_paths.h"
 
 namespace stallscope {
 
@@ -22,6 +24,8 @@ class CallGraph {
  public:
   /// `files` must outlive the graph.
   explicit CallGraph(std::span<const std::unique_ptr<FileFacts>> files);
+  CallGraph(const CallGraph&) = delete;  // the classes look at the modules
+  CallGraph& operator=(const CallGraph&) = delete;
 
   size_t functions() const { return where_.size(); }
   const FunctionFacts& function(FunctionId id) const;
@@ -36,12 +40,15 @@ class CallGraph {
   const std::vector<uint32_t>& calls(FunctionId id) const { return calls_[id]; }
 
   std::span<const std::unique_ptr<FileFacts>> files() const { return files_; }
-  /// All classes of that name.
-  std::span<const ClassFacts* const> classes_named(std::string_view name) const;
-  /// Whether some class fetches ahead, by its name.
-  bool has_prefetcher() const;
+  const ClassGraph& classes() const { return classes_; }
+  /// What a call gives for a parameter of the function it runs; unknown if nothing is known of it.
+  Value argument(const Edge& edge, uint32_t parameter) const;
   /// All functions of that name.
   std::vector<FunctionId> named(std::string_view name) const;
+
+  /// The class of the object whose method a call of `file` runs, as the file names it; empty if
+  /// that is not known.
+  std::string_view receiver_class(const FileFacts& file, const CallFacts& call) const;
 
   /// What a name means in a file: a function, or a method "self.x" of the class of `in`.
   std::vector<FunctionId> resolve(size_t file, std::string_view name, CallForm form, FunctionId in,
@@ -49,25 +56,36 @@ class CallGraph {
                                   uint8_t given = kAnyArguments) const;
 
  private:
-  std::vector<FunctionId> methods(std::string_view class_name, std::string_view name) const;
-  std::vector<FunctionId> constructors(std::string_view class_name) const;
+  std::vector<FunctionId> methods(std::string_view class_name, std::string_view name,
+                                  uint32_t from_file, CallForm form = CallForm::method) const;
+  std::vector<FunctionId> constructors(std::string_view class_name, uint32_t from_file) const;
   std::vector<FunctionId> dispatched(const CallFacts& call) const;
   std::string_view root_class(std::string_view name) const;
   bool takes(FunctionId id, uint8_t given) const;
-  bool module_matches(size_t file, std::string_view module, size_t from_file) const;
   std::vector<FunctionId> starred(size_t file, const std::vector<FunctionId>& candidates) const;
   void add_edges();
-  std::vector<Edge> edges_of(uint32_t file) const;
-  std::vector<FunctionId> members(std::string_view class_name, std::string_view name) const;
+  void edges_of(uint32_t file, bool open, std::vector<Edge>& out) const;
+  void connect(std::span<const std::vector<Edge>> known, std::span<const std::vector<Edge>> open);
+  std::vector<FunctionId> methods_of(const ClassPlace& klass, std::string_view name,
+                                     CallForm form) const;
+  /// Whether calling a class gives an object whose methods are the class's.
+  bool makes_its_objects(std::string_view class_name) const;
+  /// Whether other functions decide whose method is called.
+  bool is_open(size_t file, const CallFacts& call) const;
+  std::vector<FunctionId> nested(FunctionId in, std::string_view name) const;
+  std::vector<FunctionId> wrappers(uint32_t file, const CallFacts& call) const;
+  std::vector<FunctionId> open_targets(size_t file, const CallFacts& call) const;
+  bool add_classes(size_t file, uint32_t dependency, unsigned hops,
+                   std::vector<ClassPlace>& out) const;
+  std::vector<FunctionId> members(const ClassPlace& klass, std::string_view name) const;
 
   std::span<const std::unique_ptr<FileFacts>> files_;
+  ModulePaths modules_;
+  ClassGraph classes_;
   std::vector<std::pair<uint32_t, uint32_t>> where_;
   std::vector<FunctionId> first_of_file_;
   std::unordered_map<std::string_view, std::vector<FunctionId>> by_name_;
   std::unordered_map<std::string_view, std::vector<FunctionId>> members_;  ///< by class
-  std::unordered_map<std::string_view, std::vector<const ClassFacts*>> classes_;
-  std::unordered_map<std::string_view, std::vector<std::string_view>> subclasses_;
-  std::vector<std::string> modules_;  ///< dotted path of each file
   std::vector<Edge> edges_;
   std::vector<std::vector<uint32_t>> callers_;
   std::vector<std::vector<uint32_t>> calls_;

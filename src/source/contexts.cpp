@@ -278,7 +278,8 @@ void Contexts::find_epoch_runners() {
       const CallFacts& call = *edge.call;
       // model.train() is mostly torch's.
       const bool known = call.form == CallForm::function || call.form == CallForm::self_method ||
-                         call.receiver != 0;
+                         call.form == CallForm::super_method ||
+                         !graph_.receiver_class(graph_.file(edge.from), call).empty();
       if (call.form == CallForm::reference || !known || runs_epochs_[edge.from] != 0 ||
           is_batch_loop(edge.from, call.loop))
         continue;

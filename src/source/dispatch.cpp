@@ -44,16 +44,14 @@ bool is_dispatched(const FileFacts& file, const CallFacts& call, std::string_vie
 /// The first class of a hierarchy that the project knows.
 std::string_view CallGraph::root_class(std::string_view name) const {
   for (unsigned hop = 0; hop < kDeepest; ++hop) {
-    auto klass = classes_.find(name);
-    if (klass == classes_.end()) return name;
     const ClassFacts* with_bases = nullptr;
-    for (const ClassFacts* c : klass->second) {
-      if (!c->bases.empty()) with_bases = c;
+    for (const ClassPlace& c : classes_.named(name)) {
+      if (!c.facts->bases.empty()) with_bases = c.facts;
     }
     if (!with_bases) return name;
     std::string_view base = last_component(with_bases->bases.front());
     base = base.substr(base.rfind(':') == std::string_view::npos ? 0 : base.rfind(':') + 1);
-    if (base == name || !classes_.contains(base)) return name;
+    if (base == name || classes_.named(base).empty()) return name;
     name = base;
   }
   return name;

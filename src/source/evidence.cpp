@@ -54,11 +54,32 @@ class Collector {
       }
     }
     if (ast_.grammar == Grammar::cuda) find_launches();
-    for (uint32_t f = 1; f < facts_.functions.size(); ++f) judge_own_step(f);
+    for (uint32_t f = 1; f < facts_.functions.size(); ++f) {
+      judge_own_step(f);
+      if ((facts_.functions[f].flags & kDecorated) != 0) decorators(f);
+    }
     if (!timed_.empty()) leave_out_benchmarks();
   }
 
  private:
+  /// `@timed`, `@timed("step")` of the program's own: their wrappers run when the function does.
+  void decorators(uint32_t function) {
+    const NodeId definition = outline_.functions[function];
+    for (const NodeId d : children(ast_, ast_[definition].parent)) {
+      if (ast_[d].kind != K::decorator) continue;
+      NodeId made = ast_[d].first_child;
+      if (made != kNoNode && ast_[made].kind == K::call) made = ast_.child(made, Role::callee);
+      if (made == kNoNode || (ast_[made].kind != K::name && ast_[made].kind != K::attribute))
+        continue;
+      CallFacts out;
+      out.name = names_.resolve(made).path;
+      out.form = CallForm::decorator;
+      out.function = function;
+      out.line = ast_[definition].first_line;
+      if (!out.name.empty()) facts_.calls.push_back(std::move(out));
+    }
+  }
+
   /// A program that times kernels and updates nothing trains nothing, whatever its kernels are
   /// called: matmul_backward() in a loop is no step, and a wait for the timer's events no stall.
   void leave_out_benchmarks() {
@@ -204,7 +225,8 @@ class Collector {
       std::string_view receiver =
           ast_[object].kind == K::name ? ast_[object].text : std::string_view();
       const bool super = ast_[object].kind == K::call && callee_name(ast_, object) == "super";
-      out.form = receiver == "self" || receiver == "this" || receiver == "cls" || super
+      out.form = super ? CallForm::super_method
+                 : receiver == "self" || receiver == "this" || receiver == "cls"
                      ? CallForm::self_method
                      : CallForm::method;
       out.name = ast_[callee].text;
@@ -216,7 +238,7 @@ class Collector {
       if (out.form == CallForm::method && value.kind != Kind::unknown &&
           value.kind != Kind::module && !instance)
         return;
-      if (instance) out.receiver = value.dependency;
+      out.receiver = value.dependency;
     }
     out.guards = guards_.around(id);
     if (is_wait_only_name(last_component(out.name)) ||

@@ -20,6 +20,8 @@ struct Dependency {
   std::string name;       ///< function or class, as resolved in this file
   uint32_t function = 0;  ///< of which function a parameter
   uint32_t parameter = 0;
+  /// `either`: the two dependencies, as Value::dependency counts them.
+  std::pair<uint32_t, uint32_t> both() const { return {function, parameter}; }
 };
 
 inline constexpr uint8_t kAnyArguments = 255;  ///< how many is not known, or unlimited
@@ -57,6 +59,8 @@ struct FunctionFacts {
   uint32_t flags = 0;
   Value returns;
   std::vector<std::string> parameters;
+  /// Python: classes that annotations name, "" where none does; empty if there is no such one.
+  std::vector<std::string> parameter_types;
   uint8_t required = 0;              ///< arguments a call must give, beside self
   uint8_t accepted = kAnyArguments;  ///< and may give
 };
@@ -77,7 +81,14 @@ struct LoopFacts {
   bool seldom = false;  ///< its head names epochs or evaluations
 };
 
-enum class CallForm : uint8_t { function, self_method, method, reference };
+enum class CallForm : uint8_t {
+  function,
+  self_method,
+  super_method,
+  method,
+  decorator,  ///< `@timed` above a function: what timed() makes of it runs when it is called
+  reference   ///< handed on as a value: it may be called from here
+};
 
 struct CallFacts {
   std::string name;  ///< dotted for functions, bare for methods

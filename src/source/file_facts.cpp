@@ -42,6 +42,12 @@ bool names_framework(std::string_view bytes) {
   });
 }
 
+/// train.py that makes a Trainer(model, Meter()) and runs it: it says what others are handed,
+/// though it names no framework itself.
+bool runs_as_program(std::string_view bytes) {
+  return bytes.find("__main__") != std::string_view::npos;
+}
+
 }  // namespace
 
 std::string_view language_of_file(std::string_view path) {
@@ -88,13 +94,14 @@ FileFacts analyze_file(const std::string& path, std::string_view bytes, const Ru
     collect_settings(without_bom(bytes), rules, facts);
     return facts;
   }
-  if (!names_framework(bytes)) {
+  const bool python = facts.language == "python";
+  const bool framework = names_framework(bytes);
+  if (!framework && !(python && runs_as_program(bytes))) {
     facts.skipped = true;
-    if (facts.language == "python") facts.mentions = mentions_of(bytes);
+    if (python) facts.mentions = mentions_of(bytes);
     return facts;
   }
   facts.has_suppressions = bytes.find("stallscope:") != std::string_view::npos;
-  const bool python = facts.language == "python";
   const uint64_t start = thread_time_ns();
   Ast ast = parse_source(without_bom(bytes), python ? Grammar::python : Grammar::cuda);
   if (ast.error_bytes > 0 && !bytes.empty()) {
@@ -118,7 +125,7 @@ FileFacts analyze_file(const std::string& path, std::string_view bytes, const Ru
                        !names.uses("jax") && !names.uses("flax");
   // CUDA C++ is C++ as well.
   const uint32_t languages = python ? 1u : facts.language == "cpp" ? 2u : 2u | 4u;
-  if (!foreign) collect_candidates(view, rules, languages, facts);
+  if (framework && !foreign) collect_candidates(view, rules, languages, facts);
   if (python) facts.mentions = mentions_of(ast);
   for (const auto& [bound, to] : names.imports()) facts.imports.emplace_back(bound, to);
   for (const std::string& from : names.stars()) facts.imports.emplace_back("*", from);

@@ -206,7 +206,7 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
   const FileFacts& facts = *files_[file];
   if ((candidate.guards & kGuardOutsideStep) != 0) return false;
   if ((clause.unless & kGuardTest) != 0 && is_test_path(facts.path)) return false;
-  if ((clause.unless & kGuardPrefetched) != 0 && graph_->has_prefetcher()) return false;
+  if ((clause.unless & kGuardPrefetched) != 0 && graph_->classes().has_prefetcher()) return false;
   if (candidate.default_of != kNone && (clause.unless & kGuardNotGiven) != 0) {
     const FunctionId function = graph_->id_of(file, candidate.function);
     if ((candidate.guards & kGuardNotGiven) != 0
@@ -273,6 +273,13 @@ Value SourceIndex::resolved(size_t file, const Value& value, unsigned hops) cons
   const Dependency& on = facts.dependencies[value.dependency - 1];
   if (on.kind == DependencyKind::parameter)
     return of_parameter(graph_->id_of(file, on.function), on.parameter, hops - 1);
+  if (on.kind == DependencyKind::either) {
+    const auto [a, b] = on.both();
+    const Value one = resolved(file, {Kind::unknown, Certainty::unknown, 0, a}, hops - 1);
+    return one.kind != Kind::unknown
+               ? one
+               : resolved(file, {Kind::unknown, Certainty::unknown, 0, b}, hops - 1);
+  }
   if (on.kind != DependencyKind::returns) return {};
   Value out;
   bool first = true;
@@ -296,18 +303,13 @@ Value SourceIndex::resolved(size_t file, const Value& value, unsigned hops) cons
 Value SourceIndex::of_parameter(FunctionId function, uint32_t parameter, unsigned hops) const {
   const FunctionFacts& f = graph_->function(function);
   if (parameter >= f.parameters.size() || hops == 0) return {};
-  const bool method = !f.class_name.empty() && f.parent == kNone;
   Value out;
   bool first = true;
   for (uint32_t e : graph_->callers(function)) {
     const Edge& edge = graph_->edges()[e];
     if (edge.call->form == CallForm::reference) continue;
-    Value v;
-    const uint32_t position = method && parameter > 0 ? parameter - 1 : parameter;
-    for (const auto& [name, value] : edge.call->arguments) {
-      if (name == f.parameters[parameter] || name == std::to_string(position)) v = value;
-    }
-    v = resolved(graph_->file_index(edge.from), v, hops - 1);
+    const Value v =
+        resolved(graph_->file_index(edge.from), graph_->argument(edge, parameter), hops - 1);
     out = first ? v : merge(out, v);
     first = false;
   }

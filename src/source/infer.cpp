@@ -220,6 +220,23 @@ void Inference::bind_parameters(uint32_t function) {
   }
 }
 
+namespace {
+
+/// "Buffer" of `Buffer`, `'buffers.Buffer'`, `Optional[Buffer]` and `Buffer | None`.
+std::string_view annotated_class(std::string_view type) {
+  if (const size_t open = type.find("Optional["); open != std::string_view::npos)
+    type = type.substr(open + 9, type.size() > open + 10 ? type.size() - open - 10 : 0);
+  if (type.ends_with("| None")) type.remove_suffix(6);
+  while (!type.empty() && (type.back() == ' ' || type.back() == '"' || type.back() == '\''))
+    type.remove_suffix(1);
+  while (!type.empty() && (type.front() == '"' || type.front() == '\'')) type.remove_prefix(1);
+  if (type.find_first_of("[]|, ") != std::string_view::npos) return {};
+  const std::string_view last = last_component(type);
+  return is_class_like(last) ? last : std::string_view();
+}
+
+}  // namespace
+
 Value Inference::parameter_value(uint32_t function, uint32_t index, NodeId parameter) {
   NodeId type = kNoNode, fallback = kNoNode;
   for (NodeId c : children(ast_, parameter)) {
@@ -236,6 +253,12 @@ Value Inference::parameter_value(uint32_t function, uint32_t index, NodeId param
     Value declared = value_of_type(ast_.slice(type));
     declare(declared, ast_.slice(type));
     if (declared.kind != Kind::unknown || declared.dependency != 0) return declared;
+    const std::string_view klass = annotated_class(ast_.slice(type));
+    if (ast_.grammar == Grammar::python && !klass.empty()) {
+      std::vector<std::string>& types = facts_.functions[function].parameter_types;
+      if (types.size() <= index) types.resize(index + 1);
+      types[index] = klass;
+    }
   }
   if (ast_[parameter].text.starts_with('*')) return {};
   const FunctionFacts& facts = facts_.functions[function];
@@ -282,6 +305,14 @@ uint32_t Inference::depend(DependencyKind kind, std::string name, uint32_t funct
                                   static_cast<uint32_t>(facts_.dependencies.size() + 1));
   if (added) facts_.dependencies.push_back({kind, std::move(name), function, index});
   return entry->second;
+}
+
+Value Inference::of_both(const Value& a, const Value& b, Value merged) {
+  const bool same_kind = a.kind == b.kind && merged.kind == a.kind;
+  if (same_kind && (a.kind == Kind::unknown || a.kind == Kind::module) && a.dependency != 0 &&
+      b.dependency != 0 && a.dependency != b.dependency)
+    merged.dependency = depend(DependencyKind::either, {}, a.dependency, b.dependency);
+  return merged;
 }
 
 uint32_t Inference::parameter_dependency(uint32_t function, uint32_t index) const {
@@ -387,7 +418,7 @@ void Inference::statement(NodeId id) {
       FunctionFacts& facts = facts_.functions[function_];
       facts.returns = facts.returns.kind == Kind::unknown && facts.returns.dependency == 0
                           ? v
-                          : merge(facts.returns, v);
+                          : of_both(facts.returns, v, merge(facts.returns, v));
       values_[id] = v;
       return;
     }

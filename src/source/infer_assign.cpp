@@ -34,7 +34,7 @@ void Inference::assign(NodeId target, const Value& given, NodeId source) {
     const auto bound = std::span(assigned_).subspan(sibling_begin_, sibling_end_ - sibling_begin_);
     const bool sibling = std::ranges::find(bound, node.text) != bound.end();
     if (known.is_device() && value.is_host()) replaced_.emplace_back(node.text, known);
-    known = sibling ? join(known, value) : value;
+    known = sibling ? of_both(known, value, join(known, value)) : value;
     if (!sibling) assigned_.push_back(node.text);
   } else if (node.kind == K::attribute && is_self(ast_.child(target, Role::object))) {
     uint32_t klass = outline_.class_of[function_];
@@ -46,7 +46,10 @@ void Inference::assign(NodeId target, const Value& given, NodeId source) {
     Value kept = value;
     kept.flags |= kAttribute;
     auto [entry, added] = attributes_[klass].try_emplace(node.text, kept);
-    if (!added) entry->second = merge(entry->second, kept);
+    if (!added) {
+      const Value before = entry->second;
+      entry->second = of_both(before, kept, merge(before, kept));
+    }
   } else if (node.kind == K::tuple || node.kind == K::list || node.kind == K::star) {
     assign_tuple(target, value, source);
   } else {

@@ -289,7 +289,7 @@ Value Inference::eval_operator(NodeId id) {
       if (ast_[c].role == Role::consequence) then = v;
       if (ast_[c].role == Role::alternative) other = v;
     }
-    return merge(then, other);
+    return of_both(then, other, merge(then, other));
   }
   Value a, b;
   unsigned count = 0;

@@ -120,9 +120,9 @@ uint32_t DeadCode::files_that_mention(std::string_view name) const {
 /// Whether the project knows all that the class of `function` is made of.
 bool DeadCode::is_own_class(const FunctionFacts& function, std::string_view name,
                             unsigned hops) const {
-  const std::span<const ClassFacts* const> classes = graph_.classes_named(name);
-  return hops > 0 && !classes.empty() && std::ranges::all_of(classes, [&](const ClassFacts* klass) {
-           return std::ranges::all_of(klass->bases, [&](const std::string& base) {
+  const std::span<const ClassPlace> classes = graph_.classes().named(name);
+  return hops > 0 && !classes.empty() && std::ranges::all_of(classes, [&](const ClassPlace& klass) {
+           return std::ranges::all_of(klass.facts->bases, [&](const std::string& base) {
              const std::string_view last = last_component(base);
              return last == "Module" || last == "object" || last == "ABC" ||
                     // Lightning's hooks have no names of this kind.

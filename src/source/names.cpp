@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <set>
 #include <utility>
 
@@ -29,6 +30,12 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kCustomar
 std::string_view last_component(std::string_view path) {
   size_t dot = path.rfind('.');
   return dot == std::string_view::npos ? path : path.substr(dot + 1);
+}
+
+bool is_class_like(std::string_view name) {
+  while (name.starts_with('_')) name.remove_prefix(1);
+  return !name.empty() && std::isupper(static_cast<unsigned char>(name[0])) != 0 &&
+         std::ranges::any_of(name, [](unsigned char c) { return std::islower(c) != 0; });
 }
 
 std::string_view first_component(std::string_view path) {

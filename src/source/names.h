@@ -88,6 +88,8 @@ class Names {
 
 /// "c" of "a.b.c".
 std::string_view last_component(std::string_view path);
+/// ReplayBuffer, _Net: written as Python writes classes, not as it writes functions or constants.
+bool is_class_like(std::string_view name);
 /// "a" of "a.b.c".
 std::string_view first_component(std::string_view path);
 /// The last name of a callee: "item" of `x.y.item`.

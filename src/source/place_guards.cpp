@@ -88,13 +88,31 @@ bool PlaceGuards::waits_as_told(NodeId id) const {
   return time != kNoNode && condition != kNoNode && ast_.slice(time) == ast_.slice(condition);
 }
 
-/// C++: a function that makes events for itself, and no loop: it times one launch.
+/// C++: a function that makes events for itself whatever it is told, has no loop, and tells the
+/// time: a trial of one launch. An operator may do so and never look at the time.
 bool PlaceGuards::is_timed_once(NodeId id) const {
   const uint32_t function = file_.outline.function_of[id];
-  return ast_.grammar == Grammar::cuda && function != 0 && file_.outline.loop_of[id] == kNone &&
-         (facts_.functions[function].flags & kMainFunction) == 0 &&
-         contains_any(ast_.slice(file_.outline.functions[function]),
-                      {"cudaeventcreate(", "hipeventcreate("});
+  if (ast_.grammar != Grammar::cuda || function == 0 || file_.outline.loop_of[id] != kNone ||
+      (facts_.functions[function].flags & kMainFunction) != 0)
+    return false;
+  const NodeId whole = file_.outline.functions[function];
+  if (ast_.slice(whole).find("EventElapsedTime") == std::string_view::npos) return false;
+  bool made = false;
+  NodeId time = kNoNode;
+  for (NodeId at = whole; at < ast_[whole].end; ++at) {
+    const Node& node = ast_[at];
+    if (time != kNoNode && at >= ast_[time].end && node.kind == K::name &&
+        ast_.slice(time).ends_with(node.text))
+      return made;
+    if (node.kind != K::call) continue;
+    const std::string_view callee = callee_name(ast_, at);
+    const NodeId test = ast_.ancestor(at, K::if_);
+    made |= is_one_of(callee, {"cudaEventCreate", "hipEventCreate"}) &&
+            (test == kNoNode || test < whole);
+    if (is_one_of(callee, {"cudaEventElapsedTime", "hipEventElapsedTime"}))
+      time = ast_.child(at, Role::argument);
+  }
+  return false;
 }
 
 uint32_t PlaceGuards::of(NodeId id) const {

@@ -22,7 +22,13 @@ enum ValueFlag : uint8_t {
 };
 
 /// How a value depends on something in another function or file.
-enum class DependencyKind : uint8_t { none, returns, parameter, instance };
+enum class DependencyKind : uint8_t {
+  none,
+  returns,    ///< what a function gives
+  parameter,  ///< what callers hand in
+  instance,   ///< an object of a class
+  either      ///< one of two others, depending on the path
+};
 
 struct Value {
   Kind kind = Kind::unknown;

@@ -1,0 +1,113 @@
+// Whose methods are called: the classes that a value may be an object of, across functions.
+#include <algorithm>
+
+#include "source/call_graph.h"
+#include "source/names.h"
+
+namespace stallscope {
+namespace {
+
+constexpr unsigned kMostHops = 6;    ///< functions that hand an object on
+constexpr size_t kMostClasses = 16;  ///< of what one name may stand for
+constexpr size_t kMostTargets = 32;  ///< methods that one call may run
+
+}  // namespace
+
+Value CallGraph::argument(const Edge& edge, uint32_t parameter) const {
+  const FunctionFacts& f = function(edge.to);
+  const bool method = !f.class_name.empty() && f.parent == kNone;
+  const uint32_t position = method && parameter > 0 ? parameter - 1 : parameter;
+  Value out;
+  for (const auto& [name, value] : edge.call->arguments) {
+    if (name == f.parameters[parameter] || name == std::to_string(position)) out = value;
+  }
+  return out;
+}
+
+bool CallGraph::makes_its_objects(std::string_view class_name) const {
+  const std::span<const ClassPlace> classes = classes_.named(class_name);
+  return !classes.empty() && std::ranges::none_of(classes, [&](const ClassPlace& klass) {
+    return !members(klass, "__new__").empty() || !members(klass, "__getattr__").empty();
+  });
+}
+
+bool CallGraph::is_open(size_t file, const CallFacts& call) const {
+  if (files_[file]->language != "python" || call.form != CallForm::method || call.receiver == 0)
+    return false;
+  const Dependency& on = files_[file]->dependencies[call.receiver - 1];
+  return on.kind == DependencyKind::parameter || on.kind == DependencyKind::either ||
+         (on.kind == DependencyKind::returns && !makes_its_objects(last_component(on.name)));
+}
+
+/// Adds to `out` the classes of a value; false if it may be an object of others too.
+bool CallGraph::add_classes(size_t file, uint32_t dependency, unsigned hops,
+                            std::vector<ClassPlace>& out) const {
+  if (dependency == 0 || hops == 0 || dependency > files_[file]->dependencies.size()) return false;
+  const Dependency& on = files_[file]->dependencies[dependency - 1];
+  const auto add = [&](std::string_view name) {
+    for (const ClassPlace& klass : classes_.visible(name, static_cast<uint32_t>(file))) {
+      if (std::ranges::find(out, klass) == out.end()) out.push_back(klass);
+    }
+    return out.size() <= kMostClasses;
+  };
+  if (on.kind == DependencyKind::instance) return add(last_component(on.name));
+  if (on.kind == DependencyKind::returns) {
+    if (makes_its_objects(last_component(on.name))) return add(last_component(on.name));
+    const CallForm form = on.name.starts_with("self.") ? CallForm::self_method : CallForm::function;
+    const std::vector<FunctionId> made_by =
+        resolve(file, on.name, form, id_of(file, on.function), {});
+    bool all = !made_by.empty();
+    for (const FunctionId id : made_by)
+      all = add_classes(where_[id].first, function(id).returns.dependency, hops - 1, out) && all;
+    return all;
+  }
+  if (on.kind == DependencyKind::either) {
+    const auto [a, b] = on.both();
+    const bool first = add_classes(file, a, hops - 1, out);
+    return add_classes(file, b, hops - 1, out) && first;
+  }
+  if (on.kind != DependencyKind::parameter) return false;
+  const FunctionId in = id_of(file, on.function);
+  const FunctionFacts& f = function(in);
+  if (on.parameter < f.parameter_types.size() &&
+      !classes_.named(f.parameter_types[on.parameter]).empty())
+    return add(f.parameter_types[on.parameter]);
+  bool all = !callers_[in].empty() && on.parameter < f.parameters.size();
+  for (const uint32_t e : callers_[in]) {
+    const Edge& edge = edges_[e];
+    if (!all && out.size() > kMostClasses) break;
+    if (edge.call->form == CallForm::reference || on.parameter >= f.parameters.size()) {
+      all = false;
+      continue;
+    }
+    const Value given = argument(edge, on.parameter);
+    all = add_classes(where_[edge.from].first, given.dependency, hops - 1, out) && all;
+  }
+  return all;
+}
+
+/// What a method runs on an object that other functions made or handed in.
+std::vector<FunctionId> CallGraph::open_targets(size_t file, const CallFacts& call) const {
+  std::vector<FunctionId> out;
+  if (!by_name_.contains(std::string_view(call.name))) return out;
+  std::vector<ClassPlace> classes;
+  bool all = add_classes(file, call.receiver, kMostHops, classes);
+  if (classes.size() > kMostClasses) classes.clear();
+  for (const ClassPlace& klass : classes) {
+    const std::vector<FunctionId> found = methods_of(klass, call.name, CallForm::method);
+    // A batch of the trainer has what the trainer has not.
+    all = all && !found.empty();
+    for (const FunctionId id : found) {
+      if (takes(id, call.given) && std::ranges::find(out, id) == out.end()) out.push_back(id);
+    }
+  }
+  if (out.size() > kMostTargets) out.clear();
+  if (all && !out.empty()) return out;
+  for (const FunctionId id :
+       resolve(file, call.name, call.form, id_of(file, call.function), {}, call.given)) {
+    if (std::ranges::find(out, id) == out.end()) out.push_back(id);
+  }
+  return out;
+}
+
+}  // namespace stallscope

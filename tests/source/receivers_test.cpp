@@ -1,0 +1,139 @@
+// Whose methods a call runs: classes by file, bases, and what other functions hand in.
+#include <doctest/doctest.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "source/index.h"
+
+using namespace stallscope;
+
+namespace {
+
+/// "file:line" of each call of .item() that runs in a step, sorted and joined by blanks. Lines
+/// count from the line below `import torch`, which each file gets.
+std::string in_step(const std::vector<std::pair<std::string, std::string>>& files) {
+  SourceClause clause;
+  clause.calls = {".item"};
+  clause.on = "tensor";
+  clause.certainty = "unknown";
+  clause.contexts = {"step"};
+  auto condition = std::make_shared<SourceCondition>();
+  condition->any.push_back(clause);
+  const std::vector<SourceRule> rules = {{"item", {"python"}, condition, true}};
+  auto compiled = RuleSet::compile(rules);
+  REQUIRE(compiled.ok());
+  std::vector<SourceInput> inputs;
+  for (const auto& [path, text] : files) inputs.push_back({path, "", "import torch\n" + text});
+  std::vector<std::string> out;
+  const SourceIndex index = SourceIndex::build(inputs, compiled.value(), {});
+  for (const SourceFact& fact : index.facts()) {
+    if (fact.context == "step")
+      out.push_back(fact.file + ":" + std::to_string(fact.first_line - 1));
+  }
+  std::ranges::sort(out);
+  return fmt::format("{}", fmt::join(out, " "));
+}
+
+/// A loop over batches that runs `in_loop` in each step, behind `before`.
+std::string trainer(const std::string& imports, const std::string& before,
+                    const std::string& in_loop) {
+  return imports +
+         "def train(model, opt, loader, meter=None):\n"
+         "    " +
+         before +
+         "\n"
+         "    for x in loader:\n"
+         "        loss = model(x).mean()\n"
+         "        loss.backward()\n"
+         "        opt.step()\n"
+         "        " +
+         in_loop + "\n";
+}
+
+/// A class whose method reads what it is given, in line 3.
+std::string reader(const std::string& head, const std::string& method) {
+  return head + ":\n    def " + method + "(self, loss):\n        return loss.sum().item()\n";
+}
+
+}  // namespace
+
+TEST_CASE("scripts side by side each have their own class of a name") {
+  const auto script = [](const std::string& in_loop) {
+    return reader("class Meter", "add") + trainer("", "meter = Meter()", in_loop);
+  };
+  CHECK(in_step({{"a.py", script("meter.add(loss)")}, {"b.py", script("meter.note(loss)")}}) ==
+        "a.py:3");
+  // What a file imports is meant, under any name of its package.
+  const std::string user =
+      trainer("from p.one import Meter\n", "meter = Meter()", "meter.add(loss)");
+  CHECK(in_step({{"p/one.py", reader("class Meter", "add")},
+                 {"p/two.py", reader("class Meter", "add")},
+                 {"train.py", user}}) == "p/one.py:3");
+  const std::string star = trainer("from p.two import *\n", "meter = Meter()", "meter.add(loss)");
+  CHECK(in_step({{"p/one.py", reader("class Meter", "add")},
+                 {"p/two.py", reader("class Meter", "add")},
+                 {"train.py", star}}) == "p/two.py:3");
+}
+
+TEST_CASE("methods come from any base, from beside a mixin, and super() leaves the class out") {
+  const std::string made = trainer("from net import Both\n", "meter = Both()", "meter.add(loss)");
+  CHECK(in_step({{"net.py", "class First:\n    pass\n" + reader("class Last", "add") +
+                                "class Both(First, Last):\n    pass\n"},
+                 {"train.py", made}}) == "net.py:5");
+  CHECK(in_step(
+            {{"net.py", "class Mixin:\n    def add(self, loss):\n        return self.read(loss)\n" +
+                            reader("class Last", "read") + "class Both(Mixin, Last):\n    pass\n"},
+             {"train.py", made}}) == "net.py:6");
+  CHECK(in_step({{"net.py", reader("class Base", "add") +
+                                "class Both(Base):\n    def add(self, loss):\n"
+                                "        return super().add(loss)\n"},
+                 {"train.py", made}}) == "net.py:3");
+}
+
+TEST_CASE("an object keeps its class when a function makes it or hands it on") {
+  const std::string meters = reader("class Meter", "update") + reader("class Other", "update") +
+                             "def make():\n    return Meter()\n";
+  // update() is too common a name to say anything by itself.
+  CHECK(in_step({{"m.py", meters}, {"t.py", trainer("", "pass", "meter.update(loss)")}}).empty());
+  CHECK(in_step({{"m.py", meters},
+                 {"t.py", trainer("from m import make\n", "m = make()", "m.update(loss)")}}) ==
+        "m.py:3");
+  CHECK(in_step({{"m.py", meters},
+                 {"t.py", trainer("", "pass", "meter.update(loss)")},
+                 {"main.py",
+                  "from m import Other\nfrom t import train\n"
+                  "train(None, None, None, meter=Other())\n"}}) == "m.py:6");
+  // An annotation says it, too.
+  std::string annotated = trainer("from m import Meter\n", "pass", "meter.update(loss)");
+  annotated.replace(annotated.find("meter=None"), 10, "meter: Optional[Meter] = None");
+  CHECK(in_step({{"m.py", meters}, {"t.py", annotated}}) == "m.py:3");
+}
+
+TEST_CASE("a class that makes other objects says nothing of what it makes") {
+  const std::string net = "class Net:\n    def __new__(cls, kind):\n        return pick(kind)\n" +
+                          reader("class Deep", "read_out");
+  CHECK(in_step({{"net.py", net},
+                 {"t.py", trainer("from net import Net\n", "m = Net(1)", "m.read_out(loss)")}}) ==
+        "net.py:6");
+}
+
+TEST_CASE("what a decorator wraps around a function runs when the function does") {
+  const std::string tools =
+      "def checked(fn):\n    def wrapper(*args):\n        return fn(*args).sum().item()\n"
+      "    return wrapper\n"
+      "def named(name):\n    def wrap(fn):\n        def wrapper(*args):\n"
+      "            return fn(*args).sum().item()\n        return wrapper\n    return wrap\n";
+  const auto decorated = [&](const std::string& decorator) {
+    return in_step({{"tools.py", tools},
+                    {"t.py", "from tools import checked, named\n" + decorator +
+                                 "def measure(loss):\n    return loss * 2\n" +
+                                 trainer("", "pass", "measure(loss)")}});
+  };
+  CHECK(decorated("@checked\n") == "tools.py:3");
+  CHECK(decorated("@named('loss')\n") == "tools.py:8");
+  CHECK(decorated("").empty());
+}
