@@ -34,8 +34,11 @@ CallGraph::CallGraph(std::span<const std::unique_ptr<FileFacts>> files)
       const FunctionFacts& function = files[f]->functions[i];
       const auto id = static_cast<FunctionId>(where_.size());
       if (i > 0) by_name_[function.name].push_back(id);
-      if (i > 0 && !function.class_name.empty() && function.parent == kNone)
+      if (i > 0 && !function.class_name.empty() && function.parent == kNone) {
         members_[function.class_name].push_back(id);
+        if (function.name == "__new__" || function.name == "__getattr__")
+          remade_.insert(function.class_name);
+      }
       where_.emplace_back(f, i);
     }
   }
@@ -47,29 +50,27 @@ const FunctionFacts& CallGraph::function(FunctionId id) const {
 }
 
 void CallGraph::add_edges() {
-  std::vector<std::vector<Edge>> known(files_.size()), open(files_.size());
-  callers_.resize(where_.size());
-  parallel_for(files_.size(), [&](size_t f) {
-    edges_of(static_cast<uint32_t>(f), false, known[f]);
-    edges_of(static_cast<uint32_t>(f), true, open[f]);
-  });
-  connect(known, open);
+  std::vector<FileEdges> edges(files_.size());
+  parallel_for(files_.size(), [&](size_t f) { find_edges(static_cast<uint32_t>(f), edges[f]); });
+  connect(edges);
   // Now that it is known what callers hand in: the methods of what they hand in.
   parallel_for(files_.size(), [&](size_t f) {
-    open[f].clear();
-    edges_of(static_cast<uint32_t>(f), true, open[f]);
+    edges[f].open.clear();
+    const FileFacts& file = *files_[f];
+    for (const CallFacts& call : file.calls) {
+      if (is_open(f, call)) add_calls(f, call, open_targets(f, call), edges[f].open);
+    }
   });
-  connect(known, open);
+  connect(edges);
 }
 
 /// Makes the graph of the edges of each file.
-void CallGraph::connect(std::span<const std::vector<Edge>> known,
-                        std::span<const std::vector<Edge>> open) {
+void CallGraph::connect(std::span<const FileEdges> files) {
   edges_.clear();
   callers_.assign(where_.size(), {});
   calls_.assign(where_.size(), {});
-  for (size_t f = 0; f < files_.size(); ++f) {
-    for (const std::vector<Edge>* edges : {&known[f], &open[f]}) {
+  for (const FileEdges& file : files) {
+    for (const std::vector<Edge>* edges : {&file.known, &file.open}) {
       for (const Edge& edge : *edges) {
         callers_[edge.to].push_back(static_cast<uint32_t>(edges_.size()));
         calls_[edge.from].push_back(static_cast<uint32_t>(edges_.size()));
@@ -79,22 +80,26 @@ void CallGraph::connect(std::span<const std::vector<Edge>> known,
   }
 }
 
-/// The edges of a file's calls, or of those alone whose receiver other functions decide.
-void CallGraph::edges_of(uint32_t f, bool open, std::vector<Edge>& out) const {
+void CallGraph::add_calls(size_t file, const CallFacts& call, const std::vector<FunctionId>& to,
+                          std::vector<Edge>& out) const {
+  const FunctionId from = id_of(file, call.function);
+  for (const FunctionId id : to) {
+    if (id != from) out.push_back({from, id, &call});
+  }
+}
+
+/// The edges of a file's calls; where other functions decide whose method is called, by its name.
+void CallGraph::find_edges(uint32_t f, FileEdges& out) const {
   const FileFacts& file = *files_[f];
   for (const CallFacts& call : file.calls) {
-    if (is_open(f, call) != open) continue;
     const FunctionId from = id_of(f, call.function);
     const std::string_view receiver = receiver_class(file, call);
     const std::vector<FunctionId> targets =
         call.form == CallForm::decorator ? wrappers(f, call)
-        : open                           ? open_targets(f, call)
         : is_dispatched(file, call, receiver)
             ? dispatched(call)
             : resolve(f, call.name, call.form, from, receiver, call.given);
-    for (FunctionId to : targets) {
-      if (to != from) out.push_back({from, to, &call});
-    }
+    add_calls(f, call, targets, is_open(f, call) ? out.open : out.known);
   }
 }
 

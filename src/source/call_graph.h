@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "source/class_graph.h"
@@ -64,8 +65,13 @@ class CallGraph {
   bool takes(FunctionId id, uint8_t given) const;
   std::vector<FunctionId> starred(size_t file, const std::vector<FunctionId>& candidates) const;
   void add_edges();
-  void edges_of(uint32_t file, bool open, std::vector<Edge>& out) const;
-  void connect(std::span<const std::vector<Edge>> known, std::span<const std::vector<Edge>> open);
+  struct FileEdges {
+    std::vector<Edge> known, open;  ///< open: other functions decide whose method is called
+  };
+  void find_edges(uint32_t file, FileEdges& out) const;
+  void add_calls(size_t file, const CallFacts& call, const std::vector<FunctionId>& to,
+                 std::vector<Edge>& out) const;
+  void connect(std::span<const FileEdges> files);
   std::vector<FunctionId> methods_of(const ClassPlace& klass, std::string_view name,
                                      CallForm form) const;
   /// Whether calling a class gives an object whose methods are the class's.
@@ -75,8 +81,11 @@ class CallGraph {
   std::vector<FunctionId> nested(FunctionId in, std::string_view name) const;
   std::vector<FunctionId> wrappers(uint32_t file, const CallFacts& call) const;
   std::vector<FunctionId> open_targets(size_t file, const CallFacts& call) const;
-  bool add_classes(size_t file, uint32_t dependency, unsigned hops,
-                   std::vector<ClassPlace>& out) const;
+  struct Classes {
+    std::vector<ClassPlace> found;
+    unsigned looked_at = 0;  ///< values, so that callers of callers of callers come to an end
+  };
+  bool add_classes(size_t file, uint32_t dependency, unsigned hops, Classes& out) const;
   std::vector<FunctionId> members(const ClassPlace& klass, std::string_view name) const;
 
   std::span<const std::unique_ptr<FileFacts>> files_;
@@ -86,6 +95,7 @@ class CallGraph {
   std::vector<FunctionId> first_of_file_;
   std::unordered_map<std::string_view, std::vector<FunctionId>> by_name_;
   std::unordered_map<std::string_view, std::vector<FunctionId>> members_;  ///< by class
+  std::unordered_set<std::string_view> remade_;  ///< classes with a __new__() or __getattr__()
   std::vector<Edge> edges_;
   std::vector<std::vector<uint32_t>> callers_;
   std::vector<std::vector<uint32_t>> calls_;

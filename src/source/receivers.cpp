@@ -7,9 +7,10 @@
 namespace stallscope {
 namespace {
 
-constexpr unsigned kMostHops = 6;    ///< functions that hand an object on
-constexpr size_t kMostClasses = 16;  ///< of what one name may stand for
-constexpr size_t kMostTargets = 32;  ///< methods that one call may run
+constexpr unsigned kMostHops = 6;      ///< functions that hand an object on
+constexpr unsigned kMostValues = 128;  ///< that are looked at for one call
+constexpr size_t kMostClasses = 16;    ///< of what one name may stand for
+constexpr size_t kMostTargets = 32;    ///< methods that one call may run
 
 }  // namespace
 
@@ -25,10 +26,7 @@ Value CallGraph::argument(const Edge& edge, uint32_t parameter) const {
 }
 
 bool CallGraph::makes_its_objects(std::string_view class_name) const {
-  const std::span<const ClassPlace> classes = classes_.named(class_name);
-  return !classes.empty() && std::ranges::none_of(classes, [&](const ClassPlace& klass) {
-    return !members(klass, "__new__").empty() || !members(klass, "__getattr__").empty();
-  });
+  return !classes_.named(class_name).empty() && !remade_.contains(class_name);
 }
 
 bool CallGraph::is_open(size_t file, const CallFacts& call) const {
@@ -39,16 +37,17 @@ bool CallGraph::is_open(size_t file, const CallFacts& call) const {
          (on.kind == DependencyKind::returns && !makes_its_objects(last_component(on.name)));
 }
 
-/// Adds to `out` the classes of a value; false if it may be an object of others too.
-bool CallGraph::add_classes(size_t file, uint32_t dependency, unsigned hops,
-                            std::vector<ClassPlace>& out) const {
-  if (dependency == 0 || hops == 0 || dependency > files_[file]->dependencies.size()) return false;
+/// Adds the classes of a value; false if it may be an object of others too.
+bool CallGraph::add_classes(size_t file, uint32_t dependency, unsigned hops, Classes& out) const {
+  if (dependency == 0 || hops == 0 || dependency > files_[file]->dependencies.size() ||
+      out.looked_at++ >= kMostValues)
+    return false;
   const Dependency& on = files_[file]->dependencies[dependency - 1];
   const auto add = [&](std::string_view name) {
     for (const ClassPlace& klass : classes_.visible(name, static_cast<uint32_t>(file))) {
-      if (std::ranges::find(out, klass) == out.end()) out.push_back(klass);
+      if (std::ranges::find(out.found, klass) == out.found.end()) out.found.push_back(klass);
     }
-    return out.size() <= kMostClasses;
+    return out.found.size() <= kMostClasses;
   };
   if (on.kind == DependencyKind::instance) return add(last_component(on.name));
   if (on.kind == DependencyKind::returns) {
@@ -75,7 +74,7 @@ bool CallGraph::add_classes(size_t file, uint32_t dependency, unsigned hops,
   bool all = !callers_[in].empty() && on.parameter < f.parameters.size();
   for (const uint32_t e : callers_[in]) {
     const Edge& edge = edges_[e];
-    if (!all && out.size() > kMostClasses) break;
+    if (!all && (out.found.size() > kMostClasses || out.looked_at >= kMostValues)) break;
     if (edge.call->form == CallForm::reference || on.parameter >= f.parameters.size()) {
       all = false;
       continue;
@@ -90,10 +89,10 @@ bool CallGraph::add_classes(size_t file, uint32_t dependency, unsigned hops,
 std::vector<FunctionId> CallGraph::open_targets(size_t file, const CallFacts& call) const {
   std::vector<FunctionId> out;
   if (!by_name_.contains(std::string_view(call.name))) return out;
-  std::vector<ClassPlace> classes;
+  Classes classes;
   bool all = add_classes(file, call.receiver, kMostHops, classes);
-  if (classes.size() > kMostClasses) classes.clear();
-  for (const ClassPlace& klass : classes) {
+  if (classes.found.size() > kMostClasses) classes.found.clear();
+  for (const ClassPlace& klass : classes.found) {
     const std::vector<FunctionId> found = methods_of(klass, call.name, CallForm::method);
     // A batch of the trainer has what the trainer has not.
     all = all && !found.empty();
