@@ -14,11 +14,12 @@ constexpr size_t kMostWrappers = 16;  ///< functions inside a decorator that are
 constexpr size_t kMaxTargets = 4;     ///< of a method called on an unknown receiver
 
 /// Method names too common to say whose they are.
-constexpr std::array<std::string_view, 40> kCommonMethods = {
-    "get",   "set",   "update", "add",   "append", "step",   "forward", "close", "open",   "read",
-    "write", "run",   "reset",  "items", "keys",   "values", "pop",     "copy",  "format", "join",
-    "split", "mean",  "sum",    "item",  "to",     "cpu",    "cuda",    "size",  "next",   "start",
-    "stop",  "apply", "call",   "init",  "clear",  "index",  "insert",  "load",  "save",   "log"};
+constexpr std::array<std::string_view, 41> kCommonMethods = {
+    "get",    "set",    "update", "add",   "append", "step", "forward",  "close", "open",
+    "read",   "write",  "run",    "reset", "items",  "keys", "values",   "pop",   "copy",
+    "format", "join",   "split",  "mean",  "sum",    "item", "to",       "cpu",   "cuda",
+    "size",   "next",   "start",  "stop",  "apply",  "call", "__call__", "init",  "clear",
+    "index",  "insert", "load",   "save",  "log"};
 
 }  // namespace
 

@@ -252,6 +252,7 @@ class Collector {
     if (out.form == CallForm::method || ast_.grammar == Grammar::cuda)
       out.given = count_arguments(id);
     call_through_variable(callee, out);
+    call_object(id, callee, out);
     facts_.calls.push_back(std::move(out));
   }
 
@@ -265,6 +266,19 @@ class Collector {
       facts_.calls.back().name = name;
       facts_.calls.back().form = CallForm::function;
     }
+  }
+
+  /// metric = Metric(); metric(x): calls its __call__().
+  void call_object(NodeId id, NodeId callee, const CallFacts& call) {
+    const Value& object = inference_.at(callee);
+    if (ast_.grammar != Grammar::python || object.kind != Kind::unknown || object.dependency == 0)
+      return;
+    facts_.calls.push_back(call);
+    CallFacts& out = facts_.calls.back();
+    out.name = "__call__";
+    out.form = CallForm::method;
+    out.receiver = object.dependency;
+    out.given = count_arguments(id);
   }
 
   /// self._sample(), model.sample(n): outputs of many passes.

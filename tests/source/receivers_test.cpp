@@ -113,6 +113,19 @@ TEST_CASE("an object keeps its class when a function makes it or hands it on") {
   CHECK(in_step({{"m.py", meters}, {"t.py", annotated}}) == "m.py:3");
 }
 
+TEST_CASE("an object that is called runs its class's __call__()") {
+  const std::string meters = reader("class Meter", "__call__") + reader("class Other", "__call__");
+  CHECK(in_step({{"m.py", meters},
+                 {"t.py", trainer("from m import Meter\n", "m = Meter()", "m(loss)")}}) ==
+        "m.py:3");
+  CHECK(in_step({{"m.py", meters},
+                 {"t.py", trainer("", "pass", "meter(loss)")},
+                 {"main.py",
+                  "from m import Other\nfrom t import train\n"
+                  "train(None, None, None, Other())\n"}}) == "m.py:6");
+  CHECK(in_step({{"m.py", meters}, {"t.py", trainer("", "pass", "meter(loss)")}}).empty());
+}
+
 TEST_CASE("a class that makes other objects says nothing of what it makes") {
   const std::string net = "class Net:\n    def __new__(cls, kind):\n        return pick(kind)\n" +
                           reader("class Deep", "read_out");
