@@ -83,6 +83,7 @@ class CallGraph {
   std::vector<FunctionId> open_targets(size_t file, const CallFacts& call) const;
   struct Classes {
     std::vector<ClassPlace> found;
+    std::vector<FunctionId> functions;  ///< that the value may be instead
     unsigned looked_at = 0;  ///< values, so that callers of callers of callers come to an end
   };
   bool add_classes(size_t file, uint32_t dependency, unsigned hops, Classes& out) const;

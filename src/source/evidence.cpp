@@ -44,7 +44,6 @@ class Collector {
       note(Evidence::backward, outline_.function_of[made], outline_.loop_of[made]);
     for (NodeId id = 1; id < ast_.size(); ++id) {
       const Node& node = ast_[id];
-      if (node.kind == K::assign) note_held(id);
       if (node.kind == K::call) {
         call(id);
       } else if ((node.kind == K::name || node.kind == K::attribute) && node.role != Role::callee &&
@@ -251,24 +250,11 @@ class Collector {
     arguments(id, out);
     if (out.form == CallForm::method || ast_.grammar == Grammar::cuda)
       out.given = count_arguments(id);
-    call_through_variable(callee, out);
     call_object(id, callee, out);
     facts_.calls.push_back(std::move(out));
   }
 
-  /// fn = quadratic if smooth else linear; fn(x): calls of each.
-  void call_through_variable(NodeId callee, const CallFacts& call) {
-    if (ast_[callee].kind != K::name || ast_.grammar == Grammar::cuda) return;
-    const auto held = held_functions_.find({call.function, ast_[callee].text});
-    if (held == held_functions_.end()) return;
-    for (const std::string& name : held->second) {
-      facts_.calls.push_back(call);
-      facts_.calls.back().name = name;
-      facts_.calls.back().form = CallForm::function;
-    }
-  }
-
-  /// metric = Metric(); metric(x): calls its __call__().
+  /// metric = Metric(); metric(x): calls its __call__(). fn = linear; fn(x): calls linear().
   void call_object(NodeId id, NodeId callee, const CallFacts& call) {
     const Value& object = inference_.at(callee);
     if (ast_.grammar != Grammar::python || object.kind != Kind::unknown || object.dependency == 0)
@@ -447,25 +433,6 @@ class Collector {
     facts_.calls.push_back(std::move(out));
   }
 
-  /// `fn = quadratic`, `fn = a if b else c` in a function: what fn(x) calls from there on.
-  void note_held(NodeId assign) {
-    const uint32_t function = outline_.function_of[assign];
-    const NodeId left = ast_.child(assign, Role::left), right = ast_.child(assign, Role::right);
-    if (function == 0 || left == kNoNode || right == kNoNode || ast_[left].kind != K::name ||
-        ast_.grammar == Grammar::cuda)
-      return;
-    auto& held = held_functions_[{function, ast_[left].text}];
-    if (ast_[right].kind != K::conditional) return note_held(right, held);
-    for (NodeId value : children(ast_, right)) note_held(value, held);
-  }
-
-  void note_held(NodeId value, std::vector<std::string>& held) const {
-    const bool name = ast_[value].kind == K::name;
-    if (!name && ast_[value].kind != K::attribute) return;
-    const Dotted& path = names_.resolve(value);
-    if (path.imported || (name && known_.contains(ast_[value].text))) held.push_back(path.path);
-  }
-
   /// jit(f) compiles f; `step = jit(f)` gives it a second name.
   void handed_to(NodeId id, CallFacts& out) {
     NodeId call = ast_[id].parent;
@@ -503,7 +470,6 @@ class Collector {
   GradientNames gradients_;
   std::vector<uint32_t> timed_;  ///< loops that time what the device does
   /// Functions that a variable of a function may stand for, by their names.
-  std::map<std::pair<uint32_t, std::string_view>, std::vector<std::string>> held_functions_;
   struct OwnSteps {
     bool forward = false, backward = false, update = false;
   };

@@ -83,6 +83,8 @@ class Inference {
   Value eval_comprehension(NodeId id);
   Value eval_collection(NodeId id);
   Value self_attribute(std::string_view name) const;
+  /// A function as a value, of this file or imported; unknown if `id` names none.
+  Value function_value(NodeId id);
   uint32_t depend(DependencyKind kind, std::string name, uint32_t function = 0, uint32_t index = 0);
   /// `merged` of two values, with what it depends on if that is two things.
   Value of_both(const Value& a, const Value& b, Value merged);

@@ -34,7 +34,12 @@ void Inference::assign(NodeId target, const Value& given, NodeId source) {
     const auto bound = std::span(assigned_).subspan(sibling_begin_, sibling_end_ - sibling_begin_);
     const bool sibling = std::ranges::find(bound, node.text) != bound.end();
     if (known.is_device() && value.is_host()) replaced_.emplace_back(node.text, known);
-    known = sibling ? of_both(known, value, join(known, value)) : value;
+    // `fn = linear` and `if cubic: fn = cubic`: either is called behind it.
+    const Dependency* held = dependency(value);
+    const bool function = held && held->kind == DependencyKind::function;
+    known = sibling    ? of_both(known, value, join(known, value))
+            : function ? of_both(known, value, value)
+                       : value;
     if (!sibling) assigned_.push_back(node.text);
   } else if (node.kind == K::attribute && is_self(ast_.child(target, Role::object))) {
     uint32_t klass = outline_.class_of[function_];

@@ -240,7 +240,8 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
       return likely(attribute.has(kJax) ? Kind::jax_array : Kind::device_tensor, kModuleOutput);
     }
     if (in_module && (facts_.functions[function_].flags & kForward) != 0 &&
-        attribute.kind == Kind::unknown && attribute.dependency == 0 &&
+        attribute.kind == Kind::unknown &&
+        (!dependency(attribute) || dependency(attribute)->kind == DependencyKind::function) &&
         !contains_any(name, {"get_", "is_", "log", "check", "has_", "should"})) {
       return likely(Kind::device_tensor, kModuleOutput);
     }

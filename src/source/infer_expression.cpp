@@ -155,6 +155,19 @@ Value Inference::eval_name(NodeId id) {
   if ((given || own.used_as_tensor.contains(name)) && !(instance && ast_.grammar == Grammar::cuda))
     return likely(Kind::device_tensor, out.flags);
   if (!instance && is_loader_name(name)) return likely(Kind::loader);
+  return out.dependency == 0 ? function_value(id) : out;
+}
+
+Value Inference::function_value(NodeId id) {
+  const Role role = ast_[id].role;
+  if (ast_.grammar != Grammar::python || role == Role::callee || role == Role::object) return {};
+  const Dotted& path = names_.resolve(id);
+  const std::string_view root = first_component(path.path);
+  const bool own = ast_[id].kind == K::name && local_function(id) != kNone;
+  const bool taken = path.imported && root != "torch" && root != "numpy" && root != "jax" &&
+                     !is_class_like(last_component(path.path));
+  Value out;
+  if (own || taken) out.dependency = depend(DependencyKind::function, path.path);
   return out;
 }
 
@@ -202,7 +215,7 @@ Value Inference::eval_attribute(NodeId id) {
     const auto field = fields_.find(name);
     if (field != fields_.end()) return field->second;
   }
-  return {};
+  return path.imported ? function_value(id) : Value{};
 }
 
 namespace {

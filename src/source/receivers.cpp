@@ -34,6 +34,7 @@ bool CallGraph::is_open(size_t file, const CallFacts& call) const {
     return false;
   const Dependency& on = files_[file]->dependencies[call.receiver - 1];
   return on.kind == DependencyKind::parameter || on.kind == DependencyKind::either ||
+         on.kind == DependencyKind::function ||
          (on.kind == DependencyKind::returns && !makes_its_objects(last_component(on.name)));
 }
 
@@ -59,6 +60,12 @@ bool CallGraph::add_classes(size_t file, uint32_t dependency, unsigned hops, Cla
     for (const FunctionId id : made_by)
       all = add_classes(where_[id].first, function(id).returns.dependency, hops - 1, out) && all;
     return all;
+  }
+  if (on.kind == DependencyKind::function) {
+    for (const FunctionId id :
+         resolve(file, on.name, CallForm::function, id_of(file, on.function), {}))
+      out.functions.push_back(id);
+    return !out.functions.empty();
   }
   if (on.kind == DependencyKind::either) {
     const auto [a, b] = on.both();
@@ -88,7 +95,8 @@ bool CallGraph::add_classes(size_t file, uint32_t dependency, unsigned hops, Cla
 /// What a method runs on an object that other functions made or handed in.
 std::vector<FunctionId> CallGraph::open_targets(size_t file, const CallFacts& call) const {
   std::vector<FunctionId> out;
-  if (!by_name_.contains(std::string_view(call.name))) return out;
+  const bool called = call.name == "__call__";
+  if (!called && !by_name_.contains(std::string_view(call.name))) return out;
   Classes classes;
   bool all = add_classes(file, call.receiver, kMostHops, classes);
   if (classes.found.size() > kMostClasses) classes.found.clear();
@@ -100,6 +108,7 @@ std::vector<FunctionId> CallGraph::open_targets(size_t file, const CallFacts& ca
       if (takes(id, call.given) && std::ranges::find(out, id) == out.end()) out.push_back(id);
     }
   }
+  if (called) out.insert(out.end(), classes.functions.begin(), classes.functions.end());
   if (out.size() > kMostTargets) out.clear();
   if (all && !out.empty()) return out;
   for (const FunctionId id :

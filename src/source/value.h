@@ -27,6 +27,7 @@ enum class DependencyKind : uint8_t {
   returns,    ///< what a function gives
   parameter,  ///< what callers hand in
   instance,   ///< an object of a class
+  function,   ///< a function of the program's, as a value
   either      ///< one of two others, depending on the path
 };
 
