@@ -118,6 +118,20 @@ bool is_test_macro(std::string_view name) {
                           "BOOST_AUTO_TEST_CASE", "BENCHMARK", "BENCHMARK_F"});
 }
 
+namespace {
+
+/// benchmark/ppo/train.py, benchmark/trainer/loop.py: programs that train are compared there.
+bool trains_by_path(std::string_view below) {
+  const std::string_view file = below.substr(below.rfind('/') + 1);
+  if (contains_any(file, {"bench", "profil", "timing", "speed"})) return false;
+  for (size_t at = 0; at < below.size(); at = std::min(below.find('/', at), below.size() - 1) + 1) {
+    if (below.substr(at).starts_with("train")) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 bool is_test_path(std::string_view path) {
   for (size_t at = 0; at <= path.size();) {
     size_t end = std::min(path.find('/', at), path.size());
@@ -127,10 +141,11 @@ bool is_test_path(std::string_view path) {
     while (!stem.empty() && std::isdigit(static_cast<unsigned char>(stem.back())) != 0)
       stem.remove_suffix(1);  // test1.cpp
     if (last && has_word(stem, {"test", "tests", "unittest", "benchmark"})) return true;
-    if (!last && is_one_of(part, {"test", "tests", "testing", "unittests", "unit_tests",
-                                  "benchmark", "benchmarks", "docs"})) {
+    if (!last && is_one_of(part, {"test", "tests", "testing", "unittests", "unit_tests", "docs"}))
       return true;
-    }
+    if (!last && is_one_of(part, {"benchmark", "benchmarks"}) &&
+        !trains_by_path(path.substr(end + 1)))
+      return true;
     if (last &&
         (part.starts_with("test_") || part.starts_with("check_") || part.starts_with("bench_") ||
          part.starts_with("benchmark_") || part.find("_test.") != std::string_view::npos ||

@@ -13,6 +13,7 @@
 #include "source/matcher.h"
 #include "source/notebook.h"
 #include "source/pattern.h"
+#include "source/roles.h"
 
 using namespace stallscope;
 
@@ -30,6 +31,16 @@ RuleSet item_rule(std::vector<std::string> contexts = {}) {
   auto compiled = RuleSet::compile(rules);
   REQUIRE(compiled.ok());
   return std::move(compiled.value());
+}
+
+TEST_CASE("trainers that are compared are no tests, programs that time them are") {
+  CHECK_FALSE(is_test_path("p/benchmark/trainer/training.py"));
+  CHECK_FALSE(is_test_path("benchmark/torch/a2c/train.py"));
+  CHECK(is_test_path("benchmarks/train_speed.py"));
+  CHECK(is_test_path("benchmarks/bench_train.py"));
+  CHECK(is_test_path("benchmark/ops/softmax.py"));
+  CHECK(is_test_path("benchmark/constrain/layer.py"));
+  CHECK(is_test_path("tests/trainer/loop.py"));
 }
 
 TEST_CASE("a model's part is told by its file's last word, an evaluation's class by its first") {
