@@ -86,6 +86,8 @@ class CallGraph {
     std::vector<FunctionId> functions;  ///< that the value may be instead
     unsigned looked_at = 0;  ///< values, so that callers of callers of callers come to an end
   };
+  bool add_named(size_t file, std::string_view name, Classes& out) const;
+  bool add_given(FunctionId in, uint32_t parameter, unsigned hops, Classes& out) const;
   bool add_classes(size_t file, uint32_t dependency, unsigned hops, Classes& out) const;
   std::vector<FunctionId> members(const ClassPlace& klass, std::string_view name) const;
 

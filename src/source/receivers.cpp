@@ -38,58 +38,70 @@ bool CallGraph::is_open(size_t file, const CallFacts& call) const {
          (on.kind == DependencyKind::returns && !makes_its_objects(last_component(on.name)));
 }
 
-/// Adds the classes of a value; false if it may be an object of others too.
+/// Adds the classes that a file means by a name.
+bool CallGraph::add_named(size_t file, std::string_view name, Classes& out) const {
+  for (const ClassPlace& klass : classes_.visible(name, static_cast<uint32_t>(file))) {
+    if (std::ranges::find(out.found, klass) == out.found.end()) out.found.push_back(klass);
+  }
+  return out.found.size() <= kMostClasses;
+}
+
+/// Adds the classes of what callers hand in for a parameter, or what its annotation names.
+bool CallGraph::add_given(FunctionId in, uint32_t parameter, unsigned hops, Classes& out) const {
+  const FunctionFacts& f = function(in);
+  if (parameter < f.parameter_types.size() && !classes_.named(f.parameter_types[parameter]).empty())
+    return add_named(where_[in].first, f.parameter_types[parameter], out);
+  bool all = !callers_[in].empty() && parameter < f.parameters.size();
+  for (const uint32_t e : callers_[in]) {
+    const Edge& edge = edges_[e];
+    if (!all && (out.found.size() > kMostClasses || out.looked_at >= kMostValues)) break;
+    if (edge.call->form == CallForm::reference || parameter >= f.parameters.size()) {
+      all = false;
+      continue;
+    }
+    const Value given = argument(edge, parameter);
+    all = add_classes(where_[edge.from].first, given.dependency, hops, out) && all;
+  }
+  return all;
+}
+
+/// Adds the classes of a value, or the functions that it is; false if it may be something else too.
 bool CallGraph::add_classes(size_t file, uint32_t dependency, unsigned hops, Classes& out) const {
   if (dependency == 0 || hops == 0 || dependency > files_[file]->dependencies.size() ||
       out.looked_at++ >= kMostValues)
     return false;
   const Dependency& on = files_[file]->dependencies[dependency - 1];
-  const auto add = [&](std::string_view name) {
-    for (const ClassPlace& klass : classes_.visible(name, static_cast<uint32_t>(file))) {
-      if (std::ranges::find(out.found, klass) == out.found.end()) out.found.push_back(klass);
-    }
-    return out.found.size() <= kMostClasses;
-  };
-  if (on.kind == DependencyKind::instance) return add(last_component(on.name));
-  if (on.kind == DependencyKind::returns) {
-    if (makes_its_objects(last_component(on.name))) return add(last_component(on.name));
-    const CallForm form = on.name.starts_with("self.") ? CallForm::self_method : CallForm::function;
-    const std::vector<FunctionId> made_by =
-        resolve(file, on.name, form, id_of(file, on.function), {});
-    bool all = !made_by.empty();
-    for (const FunctionId id : made_by)
-      all = add_classes(where_[id].first, function(id).returns.dependency, hops - 1, out) && all;
-    return all;
-  }
-  if (on.kind == DependencyKind::function) {
-    for (const FunctionId id :
-         resolve(file, on.name, CallForm::function, id_of(file, on.function), {}))
-      out.functions.push_back(id);
-    return !out.functions.empty();
-  }
-  if (on.kind == DependencyKind::either) {
-    const auto [a, b] = on.both();
-    const bool first = add_classes(file, a, hops - 1, out);
-    return add_classes(file, b, hops - 1, out) && first;
-  }
-  if (on.kind != DependencyKind::parameter) return false;
   const FunctionId in = id_of(file, on.function);
-  const FunctionFacts& f = function(in);
-  if (on.parameter < f.parameter_types.size() &&
-      !classes_.named(f.parameter_types[on.parameter]).empty())
-    return add(f.parameter_types[on.parameter]);
-  bool all = !callers_[in].empty() && on.parameter < f.parameters.size();
-  for (const uint32_t e : callers_[in]) {
-    const Edge& edge = edges_[e];
-    if (!all && (out.found.size() > kMostClasses || out.looked_at >= kMostValues)) break;
-    if (edge.call->form == CallForm::reference || on.parameter >= f.parameters.size()) {
-      all = false;
-      continue;
+  switch (on.kind) {
+    case DependencyKind::instance:
+      return add_named(file, last_component(on.name), out);
+    case DependencyKind::parameter:
+      return add_given(in, on.parameter, hops - 1, out);
+    case DependencyKind::either: {
+      const auto [a, b] = on.both();
+      const bool first = add_classes(file, a, hops - 1, out);
+      return add_classes(file, b, hops - 1, out) && first;
     }
-    const Value given = argument(edge, on.parameter);
-    all = add_classes(where_[edge.from].first, given.dependency, hops - 1, out) && all;
+    case DependencyKind::function: {
+      const std::vector<FunctionId> meant = resolve(file, on.name, CallForm::function, in, {});
+      out.functions.insert(out.functions.end(), meant.begin(), meant.end());
+      return !meant.empty();
+    }
+    case DependencyKind::returns: {
+      if (makes_its_objects(last_component(on.name)))
+        return add_named(file, last_component(on.name), out);
+      const bool own = on.name.starts_with("self.");
+      const std::vector<FunctionId> made_by =
+          resolve(file, on.name, own ? CallForm::self_method : CallForm::function, in, {});
+      bool all = !made_by.empty();
+      for (const FunctionId id : made_by)
+        all = add_classes(where_[id].first, function(id).returns.dependency, hops - 1, out) && all;
+      return all;
+    }
+    case DependencyKind::none:
+      break;
   }
-  return all;
+  return false;
 }
 
 /// What a method runs on an object that other functions made or handed in.
