@@ -1,7 +1,6 @@
 #include "source/evidence.h"
 
 #include <algorithm>
-#include <map>
 #include <unordered_set>
 
 #include "source/device_buffers.h"
@@ -469,7 +468,6 @@ class Collector {
   std::unordered_set<std::string_view> known_;
   GradientNames gradients_;
   std::vector<uint32_t> timed_;  ///< loops that time what the device does
-  /// Functions that a variable of a function may stand for, by their names.
   struct OwnSteps {
     bool forward = false, backward = false, update = false;
   };
