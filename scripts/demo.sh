@@ -4,9 +4,7 @@
 #   scripts/demo.sh [SAMPLE]      a folder name under samples/ (default item-in-step)
 set -euo pipefail
 cd "$(dirname "$0")/.."
-case "${1:-}" in
-  -h|--help) sed -n '2,4p' "$0" | sed 's/^# \{0,1\}//'; exit 0 ;;
-esac
+. scripts/lib/help.sh
 sample=${1:-item-in-step}
 if [ ! -d "samples/$sample" ]; then
   echo "demo.sh: there is no sample '$sample'; choose one of:" >&2

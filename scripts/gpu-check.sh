@@ -7,7 +7,7 @@
 # there. What --gpu light and full cost is kept for `run --help` and the reports.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-case "${1:-}" in -h|--help) sed -n '2,7p' "$0" | sed 's/^# \{0,1\}//'; exit 0 ;; esac
+. scripts/lib/help.sh
 if [ $# -ge 1 ]; then
   tool="$1/bin/stallscope"
 else

@@ -4,9 +4,7 @@
 # Needs a build (scripts/build.sh) and chromium (scripts/setup.sh --test).
 set -euo pipefail
 cd "$(dirname "$0")/.."
-case "${1:-}" in
-  -h|--help) sed -n '2,4p' "$0" | sed 's/^# \{0,1\}//'; exit 0 ;;
-esac
+. scripts/lib/help.sh
 sample=${1:-item-in-step}
 program=build/release/samples/$sample-stalled
 for needed in build/release/stallscope "$program"; do

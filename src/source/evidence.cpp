@@ -208,8 +208,7 @@ class Collector {
                            ast_.slice(callee).find("this") == std::string_view::npos;
     if (ast_[callee].kind == K::name || path.imported || qualified) {
       const std::string_view root = first_component(path.path);
-      if (path.imported && (root == "torch" || root == "numpy" || root == "jax" || root == "std"))
-        return;
+      if (path.imported && is_library_root(root)) return;
       out.form = CallForm::function;
       out.name = path.path;
       if (qualified) {

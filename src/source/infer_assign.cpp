@@ -51,10 +51,7 @@ void Inference::assign(NodeId target, const Value& given, NodeId source) {
     Value kept = value;
     kept.flags |= kAttribute;
     auto [entry, added] = attributes_[klass].try_emplace(node.text, kept);
-    if (!added) {
-      const Value before = entry->second;
-      entry->second = of_both(before, kept, merge(before, kept));
-    }
+    if (!added) entry->second = of_both(entry->second, kept, merge(entry->second, kept));
   } else if (node.kind == K::tuple || node.kind == K::list || node.kind == K::star) {
     assign_tuple(target, value, source);
   } else {

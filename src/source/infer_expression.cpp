@@ -162,9 +162,8 @@ Value Inference::function_value(NodeId id) {
   const Role role = ast_[id].role;
   if (ast_.grammar != Grammar::python || role == Role::callee || role == Role::object) return {};
   const Dotted& path = names_.resolve(id);
-  const std::string_view root = first_component(path.path);
   const bool own = ast_[id].kind == K::name && local_function(id) != kNone;
-  const bool taken = path.imported && root != "torch" && root != "numpy" && root != "jax" &&
+  const bool taken = path.imported && !is_library_root(first_component(path.path)) &&
                      !is_class_like(last_component(path.path));
   Value out;
   if (own || taken) out.dependency = depend(DependencyKind::function, path.path);

@@ -42,6 +42,10 @@ std::string_view first_component(std::string_view path) {
   return path.substr(0, path.find('.'));
 }
 
+bool is_library_root(std::string_view root) {
+  return root == "torch" || root == "numpy" || root == "jax" || root == "std";
+}
+
 std::string_view callee_name(const Ast& ast, NodeId call) {
   NodeId callee = ast.child(call, Role::callee);
   if (callee == kNoNode) return {};

@@ -92,6 +92,8 @@ std::string_view last_component(std::string_view path);
 bool is_class_like(std::string_view name);
 /// "a" of "a.b.c".
 std::string_view first_component(std::string_view path);
+/// Whether what is imported from there is never the program's own.
+bool is_library_root(std::string_view root);
 /// The last name of a callee: "item" of `x.y.item`.
 std::string_view callee_name(const Ast& ast, NodeId call);
 

@@ -106,9 +106,10 @@ bool PlaceGuards::is_timed_once(NodeId id) const {
       return made;
     if (node.kind != K::call) continue;
     const std::string_view callee = callee_name(ast_, at);
-    const NodeId test = ast_.ancestor(at, K::if_);
-    made |= is_one_of(callee, {"cudaEventCreate", "hipEventCreate"}) &&
-            (test == kNoNode || test < whole);
+    if (!made && is_one_of(callee, {"cudaEventCreate", "hipEventCreate"})) {
+      const NodeId test = ast_.ancestor(at, K::if_);
+      made = test == kNoNode || test < whole;
+    }
     if (is_one_of(callee, {"cudaEventElapsedTime", "hipEventElapsedTime"}))
       time = ast_.child(at, Role::argument);
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "source/index.h"
+#include "source/item_rule.h"
 
 using namespace stallscope;
 
@@ -16,20 +17,11 @@ namespace {
 /// "file:line" of each call of .item() that runs in a step, sorted and joined by blanks. Lines
 /// count from the line below `import torch`, which each file gets.
 std::string in_step(const std::vector<std::pair<std::string, std::string>>& files) {
-  SourceClause clause;
-  clause.calls = {".item"};
-  clause.on = "tensor";
-  clause.certainty = "unknown";
-  clause.contexts = {"step"};
-  auto condition = std::make_shared<SourceCondition>();
-  condition->any.push_back(clause);
-  const std::vector<SourceRule> rules = {{"item", {"python"}, condition, true}};
-  auto compiled = RuleSet::compile(rules);
-  REQUIRE(compiled.ok());
+  const RuleSet rules = item_rule({"step"});
   std::vector<SourceInput> inputs;
   for (const auto& [path, text] : files) inputs.push_back({path, "", "import torch\n" + text});
   std::vector<std::string> out;
-  const SourceIndex index = SourceIndex::build(inputs, compiled.value(), {});
+  const SourceIndex index = SourceIndex::build(inputs, rules, {});
   for (const SourceFact& fact : index.facts()) {
     if (fact.context == "step")
       out.push_back(fact.file + ":" + std::to_string(fact.first_line - 1));

@@ -10,6 +10,7 @@
 #include "source/file_facts.h"
 #include "source/gitignore.h"
 #include "source/index.h"
+#include "source/item_rule.h"
 #include "source/matcher.h"
 #include "source/notebook.h"
 #include "source/pattern.h"
@@ -18,20 +19,6 @@
 using namespace stallscope;
 
 namespace {
-
-RuleSet item_rule(std::vector<std::string> contexts = {}) {
-  auto condition = std::make_shared<SourceCondition>();
-  SourceClause clause;
-  clause.calls = {".item"};
-  clause.on = "tensor";
-  clause.certainty = "unknown";
-  clause.contexts = std::move(contexts);
-  condition->any.push_back(clause);
-  const std::vector<SourceRule> rules = {{"item", {"python", "cpp", "cuda"}, condition, true}};
-  auto compiled = RuleSet::compile(rules);
-  REQUIRE(compiled.ok());
-  return std::move(compiled.value());
-}
 
 TEST_CASE("trainers that are compared are no tests, programs that time them are") {
   CHECK_FALSE(is_test_path("p/benchmark/trainer/training.py"));
