@@ -228,7 +228,7 @@ class Attention {
 
 void find_manual_attention(const FileView& file, std::vector<Match>& out) {
   const Ast& ast = file.ast;
-  if (!contains_any(ast.source, {"softmax"})) return;
+  if (ast.source.find("oftmax") == std::string_view::npos) return;  // softmax and Softmax
   const Texts layers = softmax_layers(ast);
   for (const auto& [function, made] : calls_by_function(file)) {
     // With the fused kernel beside it this is the branch for where that cannot run.
