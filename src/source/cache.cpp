@@ -27,11 +27,12 @@ struct Layout {
       io(v.function), io(v.parent), io(v.first_line), io(v.last_line), io(v.optimizer_step),
           io(v.backward);
       io(v.over_parameters), io(v.over_optimizers), io(v.over_batches), io(v.comprehension),
-          io(v.runs_model), io(v.without_grad), io(v.generates), io(v.seldom);
+          io(v.runs_model), io(v.without_grad), io(v.generates), io(v.seldom), io(v.plays),
+          io(v.learns);
     } else if constexpr (std::is_same_v<Plain, CallFacts>) {
-      io(v.name), io(v.form), io(v.function), io(v.loop), io(v.line), io(v.guards), io(v.given),
-          io(v.receiver), io(v.object), io(v.arguments), io(v.literals), io(v.positional),
-          io(v.keywords);
+      io(v.name), io(v.form), io(v.function), io(v.loop), io(v.consumer), io(v.line), io(v.guards),
+          io(v.given), io(v.receiver), io(v.object), io(v.arguments), io(v.literals),
+          io(v.positional), io(v.keywords);
       io(v.first_byte), io(v.last_byte), io(v.column), io(v.line_text);
     } else if constexpr (std::is_same_v<Plain, ClassFacts>) {
       io(v.name), io(v.bases), io(v.is_module);

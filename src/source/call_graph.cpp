@@ -14,12 +14,12 @@ constexpr size_t kMostWrappers = 16;  ///< functions inside a decorator that are
 constexpr size_t kMaxTargets = 4;     ///< of a method called on an unknown receiver
 
 /// Method names too common to say whose they are.
-constexpr std::array<std::string_view, 41> kCommonMethods = {
-    "get",    "set",    "update", "add",   "append", "step", "forward",  "close", "open",
-    "read",   "write",  "run",    "reset", "items",  "keys", "values",   "pop",   "copy",
-    "format", "join",   "split",  "mean",  "sum",    "item", "to",       "cpu",   "cuda",
-    "size",   "next",   "start",  "stop",  "apply",  "call", "__call__", "init",  "clear",
-    "index",  "insert", "load",   "save",  "log"};
+constexpr std::array<std::string_view, 42> kCommonMethods = {
+    "get",    "set",   "update", "add",   "append", "step", "forward",  "close",    "open",
+    "read",   "write", "run",    "reset", "items",  "keys", "values",   "pop",      "copy",
+    "format", "join",  "split",  "mean",  "sum",    "item", "to",       "cpu",      "cuda",
+    "size",   "next",  "start",  "stop",  "apply",  "call", "__call__", "__iter__", "init",
+    "clear",  "index", "insert", "load",  "save",   "log"};
 
 }  // namespace
 
@@ -85,7 +85,9 @@ void CallGraph::add_calls(size_t file, const CallFacts& call, const std::vector<
                           std::vector<Edge>& out) const {
   const FunctionId from = id_of(file, call.function);
   for (const FunctionId id : to) {
-    if (id != from) out.push_back({from, id, &call});
+    if (id == from) continue;
+    const bool consumed = call.consumer != kNone && (function(id).flags & kGenerator) != 0;
+    out.push_back({from, id, &call, consumed ? call.consumer : call.loop});
   }
 }
 

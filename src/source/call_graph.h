@@ -19,6 +19,7 @@ using FunctionId = uint32_t;  ///< over all files
 struct Edge {
   FunctionId from = 0, to = 0;
   const CallFacts* call = nullptr;
+  uint32_t loop = kNone;  ///< of the caller, with which the called function's body runs
 };
 
 class CallGraph {

@@ -103,7 +103,7 @@ bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
   // Net(...): what a constructor does it does once.
   if (to.name == "__init__" && call.form == CallForm::function) return false;
   const uint16_t from = bits_[edge.from];
-  const bool in_step_loop = step_loop(edge.from, call.loop) != kNone;
+  const bool in_step_loop = step_loop(edge.from, edge.loop) != kNone;
   const bool in_step =
       in_step_loop || ((from & kInStep) != 0 && !steps_.is_around_own_steps(edge.from));
   const bool rare =
@@ -116,8 +116,10 @@ bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
   if (is_test(edge.from) && !is_test(edge.to)) return false;
   // `if not self.training: self.metrics(x)`: for each batch of an evaluation.
   const bool evaluates = (call.guards & kGuardEvaluation) != 0;
-  const bool named = (to.flags & (kEvalFunction | kCheckpointFunction | kInitFunction)) != 0 &&
-                     !steps_.is_whole_step(edge.to);
+  // for batch in make_batches(): what a generator makes it makes with the loop.
+  const uint32_t once = is_consumed(edge) ? kEvalFunction | kCheckpointFunction
+                                          : kEvalFunction | kCheckpointFunction | kInitFunction;
+  const bool named = (to.flags & once) != 0 && !steps_.is_whole_step(edge.to);
   const bool firm = named && (to.flags & kWeakRole) == 0;
   switch (bit) {
     case kInStep:
@@ -150,7 +152,7 @@ bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
     case kEvalLoop: {
       if (call.form == CallForm::reference) return false;
       return (from & kEvalLoop) != 0 || (evaluates && (in_step || (from & kInForward) != 0)) ||
-             ((from & kInEval) != 0 && is_batch_loop(edge.from, call.loop));
+             ((from & kInEval) != 0 && is_batch_loop(edge.from, edge.loop));
     }
     case kOutside:
       // What a function runs besides its step loop; references may be called from anywhere.
@@ -164,7 +166,7 @@ bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
 /// Whether a program of C++ makes this call again and again: in a loop that is not over epochs.
 bool Contexts::repeats(const Edge& edge) const {
   const FileFacts& file = graph_.file(edge.from);
-  const uint32_t loop = edge.call->loop;
+  const uint32_t loop = edge.loop;
   return loop != kNone && file.language != "python" && !file.loops[loop].seldom &&
          !file.loops[loop].comprehension;
 }
@@ -281,7 +283,7 @@ void Contexts::find_epoch_runners() {
                          call.form == CallForm::super_method ||
                          !graph_.receiver_class(graph_.file(edge.from), call).empty();
       if (call.form == CallForm::reference || !known || runs_epochs_[edge.from] != 0 ||
-          is_batch_loop(edge.from, call.loop))
+          is_batch_loop(edge.from, edge.loop))
         continue;
       runs_epochs_[edge.from] = 1;
       work.push_back(edge.from);
@@ -301,8 +303,26 @@ bool Contexts::is_evaluation_loop(FunctionId function, uint32_t loop) const {
   return false;
 }
 
+/// Whether a loop of the caller runs over what the call makes.
+bool Contexts::is_consumed(const Edge& edge) const {
+  return edge.call->consumer != kNone && edge.loop == edge.call->consumer;
+}
+
+/// Whether a generator is only iterated, by what is no step itself: what it does outside its loops
+/// it does once.
+bool Contexts::is_only_consumed(FunctionId function) const {
+  const std::span<const uint32_t> callers = graph_.callers(function);
+  return (graph_.function(function).flags & kGenerator) != 0 && !callers.empty() &&
+         !steps_.is_whole_step(function) && std::ranges::all_of(callers, [&](uint32_t e) {
+           const Edge& edge = graph_.edges()[e];
+           return is_consumed(edge) && (bits_[edge.from] & kInStep) == 0;
+         });
+}
+
 uint16_t Contexts::at(FunctionId function, uint32_t loop) const {
   uint16_t bits = bits_[function];
+  if (loop == kNone && (bits & kInStep) != 0 && is_only_consumed(function))
+    return static_cast<uint16_t>((bits & ~(kInStep | kNearStep)) | kOutside);
   if (step_loop(function, loop) != kNone) return static_cast<uint16_t>((bits & kInJit) | kInStep);
   if (is_evaluation_loop(function, loop)) return kInEval | kEvalLoop;
   // Rollouts of a trainer generate in every step.
@@ -340,7 +360,7 @@ std::vector<std::string> Contexts::chain(FunctionId function, uint32_t loop, uin
     out.push_back("called from " + graph_.function(e.from).qualified + "() at " +
                   graph_.file(e.from).path + ":" + std::to_string(e.call->line));
     at = e.from;
-    at_loop = e.call->loop;
+    at_loop = e.loop;
   }
   std::ranges::reverse(out);
   return out;

@@ -67,6 +67,8 @@ class Contexts {
   bool evaluates_for_training(FunctionId id) const;
   bool trains_itself(FunctionId method) const;
   void find_epoch_runners();
+  bool is_consumed(const Edge& edge) const;
+  bool is_only_consumed(FunctionId function) const;
   bool is_evaluation_loop(FunctionId function, uint32_t loop) const;
   bool only_runs_steps(FunctionId id) const;
   void classify_files();

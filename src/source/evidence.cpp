@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "source/consumers.h"
 #include "source/device_buffers.h"
 #include "source/device_work.h"
 #include "source/gradient_names.h"
@@ -33,7 +34,8 @@ class Collector {
         inference_(inference),
         guards_(guards),
         facts_(facts),
-        gradients_(ast, names, outline, facts) {
+        gradients_(ast, names, outline, facts),
+        consumers_(ast, outline) {
     for (uint32_t f = 1; f < facts.functions.size(); ++f) known_.insert(facts.functions[f].name);
     own_steps_.resize(facts.functions.size());
   }
@@ -45,6 +47,8 @@ class Collector {
       const Node& node = ast_[id];
       if (node.kind == K::call) {
         call(id);
+      } else if (node.kind == K::yield) {
+        facts_.functions[outline_.function_of[id]].flags |= kGenerator;
       } else if ((node.kind == K::name || node.kind == K::attribute) && node.role != Role::callee &&
                  node.role != Role::left && node.role != Role::object &&
                  known_.contains(node.text)) {
@@ -52,6 +56,7 @@ class Collector {
       }
     }
     if (ast_.grammar == Grammar::cuda) find_launches();
+    for (uint32_t loop = 0; loop < facts_.loops.size(); ++loop) iterate(loop);
     for (uint32_t f = 1; f < facts_.functions.size(); ++f) {
       judge_own_step(f);
       if ((facts_.functions[f].flags & kDecorated) != 0) decorators(f);
@@ -185,6 +190,7 @@ class Collector {
       for (uint32_t at = loop; at != kNone; at = facts_.loops[at].parent)
         facts_.loops[at].generates = true;
     }
+    if (loop != kNone) note_play(callee, loop);
     if (ast_.grammar == Grammar::cuda) {
       bound(id, callee);
       if (queues_work(ast_, names_, id)) facts_.functions[function].flags |= kDeviceWork;
@@ -238,6 +244,7 @@ class Collector {
       out.receiver = value.dependency;
     }
     out.guards = guards_.around(id);
+    out.consumer = consumers_.of(id);
     if (is_wait_only_name(last_component(out.name)) ||
         (ast_.grammar == Grammar::cuda && is_read_back_name(last_component(out.name)))) {
       out.first_byte = ast_[id].first_byte;
@@ -263,6 +270,24 @@ class Collector {
     out.form = CallForm::method;
     out.receiver = object.dependency;
     out.given = count_arguments(id);
+  }
+
+  /// loader = Prefetcher(data); for batch in loader: calls its __iter__().
+  void iterate(uint32_t loop) {
+    const NodeId over = consumers_.iterated(loop);
+    if (ast_.grammar != Grammar::python || over == kNoNode) return;
+    const Value& object = inference_.at(over);
+    const Dependency* from = inference_.dependency(object);
+    if (!from || (ast_[over].kind != K::name && ast_[over].kind != K::attribute)) return;
+    CallFacts out;
+    out.name = "__iter__";
+    out.form = CallForm::method;
+    out.function = facts_.loops[loop].function;
+    out.loop = facts_.loops[loop].parent;
+    out.consumer = loop;
+    out.line = facts_.loops[loop].first_line;
+    out.receiver = object.dependency;
+    facts_.calls.push_back(std::move(out));
   }
 
   /// self._sample(), model.sample(n): outputs of many passes.
@@ -448,6 +473,21 @@ class Collector {
     facts_.aliases.emplace_back(ast_[left].text, last_component(out.name));
   }
 
+  /// env.step(action), and agent.update() beside it or around it.
+  void note_play(NodeId callee, uint32_t loop) {
+    const NodeId object = ast_.child(callee, Role::object);
+    if (ast_[callee].kind != K::attribute || object == kNoNode) return;
+    const std::string_view name = ast_[callee].text, whose = last_component(ast_.slice(object));
+    if (name == "step" && is_simulator_name(whose)) {
+      while (facts_.loops[loop].comprehension && facts_.loops[loop].parent != kNone)
+        loop = facts_.loops[loop].parent;
+      facts_.loops[loop].plays = true;
+    } else if (is_learning_call(whose, name)) {
+      for (uint32_t at = loop; at != kNone; at = facts_.loops[at].parent)
+        facts_.loops[at].learns = true;
+    }
+  }
+
   void note(Evidence found, uint32_t function, uint32_t loop) {
     if (ast_.grammar == Grammar::cuda && is_binding_name(facts_.functions[function].name)) return;
     if (loop == kNone) {
@@ -466,6 +506,7 @@ class Collector {
   FileFacts& facts_;
   std::unordered_set<std::string_view> known_;
   GradientNames gradients_;
+  Consumers consumers_;
   std::vector<uint32_t> timed_;  ///< loops that time what the device does
   struct OwnSteps {
     bool forward = false, backward = false, update = false;

@@ -48,6 +48,7 @@ enum FunctionFlag : uint32_t {
   kDeviceWork = 1u << 18,         ///< C++: launches kernels or starts copies
   kDriverAllocation = 1u << 20,   ///< C++: calls cudaMalloc, cudaFree or the like itself
   kWithoutGrad = 1u << 19,        ///< runs a model in a loop under no_grad
+  kGenerator = 1u << 21,          ///< yields: its body runs with the loop over what it makes
 };
 
 struct FunctionFacts {
@@ -79,6 +80,8 @@ struct LoopFacts {
   bool generates = false;     ///< and makes outputs of many passes: next to those a wait is nothing
   bool comprehension = false;
   bool seldom = false;  ///< its head names epochs or evaluations
+  bool plays = false;   ///< steps an environment in its body
+  bool learns = false;  ///< somewhere within, what acts in it is updated
 };
 
 enum class CallForm : uint8_t {
@@ -95,6 +98,7 @@ struct CallFacts {
   CallForm form = CallForm::function;
   uint32_t function = 0;
   uint32_t loop = kNone;
+  uint32_t consumer = kNone;  ///< the loop over what the call makes
   uint32_t line = 0;
   uint32_t first_byte = 0, last_byte = 0, column = 0;  ///< of calls to what waits, by its name
   std::string line_text;                               ///< likewise

@@ -77,6 +77,10 @@ bool is_batch_getter(std::string_view name);
 
 /// Whether a variable of this name is exchanged with an environment: actions, observations.
 bool is_environment_name(std::string_view name);
+/// env, self.envs, VecEnv: what an agent acts in, but for evaluations.
+bool is_simulator_name(std::string_view name);
+/// agent.update(), self.alg.learn(batch): who acts is trained.
+bool is_learning_call(std::string_view object, std::string_view method);
 
 /// Whether a function of this name exists to wait.
 bool is_wait_name(std::string_view name);

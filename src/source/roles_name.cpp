@@ -97,6 +97,19 @@ bool is_environment_name(std::string_view name) {
          !contains_any(name, {"space", "dim", "logprob", "log_prob", "loss"});
 }
 
+bool is_simulator_name(std::string_view name) {
+  const std::string text = lower(snake_case(name));
+  return has_word(text, {"env", "envs", "venv", "vecenv", "environment", "environments"}) &&
+         !has_word(text, {"eval", "test", "val", "optimizer"});
+}
+
+bool is_learning_call(std::string_view object, std::string_view method) {
+  const std::string who = lower(snake_case(object));
+  return has_word(who, {"agent", "agents", "alg", "algo", "algorithm", "learner", "trainer",
+                        "policy", "ppo", "sac", "td3", "ddpg", "dqn"}) &&
+         has_word(lower(method), {"update", "learn", "optimize", "interaction", "fit"});
+}
+
 bool is_wait_name(std::string_view name) {
   return has_word(lower(snake_case(name)), {"sync", "synchronize", "wait", "barrier", "finish"});
 }

@@ -38,6 +38,17 @@ bool StepLoops::is_imported_module(const FileFacts& file) const {
   });
 }
 
+/// Whether an agent acts in this loop that learns from it: there, or in a loop around it.
+bool StepLoops::is_rollout(const FileFacts& file, uint32_t loop) {
+  const uint32_t avoided = kEvalFunction | kTestFunction | kInferenceFunction;
+  if (!file.loops[loop].plays || (file.functions[file.loops[loop].function].flags & avoided) != 0)
+    return false;
+  for (uint32_t at = loop; at != kNone; at = file.loops[at].parent) {
+    if (file.loops[at].learns) return true;
+  }
+  return false;
+}
+
 /// A loop of several updates on one batch is a part of the loop over the batches: both are steps.
 void StepLoops::mark(const FileFacts& file, uint32_t loop, std::vector<uint8_t>& marks) {
   marks[loop] = 1;
@@ -57,6 +68,7 @@ void StepLoops::find_loops_of_steps() {
     for (const LoopFacts& loop : file.loops) optimizer[loop.function] |= loop.optimizer_step;
     for (uint32_t l = 0; l < file.loops.size(); ++l) {
       const LoopFacts& loop = file.loops[l];
+      if (is_rollout(file, l)) marks[l] = 1;
       if (!loop.optimizer_step && (!loop.backward || optimizer[loop.function])) continue;
       // A module that others import tries itself when it is run.
       if (loop.function == 0 && is_imported_module(file)) continue;
@@ -115,7 +127,7 @@ void StepLoops::follow_callers() {
       const Edge& edge = graph_.edges()[e];
       const CallFacts& call = *edge.call;
       const FileFacts& file = graph_.file(edge.from);
-      uint32_t loop = call.loop;
+      uint32_t loop = edge.loop;
       while (loop != kNone && (file.loops[loop].comprehension || file.loops[loop].over_parameters ||
                                file.loops[loop].over_optimizers)) {
         loop = file.loops[loop].parent;

@@ -31,6 +31,7 @@ class StepLoops {
   void follow_callers();
   void sum_up();
   void mark(const FileFacts& file, uint32_t loop, std::vector<uint8_t>& marks);
+  static bool is_rollout(const FileFacts& file, uint32_t loop);
   bool is_imported_module(const FileFacts& file) const;
 
   const CallGraph& graph_;

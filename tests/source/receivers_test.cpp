@@ -1,34 +1,13 @@
 // Whose methods a call runs: classes by file, bases, and what other functions hand in.
 #include <doctest/doctest.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <string>
-#include <utility>
-#include <vector>
 
-#include "source/index.h"
-#include "source/item_rule.h"
+#include "source/in_step.h"
 
 using namespace stallscope;
 
 namespace {
-
-/// "file:line" of each call of .item() that runs in a step, sorted and joined by blanks. Lines
-/// count from the line below `import torch`, which each file gets.
-std::string in_step(const std::vector<std::pair<std::string, std::string>>& files) {
-  const RuleSet rules = item_rule({"step"});
-  std::vector<SourceInput> inputs;
-  for (const auto& [path, text] : files) inputs.push_back({path, "", "import torch\n" + text});
-  std::vector<std::string> out;
-  const SourceIndex index = SourceIndex::build(inputs, rules, {});
-  for (const SourceFact& fact : index.facts()) {
-    if (fact.context == "step")
-      out.push_back(fact.file + ":" + std::to_string(fact.first_line - 1));
-  }
-  std::ranges::sort(out);
-  return fmt::format("{}", fmt::join(out, " "));
-}
 
 /// A loop over batches that runs `in_loop` in each step, behind `before`.
 std::string trainer(const std::string& imports, const std::string& before,
