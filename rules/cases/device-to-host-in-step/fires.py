@@ -58,3 +58,13 @@ def fit_and_watch(model, loader, val_loader, optimizer, device):
             optimizer.step()
         run(model, val_loader, device)
         collect_scores(model, val_loader)
+
+
+class PairwiseLoss(nn.Module):
+    def forward(self, embeddings, centroids):
+        embeddings = self.project(embeddings.cuda())
+        scores = torch.zeros(embeddings.size(0), centroids.size(0))
+        for i, embedding in enumerate(embeddings):
+            for j in range(centroids.size(0)):
+                scores[i][j] = F.cosine_similarity(embedding, embeddings[j], dim=0)  # expect: device-to-host-in-step
+        return scores.to(embeddings.device)
