@@ -32,7 +32,7 @@ struct Layout {
     } else if constexpr (std::is_same_v<Plain, CallFacts>) {
       io(v.name), io(v.form), io(v.function), io(v.loop), io(v.consumer), io(v.line), io(v.guards),
           io(v.given), io(v.receiver), io(v.object), io(v.arguments), io(v.literals),
-          io(v.positional), io(v.keywords);
+          io(v.positional), io(v.keywords), io(v.moves_batch);
       io(v.first_byte), io(v.last_byte), io(v.column), io(v.line_text);
     } else if constexpr (std::is_same_v<Plain, ClassFacts>) {
       io(v.name), io(v.bases), io(v.is_module);

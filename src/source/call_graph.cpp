@@ -43,6 +43,7 @@ CallGraph::CallGraph(std::span<const std::unique_ptr<FileFacts>> files)
       where_.emplace_back(f, i);
     }
   }
+  find_batch_movers();
   add_edges();
 }
 
@@ -99,6 +100,7 @@ void CallGraph::find_edges(uint32_t f, FileEdges& out) const {
     const std::string_view receiver = receiver_class(file, call);
     const std::vector<FunctionId> targets =
         call.form == CallForm::decorator ? wrappers(f, call)
+        : call.moves_batch               ? batch_movers(f, call.name)
         : is_dispatched(file, call, receiver)
             ? dispatched(call)
             : resolve(f, call.name, call.form, from, receiver, call.given);
@@ -123,6 +125,51 @@ std::vector<FunctionId> CallGraph::wrappers(uint32_t file, const CallFacts& call
     if (i >= decorators && inside.size() == before) out.push_back(inside[i]);
   }
   return out;
+}
+
+/// The methods of that name of records that belong to the caller's program: it imports them, or
+/// imports what does. What its loaders yield may be one.
+std::vector<FunctionId> CallGraph::batch_movers(size_t file, std::string_view name) const {
+  std::vector<FunctionId> out;
+  for (const BatchMover& mover : batch_movers_) {
+    const bool known = std::ranges::any_of(mover.importers, [&](uint32_t importer) {
+      return importer == file || imports(file, importer);
+    });
+    if (known && function(mover.method).name == name) out.push_back(mover.method);
+  }
+  return out;
+}
+
+void CallGraph::find_batch_movers() {
+  for (const std::string_view name : {"to", "cuda"}) {
+    const auto found = by_name_.find(name);
+    if (found == by_name_.end()) continue;
+    std::vector<FunctionId> methods;
+    for (const FunctionId id : found->second) {
+      const auto classes = classes_.named(function(id).class_name);
+      const bool module = std::ranges::any_of(
+          classes, [](const ClassPlace& klass) { return klass.facts->is_module; });
+      if (!classes.empty() && !module && function(id).parent == kNone) methods.push_back(id);
+    }
+    if (methods.size() > kMaxTargets) continue;
+    for (const FunctionId id : methods) {
+      BatchMover& mover = batch_movers_.emplace_back(id, std::vector<uint32_t>{});
+      const auto home = static_cast<uint32_t>(file_index(id));
+      for (uint32_t f = 0; f < files_.size(); ++f) {
+        if (f == home || imports(f, home)) mover.importers.push_back(f);
+      }
+    }
+  }
+}
+
+/// Whether a file of Python imports another, or something of it.
+bool CallGraph::imports(size_t file, size_t other) const {
+  return std::ranges::any_of(files_[file]->imports, [&](const auto& bound_from) {
+    const std::string_view path = bound_from.second;
+    const size_t dot = path.rfind('.');
+    return modules_.matches(other, path, file) ||
+           (dot != std::string_view::npos && modules_.matches(other, path.substr(0, dot), file));
+  });
 }
 
 std::string_view CallGraph::receiver_class(const FileFacts& file, const CallFacts& call) const {

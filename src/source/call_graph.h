@@ -81,6 +81,9 @@ class CallGraph {
   bool is_open(size_t file, const CallFacts& call) const;
   std::vector<FunctionId> nested(FunctionId in, std::string_view name) const;
   std::vector<FunctionId> wrappers(uint32_t file, const CallFacts& call) const;
+  std::vector<FunctionId> batch_movers(size_t file, std::string_view name) const;
+  void find_batch_movers();
+  bool imports(size_t file, size_t other) const;
   std::vector<FunctionId> open_targets(size_t file, const CallFacts& call) const;
   struct Classes {
     std::vector<ClassPlace> found;
@@ -97,7 +100,13 @@ class CallGraph {
   ClassGraph classes_;
   std::vector<std::pair<uint32_t, uint32_t>> where_;
   std::vector<FunctionId> first_of_file_;
+  /// to() or cuda() of a class that is no module, and the files that import its file.
+  struct BatchMover {
+    FunctionId method;
+    std::vector<uint32_t> importers;
+  };
   std::unordered_map<std::string_view, std::vector<FunctionId>> by_name_;
+  std::vector<BatchMover> batch_movers_;
   std::unordered_map<std::string_view, std::vector<FunctionId>> members_;  ///< by class
   std::unordered_set<std::string_view> remade_;  ///< classes with a __new__() or __getattr__()
   std::vector<Edge> edges_;

@@ -238,8 +238,9 @@ class Collector {
       // Methods of tensors and other library values lead nowhere.
       const Dependency* from = inference_.dependency(value);
       const bool instance = from && from->kind == DependencyKind::instance;
+      out.moves_batch = value.kind == Kind::batch && (out.name == "to" || out.name == "cuda");
       if (out.form == CallForm::method && value.kind != Kind::unknown &&
-          value.kind != Kind::module && !instance)
+          value.kind != Kind::module && !instance && !out.moves_batch)
         return;
       out.receiver = value.dependency;
     }

@@ -45,6 +45,8 @@ class Inference {
   };
   using Attributes = std::unordered_map<std::string_view, Value>;
 
+  Value carried_into(NodeId id);
+  bool is_torchs(NodeId id) const;
   bool is_comparison(std::string_view name, NodeId before) const;
   void note_field(NodeId declaration, NodeId name);
   void run_function(uint32_t function);
@@ -111,6 +113,7 @@ class Inference {
   uint32_t function_ = 0;
   bool has_tensors_ = true;
   bool device_default_ = false;  // set_default_device was called
+  bool looks_ahead_ = false;     // reads an assignment before its turn
   unsigned depth_ = 0;
 };
 

@@ -131,14 +131,19 @@ Value Inference::eval_name(NodeId id) {
   if (name == "batch_sizes") return likely(Kind::host_tensor);
   const Scope& own = scopes_[function_];
   Value out;
+  bool bound = false;
   for (uint32_t f = function_;;) {
     auto entry = scopes_[f].variables.find(name);
     if (entry != scopes_[f].variables.end()) {
       out = entry->second;
+      bound = out.kind != Kind::none;
       break;
     }
     if (f == 0) break;
     f = facts_.functions[f].parent == kNone ? 0 : facts_.functions[f].parent;
+  }
+  if (!bound) {
+    if (const Value carried = carried_into(id); carried.is_device()) return carried;
   }
   // loss = criterion(...) and loss.backward(): no record of outputs, a tensor.
   if (out.kind == Kind::device_tensor && own.used_as_tensor.contains(name))
@@ -156,6 +161,27 @@ Value Inference::eval_name(NodeId id) {
     return likely(Kind::device_tensor, out.flags);
   if (!instance && is_loader_name(name)) return likely(Kind::loader);
   return out.dependency == 0 ? function_value(id) : out;
+}
+
+/// `if step > 0: log(float(norm))` before `norm = clip_grad_norm_(...)`: what the loop's last pass
+/// left in the variable.
+Value Inference::carried_into(NodeId id) {
+  const auto known = definitions_.find(ast_[id].text);
+  if (looks_ahead_ || known == definitions_.end()) return {};
+  for (uint32_t loop = outline_.loop_of[id]; loop != kNone; loop = facts_.loops[loop].parent) {
+    for (const NodeId made : known->second) {
+      if (made < id || made >= ast_[outline_.loops[loop]].end ||
+          outline_.function_of[made] != function_)
+        continue;
+      const NodeId source = ast_.child(made, Role::right);
+      if (source == kNoNode) continue;
+      looks_ahead_ = true;
+      const Value value = eval(source);
+      looks_ahead_ = false;
+      return value;
+    }
+  }
+  return {};
 }
 
 Value Inference::function_value(NodeId id) {
@@ -246,6 +272,13 @@ bool Inference::is_comparison(std::string_view name, NodeId before) const {
   return made != kNoNode && ast_[made].kind == K::compare && !is_identity_test(ast_[made].text);
 }
 
+/// Whether PyTorch is given the variable, or its own methods are called on it, in this function.
+bool Inference::is_torchs(NodeId id) const {
+  if (id == kNoNode || ast_[id].kind != K::name) return false;
+  const Scope& own = scopes_[function_];
+  return own.given_as_tensor.contains(ast_[id].text) || own.used_as_tensor.contains(ast_[id].text);
+}
+
 Value Inference::eval_subscript(NodeId id) {
   Value container;
   bool text_key = false;
@@ -257,7 +290,8 @@ Value Inference::eval_subscript(NodeId id) {
       text_key |= v.kind == Kind::text;
       // result[mask], x[x != 0]: where no array is meant, its name or what it asks says what it is.
       if ((v.kind == Kind::unknown || v.kind == Kind::device_tensor) && names_.uses("torch") &&
-          !scopes_[function_].uses_numpy &&
+          (!scopes_[function_].uses_numpy || is_torchs(c) ||
+           is_torchs(ast_.child(id, Role::object))) &&
           (ast_[c].kind == K::name ? is_mask_name(ast_[c].text) ||
                                          (container.is_device() && is_comparison(ast_[c].text, id))
                                    : container.kind == Kind::unknown && asks_itself(ast_, id, c)))

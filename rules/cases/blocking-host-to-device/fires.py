@@ -193,3 +193,22 @@ def train_on_samples(model, loader, opt, device):
         opt.zero_grad()
         loss.backward()
         opt.step()
+
+
+from dataclasses import dataclass
+
+
+@dataclass
+class Samples:
+    image: torch.Tensor
+
+    def to(self, device):
+        self.image = self.image.to(device)  # expect: blocking-host-to-device
+        return self
+
+
+def train_on_records(model, loader, optimizer):
+    for samples in loader:
+        samples.to("cuda")  # expect: blocking-host-to-device
+        model(samples.image).mean().backward()
+        optimizer.step()

@@ -115,3 +115,17 @@ class Points(torch.nn.Module):
     def forward(self, x, visible_filter):
         self.seen[visible_filter] += 1  # expect: boolean-mask-index
         return x
+
+
+import numpy as np
+
+
+class Spline(nn.Module):
+    def forward(self, inputs):
+        return self.transform(inputs, np.log(np.exp(1 - 1e-3) - 1))
+
+    def transform(self, values, constant):
+        inside_mask = (values >= -1) & (values <= 1)
+        outputs = torch.zeros_like(values) + np.log(constant)
+        outputs[inside_mask] = constant * values[inside_mask]  # expect: boolean-mask-index
+        return outputs

@@ -31,3 +31,10 @@ class BoolMask(torch.nn.Module):
         n = x.shape[1]
         hidden = torch.triu(torch.ones(n, n, dtype=torch.bool, device=x.device), 1)  # expect: mask-recreated
         return x.masked_fill(hidden, 0)
+
+
+class PairLoss(nn.Module):
+    def forward(self, coordinates):
+        n = coordinates.shape[1]
+        others = 1 - torch.eye(n, device=coordinates.device)  # expect: mask-recreated
+        return (self.distances(coordinates) * others).mean()

@@ -27,3 +27,12 @@ class CausalBlock(nn.Module):
     def forward(self, q, k, v):
         out = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
         return self.norm(out)
+
+
+class KeptPairs(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.register_buffer("others", 1 - torch.eye(n))
+
+    def forward(self, distances):
+        return (distances * self.others).mean()

@@ -53,3 +53,12 @@ def train_with_an_engine(engine, loader):
         engine.step()
         if math.isnan(loss):  # expect: scalar-cast-in-step
             break
+
+
+def train_logging_the_last_norm(model, loader, optimizer):
+    for step, batch in enumerate(loader):
+        model(batch).mean().backward()
+        if step > 0:
+            log(float(norm))  # expect: scalar-cast-in-step
+        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
