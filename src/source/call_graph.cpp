@@ -100,6 +100,7 @@ void CallGraph::find_edges(uint32_t f, FileEdges& out) const {
     const std::string_view receiver = receiver_class(file, call);
     const std::vector<FunctionId> targets =
         call.form == CallForm::decorator ? wrappers(f, call)
+        : call.form == CallForm::prefix  ? named_by_prefix(f, call)
         : call.moves_batch               ? batch_movers(f, call.name)
         : is_dispatched(file, call, receiver)
             ? dispatched(call)

@@ -81,6 +81,7 @@ class CallGraph {
   bool is_open(size_t file, const CallFacts& call) const;
   std::vector<FunctionId> nested(FunctionId in, std::string_view name) const;
   std::vector<FunctionId> wrappers(uint32_t file, const CallFacts& call) const;
+  std::vector<FunctionId> named_by_prefix(size_t file, const CallFacts& call) const;
   std::vector<FunctionId> batch_movers(size_t file, std::string_view name) const;
   void find_batch_movers();
   bool imports(size_t file, size_t other) const;

@@ -6,6 +6,7 @@
 #include "source/consumers.h"
 #include "source/device_buffers.h"
 #include "source/device_work.h"
+#include "source/dispatch_by_name.h"
 #include "source/gradient_names.h"
 #include "source/mentions.h"
 #include "source/role_words.h"
@@ -191,6 +192,7 @@ class Collector {
         facts_.loops[at].generates = true;
     }
     if (loop != kNone) note_play(callee, loop);
+    if (ast_.grammar == Grammar::python && ast_[callee].text == "getattr") by_prefix(id);
     if (ast_.grammar == Grammar::cuda) {
       bound(id, callee);
       if (queues_work(ast_, names_, id)) facts_.functions[function].flags |= kDeviceWork;
@@ -271,6 +273,19 @@ class Collector {
     out.form = CallForm::method;
     out.receiver = object.dependency;
     out.given = count_arguments(id);
+  }
+
+  /// getattr(self, f"loss_{name}")(x): the methods of that prefix.
+  void by_prefix(NodeId id) {
+    CallFacts out;
+    out.name = method_prefix(ast_, id);
+    if (out.name.empty()) return;
+    out.form = CallForm::prefix;
+    out.function = outline_.function_of[id];
+    out.loop = outline_.loop_of[id];
+    out.line = ast_[id].first_line;
+    out.guards = guards_.around(id);
+    facts_.calls.push_back(std::move(out));
   }
 
   /// loader = Prefetcher(data); for batch in loader: calls its __iter__().

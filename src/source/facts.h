@@ -89,6 +89,7 @@ enum class CallForm : uint8_t {
   self_method,
   super_method,
   method,
+  prefix,     ///< `getattr(self, "loss_" + name)`: methods whose names begin so
   decorator,  ///< `@timed` above a function: what timed() makes of it runs when it is called
   reference   ///< handed on as a value: it may be called from here
 };

@@ -121,3 +121,24 @@ TEST_CASE("what a decorator wraps around a function runs when the function does"
   CHECK(decorated("@named('loss')\n") == "tools.py:8");
   CHECK(decorated("").empty());
 }
+
+TEST_CASE("getattr() with a name put together runs the methods of that beginning") {
+  const auto module = [](const std::string& asked) {
+    return "class Base(torch.nn.Module):\n"
+           "    def loss(self, x, mode):\n"
+           "        return getattr(self, " +
+           asked +
+           ")(x)\n"
+           "class Net(Base):\n"
+           "    def loss_train(self, x):\n"
+           "        return x.sum().item()\n"
+           "    def lose(self, x):\n"
+           "        return x.sum().item()\n"
+           "net = Net()\n" +
+           trainer("", "net = Net()", "net.loss(loss, 'train')");
+  };
+  for (const char* asked : {"'loss_' + mode", "f'loss_{mode}'", "\"loss_%s\" % mode"})
+    CHECK(in_step({{"net.py", module(asked)}}) == "net.py:6");
+  for (const char* asked : {"mode", "'l' + mode", "'lost_' + mode"})
+    CHECK(in_step({{"net.py", module(asked)}}).empty());
+}
