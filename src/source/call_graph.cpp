@@ -14,12 +14,12 @@ constexpr size_t kMostWrappers = 16;  ///< functions inside a decorator that are
 constexpr size_t kMaxTargets = 4;     ///< of a method called on an unknown receiver
 
 /// Method names too common to say whose they are.
-constexpr std::array<std::string_view, 42> kCommonMethods = {
-    "get",    "set",   "update", "add",   "append", "step", "forward",  "close",    "open",
-    "read",   "write", "run",    "reset", "items",  "keys", "values",   "pop",      "copy",
-    "format", "join",  "split",  "mean",  "sum",    "item", "to",       "cpu",      "cuda",
-    "size",   "next",  "start",  "stop",  "apply",  "call", "__call__", "__iter__", "init",
-    "clear",  "index", "insert", "load",  "save",   "log"};
+constexpr std::array<std::string_view, 44> kCommonMethods = {
+    "get",      "set",   "update", "add",   "append", "step", "forward",  "close",    "open",
+    "read",     "write", "run",    "reset", "items",  "keys", "values",   "pop",      "copy",
+    "format",   "join",  "split",  "mean",  "sum",    "item", "to",       "cpu",      "cuda",
+    "size",     "next",  "start",  "stop",  "apply",  "call", "__call__", "__iter__", "__enter__",
+    "__exit__", "init",  "clear",  "index", "insert", "load", "save",     "log"};
 
 }  // namespace
 
@@ -98,6 +98,14 @@ void CallGraph::find_edges(uint32_t f, FileEdges& out) const {
   for (const CallFacts& call : file.calls) {
     const FunctionId from = id_of(f, call.function);
     const std::string_view receiver = receiver_class(file, call);
+    if (call.form == CallForm::property) {
+      std::vector<FunctionId> read =
+          resolve(f, call.name, receiver.empty() ? CallForm::self_method : CallForm::method, from,
+                  receiver);
+      std::erase_if(read, [&](FunctionId id) { return (function(id).flags & kProperty) == 0; });
+      add_calls(f, call, read, out.known);
+      continue;
+    }
     const std::vector<FunctionId> targets =
         call.form == CallForm::decorator ? wrappers(f, call)
         : call.form == CallForm::prefix  ? named_by_prefix(f, call)
@@ -170,6 +178,16 @@ bool CallGraph::imports(size_t file, size_t other) const {
     const size_t dot = path.rfind('.');
     return modules_.matches(other, path, file) ||
            (dot != std::string_view::npos && modules_.matches(other, path.substr(0, dot), file));
+  });
+}
+
+/// for callback in callbacks: callback.on_step(): all that derives from one class of the project.
+bool CallGraph::override_each_other(std::span<const FunctionId> methods) const {
+  constexpr size_t kMostOverriders = 48;
+  if (methods.size() > kMostOverriders) return false;
+  const std::string_view root = root_class(function(methods.front()).class_name);
+  return std::ranges::all_of(methods, [&](FunctionId id) {
+    return !function(id).class_name.empty() && root_class(function(id).class_name) == root;
   });
 }
 
@@ -311,8 +329,8 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
       if (form == CallForm::reference && where_[id].first != file) continue;
       out.push_back(id);
     }
-    if (out.size() > kMaxTargets || (form == CallForm::method && is_common_method(last)))
-      out.clear();
+    const bool common = form == CallForm::method && is_common_method(last);
+    if (common || (out.size() > kMaxTargets && !override_each_other(out))) out.clear();
     return out;
   }
   for (FunctionId id : found->second) {

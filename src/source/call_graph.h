@@ -85,6 +85,7 @@ class CallGraph {
   std::vector<FunctionId> batch_movers(size_t file, std::string_view name) const;
   void find_batch_movers();
   bool imports(size_t file, size_t other) const;
+  bool override_each_other(std::span<const FunctionId> methods) const;
   std::vector<FunctionId> open_targets(size_t file, const CallFacts& call) const;
   struct Classes {
     std::vector<ClassPlace> found;

@@ -117,8 +117,9 @@ bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
   // `if not self.training: self.metrics(x)`: for each batch of an evaluation.
   const bool evaluates = (call.guards & kGuardEvaluation) != 0;
   // for batch in make_batches(): what a generator makes it makes with the loop.
-  const uint32_t once = is_consumed(edge) ? kEvalFunction | kCheckpointFunction
-                                          : kEvalFunction | kCheckpointFunction | kInitFunction;
+  const bool again = is_consumed(edge) || to.name == "__enter__" || to.name == "__exit__";
+  const uint32_t once = again ? kEvalFunction | kCheckpointFunction
+                              : kEvalFunction | kCheckpointFunction | kInitFunction;
   const bool named = (to.flags & once) != 0 && !steps_.is_whole_step(edge.to);
   const bool firm = named && (to.flags & kWeakRole) == 0;
   switch (bit) {

@@ -46,8 +46,12 @@ class Collector {
       note(Evidence::backward, outline_.function_of[made], outline_.loop_of[made]);
     for (NodeId id = 1; id < ast_.size(); ++id) {
       const Node& node = ast_[id];
+      if (node.kind == K::attribute && node.role != Role::callee && node.role != Role::left)
+        read(id);
       if (node.kind == K::call) {
         call(id);
+      } else if (node.kind == K::with_item) {
+        enter(id);
       } else if (node.kind == K::yield) {
         facts_.functions[outline_.function_of[id]].flags |= kGenerator;
       } else if ((node.kind == K::name || node.kind == K::attribute) && node.role != Role::callee &&
@@ -275,16 +279,49 @@ class Collector {
     out.given = count_arguments(id);
   }
 
+  /// A call of the object's method that is written otherwise.
+  CallFacts implied(NodeId at, NodeId object, CallForm form, std::string_view name) const {
+    CallFacts out;
+    out.name = name;
+    out.form = form;
+    out.function = outline_.function_of[at];
+    out.loop = outline_.loop_of[at];
+    out.line = ast_[at].first_line;
+    out.guards = guards_.around(at);
+    out.receiver = inference_.at(object).dependency;
+    return out;
+  }
+
+  /// with Timer("forward"): calls its __enter__() and its __exit__().
+  void enter(NodeId item) {
+    const NodeId object = ast_.child(item, Role::value);
+    if (ast_.grammar != Grammar::python || object == kNoNode ||
+        !inference_.dependency(inference_.at(object)))
+      return;
+    for (const char* method : {"__enter__", "__exit__"})
+      facts_.calls.push_back(implied(item, object, CallForm::method, method));
+  }
+
+  /// scale.value, self.value: a property runs.
+  void read(NodeId attribute) {
+    const NodeId object = ast_.child(attribute, Role::object);
+    if (ast_.grammar != Grammar::python || object == kNoNode || ast_[object].kind != K::name)
+      return;
+    const bool own = ast_[object].text == "self" && known_.contains(ast_[attribute].text);
+    const Dependency* from = inference_.dependency(inference_.at(object));
+    const bool object_of_class =
+        from &&
+        (from->kind == DependencyKind::instance ||
+         (from->kind == DependencyKind::returns && is_class_like(last_component(from->name))));
+    if (own || object_of_class)
+      facts_.calls.push_back(implied(attribute, object, CallForm::property, ast_[attribute].text));
+  }
+
   /// getattr(self, f"loss_{name}")(x): the methods of that prefix.
   void by_prefix(NodeId id) {
-    CallFacts out;
-    out.name = method_prefix(ast_, id);
-    if (out.name.empty()) return;
-    out.form = CallForm::prefix;
-    out.function = outline_.function_of[id];
-    out.loop = outline_.loop_of[id];
-    out.line = ast_[id].first_line;
-    out.guards = guards_.around(id);
+    const std::string_view prefix = method_prefix(ast_, id);
+    if (prefix.empty()) return;
+    CallFacts out = implied(id, id, CallForm::prefix, prefix);
     facts_.calls.push_back(std::move(out));
   }
 
@@ -295,14 +332,8 @@ class Collector {
     const Value& object = inference_.at(over);
     const Dependency* from = inference_.dependency(object);
     if (!from || (ast_[over].kind != K::name && ast_[over].kind != K::attribute)) return;
-    CallFacts out;
-    out.name = "__iter__";
-    out.form = CallForm::method;
-    out.function = facts_.loops[loop].function;
-    out.loop = facts_.loops[loop].parent;
+    CallFacts out = implied(outline_.loops[loop], over, CallForm::method, "__iter__");
     out.consumer = loop;
-    out.line = facts_.loops[loop].first_line;
-    out.receiver = object.dependency;
     facts_.calls.push_back(std::move(out));
   }
 

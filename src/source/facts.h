@@ -48,6 +48,7 @@ enum FunctionFlag : uint32_t {
   kDeviceWork = 1u << 18,         ///< C++: launches kernels or starts copies
   kDriverAllocation = 1u << 20,   ///< C++: calls cudaMalloc, cudaFree or the like itself
   kWithoutGrad = 1u << 19,        ///< runs a model in a loop under no_grad
+  kProperty = 1u << 22,           ///< read like an attribute
   kGenerator = 1u << 21,          ///< yields: its body runs with the loop over what it makes
 };
 
@@ -90,6 +91,7 @@ enum class CallForm : uint8_t {
   super_method,
   method,
   prefix,     ///< `getattr(self, "loss_" + name)`: methods whose names begin so
+  property,   ///< an attribute is read: calls it if it is a property
   decorator,  ///< `@timed` above a function: what timed() makes of it runs when it is called
   reference   ///< handed on as a value: it may be called from here
 };

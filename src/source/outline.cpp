@@ -139,7 +139,10 @@ class Builder {
     out.name = ast_[id].text;
     for (NodeId base : children(ast_, id)) {
       if (ast_[base].role != Role::base && ast_.grammar == Grammar::python) continue;
-      const Dotted& path = names_.resolve(base);
+      // class Buffer(Base[T])
+      const bool subscript = ast_.grammar == Grammar::python && ast_[base].kind == K::subscript;
+      const NodeId generic = subscript ? ast_.child(base, Role::object) : kNoNode;
+      const Dotted& path = names_.resolve(generic == kNoNode ? base : generic);
       if (path.path.empty() && ast_.grammar == Grammar::cuda && ast_[base].kind == K::type)
         out.bases.push_back(without_template_arguments(ast_[base].text));  // Base<T>
       if (path.path.empty()) continue;
@@ -299,6 +302,7 @@ class Builder {
                               "memoize"})) {
         flags |= kCachedFunction;
       }
+      if (text == "@property") flags |= kProperty;
       if (says_without_grad(text)) flags |= kWithoutGrad;
       // A metric's update() runs for each batch of training too.
       if (contains_any(text, {"inference_mode"}) && ast_[id].text != "update")

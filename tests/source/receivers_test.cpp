@@ -142,3 +142,51 @@ TEST_CASE("getattr() with a name put together runs the methods of that beginning
   for (const char* asked : {"mode", "'l' + mode", "'lost_' + mode"})
     CHECK(in_step({{"net.py", module(asked)}}).empty());
 }
+
+TEST_CASE("with runs what its object's class enters and leaves") {
+  const std::string region =
+      "class Region:\n"
+      "    def __init__(self, name):\n"
+      "        self.name = name\n"
+      "    def __enter__(self):\n"
+      "        self.seen = self.count.sum().item()\n"
+      "    def __exit__(self, *error):\n"
+      "        self.seen = self.count.sum().item()\n";
+  CHECK(in_step({{"region.py", region},
+                 {"train.py", trainer("from region import Region\n", "pass",
+                                      "with Region('loss'): pass")}}) == "region.py:5 region.py:7");
+  CHECK(in_step({{"region.py", region},
+                 {"train.py",
+                  trainer("from region import Region\n", "with Region('all'): pass", "pass")}})
+            .empty());
+}
+
+TEST_CASE("reading a property runs it, reading another attribute of the name runs nothing") {
+  const auto scale = [](const std::string& decorator) {
+    return "class Scale:\n"
+           "    " +
+           decorator +
+           "\n"
+           "    def value(self):\n"
+           "        return self.total.sum().item()\n";
+  };
+  const auto reads = trainer("from scale import Scale\n", "scale = Scale()", "x = scale.value");
+  CHECK(in_step({{"scale.py", scale("@property")}, {"train.py", reads}}) == "scale.py:4");
+  CHECK(in_step({{"scale.py", scale("# no decorator")}, {"train.py", reads}}).empty());
+}
+
+TEST_CASE("a base with arguments is the base, and what overrides one method of it may be called") {
+  const std::string base =
+      "class Base(Generic[T]):\n"
+      "    def step(self, loss):\n"
+      "        self.after(loss)\n"
+      "    def after(self, loss):\n"
+      "        pass\n";
+  CHECK(in_step({{"own.py", base + reader("class Own(Base[int])", "after") +
+                                trainer("", "own = Own()", "own.step(loss)")}}) == "own.py:8");
+  std::string many = base;
+  for (const char* name : {"A", "B", "C", "D", "E"})
+    many += reader("class " + std::string(name) + "(Base)", "after");
+  CHECK(in_step({{"many.py", many + trainer("", "pass", "for m in meter: m.after(loss)")}}) ==
+        "many.py:11 many.py:14 many.py:17 many.py:20 many.py:8");
+}
