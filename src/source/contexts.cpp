@@ -78,7 +78,7 @@ void Contexts::seed() {
                           graph_.file(id).language != "python" && !predicts(f.name);
     if (evaluates_for_training(id)) bits_[id] |= kInEval;
     if (steps_.is_whole_step(id)) bits_[id] |= kInStep;
-    if ((f.flags & kForward) != 0 || bound[id] != 0) bits_[id] |= kInForward;
+    if ((f.flags & (kForward | kHook)) != 0 || bound[id] != 0) bits_[id] |= kInForward;
     if ((f.flags & kJitCompiled) != 0) bits_[id] |= kInJit;
     if (!steps_.is_whole_step(id)) {
       if (((f.flags & kEvalFunction) != 0 && !operates) || eval_entry) bits_[id] |= kInEval;

@@ -197,6 +197,7 @@ class Collector {
     }
     if (loop != kNone) note_play(callee, loop);
     if (ast_.grammar == Grammar::python && ast_[callee].text == "getattr") by_prefix(id);
+    if (is_hook_registration(ast_[callee].text)) hook(id);
     if (ast_.grammar == Grammar::cuda) {
       bound(id, callee);
       if (queues_work(ast_, names_, id)) facts_.functions[function].flags |= kDeviceWork;
@@ -277,6 +278,20 @@ class Collector {
     out.form = CallForm::method;
     out.receiver = object.dependency;
     out.given = count_arguments(id);
+  }
+
+  /// self.body.register_forward_hook(self._keep): this file's function of that name is a hook.
+  void hook(NodeId call) {
+    const NodeId handed = ast_.child(call, Role::argument);
+    if (handed == kNoNode || !known_.contains(ast_[handed].text)) return;
+    const bool method = ast_[handed].kind == K::attribute;
+    const std::string& klass = facts_.functions[outline_.function_of[call]].class_name;
+    constexpr uint32_t kBeside = kEvalFunction | kTestFunction | kInferenceFunction;
+    for (FunctionFacts& f : facts_.functions) {
+      if (f.name == ast_[handed].text && (!method || f.class_name == klass) &&
+          (f.flags & kBeside) == 0)
+        f.flags |= kHook;
+    }
   }
 
   /// A call of the object's method that is written otherwise.

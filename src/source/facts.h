@@ -48,6 +48,7 @@ enum FunctionFlag : uint32_t {
   kDeviceWork = 1u << 18,         ///< C++: launches kernels or starts copies
   kDriverAllocation = 1u << 20,   ///< C++: calls cudaMalloc, cudaFree or the like itself
   kWithoutGrad = 1u << 19,        ///< runs a model in a loop under no_grad
+  kHook = 1u << 23,               ///< PyTorch calls it in each forward or backward pass
   kProperty = 1u << 22,           ///< read like an attribute
   kGenerator = 1u << 21,          ///< yields: its body runs with the loop over what it makes
 };

@@ -26,7 +26,7 @@ bool is_off(uint32_t literal) {
 
 /// What frameworks call, or what is handed on as a value, may be called in any way.
 bool is_called_by_others(const FunctionFacts& f) {
-  return (f.flags & (kForward | kEntryPoint | kDecorated | kJitCompiled)) != 0;
+  return (f.flags & (kForward | kHook | kEntryPoint | kDecorated | kJitCompiled)) != 0;
 }
 
 /// Of a parameter among the arguments of a call.

@@ -70,6 +70,13 @@ Value Inference::eval_call(NodeId id) {
   if (shape.encodes) return likely(Kind::batch, kLoaded);
   if (device_default_ && !shape.device_is_cpu) shape.has_device = true;
   const Dotted& path = names_.resolve(callee);
+  if (path.imported && last_component(path.path) == "partial") {
+    // What it fixes by name leaves the others where they were.
+    const NodeId first = ast_.child(id, Role::argument);
+    if (first != kNoNode &&
+        (ast_[first].next == kNoNode || ast_[ast_[first].next].kind == K::keyword))
+      return function_value(first);
+  }
   if (path.imported) {
     if (auto known = value_of_function(path.path, shape)) return *known;
     if (!method || object == kNoNode || ast_[object].kind == K::name) {

@@ -143,7 +143,7 @@ bool DeadCode::is_used_module(FunctionId id) const {
 
 bool DeadCode::decide(FunctionId id, unsigned hops) const {
   const FunctionFacts& f = graph_.function(id);
-  constexpr uint32_t kCalledByOthers = kDecorated | kModuleLevel | kForward | kEntryPoint;
+  constexpr uint32_t kCalledByOthers = kDecorated | kModuleLevel | kForward | kHook | kEntryPoint;
   if (f.parent != kNone || f.name.starts_with("__") || (f.flags & kCalledByOthers) != 0 ||
       graph_.file(id).language != "python" ||
       (f.class_name.empty() && !f.name.starts_with('_') && !is_used_module(id)) ||

@@ -79,6 +79,8 @@ bool is_batch_getter(std::string_view name);
 bool is_environment_name(std::string_view name);
 /// env, self.envs, VecEnv: what an agent acts in, but for evaluations.
 bool is_simulator_name(std::string_view name);
+/// register_forward_pre_hook(), register_full_backward_hook(), tensor.register_hook()
+bool is_hook_registration(std::string_view name);
 /// agent.update(), self.alg.learn(batch): who acts is trained.
 bool is_learning_call(std::string_view object, std::string_view method);
 

@@ -103,6 +103,11 @@ bool is_simulator_name(std::string_view name) {
          !has_word(text, {"eval", "test", "val", "optimizer"});
 }
 
+bool is_hook_registration(std::string_view name) {
+  return name == "register_hook" || name == "register_post_accumulate_grad_hook" ||
+         (name.starts_with("register_f") && name.ends_with("_hook"));
+}
+
 bool is_learning_call(std::string_view object, std::string_view method) {
   const std::string who = lower(snake_case(object));
   return has_word(who, {"agent", "agents", "alg", "algo", "algorithm", "learner", "trainer",

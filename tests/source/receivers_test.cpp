@@ -190,3 +190,27 @@ TEST_CASE("a base with arguments is the base, and what overrides one method of i
   CHECK(in_step({{"many.py", many + trainer("", "pass", "for m in meter: m.after(loss)")}}) ==
         "many.py:11 many.py:14 many.py:17 many.py:20 many.py:8");
 }
+
+TEST_CASE("a hook runs in each pass, a partial function when it is called") {
+  const std::string net =
+      "class Net(torch.nn.Module):\n"
+      "    def __init__(self):\n"
+      "        self.body.register_forward_hook(self._keep)\n"
+      "    def _keep(self, module, given, out):\n"
+      "        self.seen = out.sum().item()\n"
+      "    def _unused(self, module, given, out):\n"
+      "        self.seen = out.sum().item()\n";
+  const RuleSet rules = item_rule({"forward"});
+  const std::vector<SourceInput> inputs = {{"net.py", "", "import torch\n" + net}};
+  const SourceIndex index = SourceIndex::build(inputs, rules, {});
+  REQUIRE(index.facts().size() == 1);
+  CHECK(index.facts()[0].first_line == 6);
+
+  const std::string weigh = "def weigh(x, scale):\n    return x * x.sum().item() * scale\n";
+  const auto made = [&](const std::string& arguments) {
+    return weigh + trainer("import functools\n", "fn = functools.partial(" + arguments + ")",
+                           "y = fn(loss)");
+  };
+  CHECK(in_step({{"train.py", made("weigh, scale=2")}}) == "train.py:2");
+  CHECK(in_step({{"train.py", made("other, scale=2")}}).empty());
+}
