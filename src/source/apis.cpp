@@ -193,8 +193,11 @@ Value of_torch(std::string_view path, std::string_view name, const CallShape& ca
     const bool sized =
         name.ends_with("Tensor") && (call.count > 1 || call.first.kind == Kind::number);
     uint8_t flag = kFactories.contains(name) || sized || drawn ? kFresh : kFromHost;
-    // torch.tensor([]) has nothing that could be copied.
-    if (call.first.kind == Kind::list && call.first.certainty == Certainty::unknown) return {};
+    // torch.tensor([]) and torch.empty(0) have nothing that could be copied.
+    const bool is_sized = is_one_of(name, {"empty", "zeros", "ones"});
+    if ((call.first.kind == Kind::list && call.first.certainty == Certainty::unknown) ||
+        (is_sized && call.holds_nothing))
+      return {};
     if (call.has_device) return proven(Kind::device_tensor, flag);
     if (call.pinned) return proven(Kind::host_tensor);  // copied without waiting
     if ((name == "as_tensor" || name == "tensor") && call.first.is_device()) return call.first;

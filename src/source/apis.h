@@ -14,14 +14,15 @@ struct CallShape {
   bool device_is_cpu = false;
   bool any_device_argument = false;  ///< a known device tensor among the arguments
   bool any_host_tensor = false;
-  bool any_batch = false;    ///< what a loader gave
-  bool any_unknown = false;  ///< a positional argument of which nothing is known
-  bool pinned = false;       ///< pin_memory=True
-  bool has_size = false;     ///< size= or axis=, of NumPy
-  bool encodes = false;      ///< return_tensors=, of tokenizers: what they give is on the host
-  bool has_dim = false;      ///< dim= or keepdim=, which only tensors' methods take
-  Value first;               ///< the first argument
-  size_t count = 0;          ///< positional arguments
+  bool any_batch = false;      ///< what a loader gave
+  bool any_unknown = false;    ///< a positional argument of which nothing is known
+  bool pinned = false;         ///< pin_memory=True
+  bool has_size = false;       ///< size= or axis=, of NumPy
+  bool encodes = false;        ///< return_tensors=, of tokenizers: what they give is on the host
+  bool has_dim = false;        ///< dim= or keepdim=, which only tensors' methods take
+  bool holds_nothing = false;  ///< torch.empty(0): a size that is zero
+  Value first;                 ///< the first argument
+  size_t count = 0;            ///< positional arguments
 };
 
 /// jax.value_and_grad and its kin: whether `path` gives a function that computes gradients.

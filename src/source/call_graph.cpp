@@ -285,7 +285,11 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
   }
   std::string_view last = last_component(name);
   for (const auto& [alias, to] : files_[file]->aliases) {
-    if (alias == last) last = to;
+    if (alias != last) continue;
+    last = last_component(to);
+    if (last == to) continue;
+    name = to;  // self.step = jax.jit(training.step)
+    form = CallForm::function;
   }
   auto found = by_name_.find(last);
   if (found == by_name_.end())

@@ -81,6 +81,7 @@ bool ClauseTests::argument_is(NodeId found, std::string_view wanted) const {
     }
     return false;
   }
+  if (wanted == "not-a-modules-function") return !is_modules_function(found);
   if (wanted == "a-device") return !is_dtype(text) && !is_cpu(text);
   if (wanted.starts_with("kind:")) {
     const KindWord* kind = kind_of(wanted.substr(5));
@@ -89,6 +90,22 @@ bool ClauseTests::argument_is(NodeId found, std::string_view wanted) const {
   }
   if (wanted.starts_with("~")) return text.find(wanted.substr(1)) != std::string_view::npos;
   return text == wanted;
+}
+
+/// Whether a name stands for a function of this module or of another one, the same in each pass.
+bool ClauseTests::is_modules_function(NodeId name) const {
+  const NodeKind kind = ast_[name].kind;
+  if (kind != K::name && kind != K::attribute) return false;
+  // optimizer.init: called once to make a state, whatever stands around it
+  if (file_.names.resolve(name).imported || ast_[name].text == "init") return true;
+  const uint32_t function = file_.outline.function_of[name];
+  if (kind != K::name || file_.inference.definition(function, ast_[name].text, name) != kNoNode)
+    return false;
+  const auto& parameters = facts_.functions[function].parameters;
+  if (std::ranges::find(parameters, ast_[name].text) != parameters.end()) return false;
+  return std::ranges::any_of(facts_.functions, [&](const FunctionFacts& f) {
+    return f.name == ast_[name].text && f.class_name.empty() && (f.flags & kNested) == 0;
+  });
 }
 
 /// Whether an argument is the address of a pointer that its function declares and keeps: what is

@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "source/consumers.h"
+#include "source/bindings.h"
 #include "source/device_buffers.h"
 #include "source/device_work.h"
-#include "source/dispatch_by_name.h"
-#include "source/gradient_names.h"
+#include "source/implied_calls.h"
 #include "source/mentions.h"
+#include "source/object_names.h"
 #include "source/role_words.h"
 #include "source/roles.h"
+#include "source/step_evidence.h"
 
 namespace stallscope {
 namespace {
@@ -19,11 +20,16 @@ using K = NodeKind;
 
 constexpr size_t kMostArguments = 12;  ///< of a call, that are kept
 
-enum class Evidence : uint8_t { none, backward, step };
-
-/// Functions whose call is one training step's update.
-const std::unordered_set<std::string_view> kUpdateFunctions = {
-    "optax.apply_updates", "equinox.apply_updates", "torch_xla.core.xla_model.optimizer_step"};
+/// Whether JAX traces, and mostly compiles, the function that is handed to the call.
+bool is_traced_by(const Ast& ast, const Names& names, NodeId call) {
+  const std::string_view name = callee_name(ast, call);
+  if (contains_any(name, {"jit", "pmap", "scan", "while_loop", "fori_loop", "shard_map"}))
+    return true;
+  const std::string& path = names.resolve(ast.child(call, Role::callee)).path;
+  return (path.starts_with("jax.") || path.starts_with("equinox.")) &&
+         contains_any(name, {"vmap", "grad", "checkpoint", "remat", "cond", "switch", "vjp", "jvp",
+                             "hessian", "jacfwd", "jacrev", "linearize"});
+}
 
 class Collector {
  public:
@@ -36,7 +42,9 @@ class Collector {
         guards_(guards),
         facts_(facts),
         gradients_(ast, names, outline, facts),
-        consumers_(ast, outline) {
+        steps_(ast, names, outline, inference, gradients_),
+        consumers_(ast, outline),
+        implied_(ast, names, outline, inference, guards, consumers_, known_, facts) {
     for (uint32_t f = 1; f < facts.functions.size(); ++f) known_.insert(facts.functions[f].name);
     own_steps_.resize(facts.functions.size());
   }
@@ -46,48 +54,29 @@ class Collector {
       note(Evidence::backward, outline_.function_of[made], outline_.loop_of[made]);
     for (NodeId id = 1; id < ast_.size(); ++id) {
       const Node& node = ast_[id];
-      if (node.kind == K::attribute && node.role != Role::callee && node.role != Role::left)
-        read(id);
+      if (ast_.grammar == Grammar::python) implied_.visit(id);
       if (node.kind == K::call) {
         call(id);
-      } else if (node.kind == K::with_item) {
-        enter(id);
       } else if (node.kind == K::yield) {
         facts_.functions[outline_.function_of[id]].flags |= kGenerator;
       } else if ((node.kind == K::name || node.kind == K::attribute) && node.role != Role::callee &&
                  node.role != Role::left && node.role != Role::object &&
-                 known_.contains(node.text)) {
+                 (known_.contains(node.text) || may_be_imported_function(id))) {
         reference(id);
       }
     }
     if (ast_.grammar == Grammar::cuda) find_launches();
-    for (uint32_t loop = 0; loop < facts_.loops.size(); ++loop) iterate(loop);
+    if (ast_.grammar == Grammar::python) {
+      for (uint32_t loop = 0; loop < facts_.loops.size(); ++loop) implied_.iterate(loop);
+    }
     for (uint32_t f = 1; f < facts_.functions.size(); ++f) {
       judge_own_step(f);
-      if ((facts_.functions[f].flags & kDecorated) != 0) decorators(f);
+      if ((facts_.functions[f].flags & kDecorated) != 0) implied_.decorators(f);
     }
     if (!timed_.empty()) leave_out_benchmarks();
   }
 
  private:
-  /// `@timed`, `@timed("step")` of the program's own: their wrappers run when the function does.
-  void decorators(uint32_t function) {
-    const NodeId definition = outline_.functions[function];
-    for (const NodeId d : children(ast_, ast_[definition].parent)) {
-      if (ast_[d].kind != K::decorator) continue;
-      NodeId made = ast_[d].first_child;
-      if (made != kNoNode && ast_[made].kind == K::call) made = ast_.child(made, Role::callee);
-      if (made == kNoNode || (ast_[made].kind != K::name && ast_[made].kind != K::attribute))
-        continue;
-      CallFacts out;
-      out.name = names_.resolve(made).path;
-      out.form = CallForm::decorator;
-      out.function = function;
-      out.line = ast_[definition].first_line;
-      if (!out.name.empty()) facts_.calls.push_back(std::move(out));
-    }
-  }
-
   /// A program that times kernels and updates nothing trains nothing, whatever its kernels are
   /// called: matmul_backward() in a loop is no step, and a wait for the timer's events no stall.
   void leave_out_benchmarks() {
@@ -130,55 +119,12 @@ class Collector {
       f.flags &= ~static_cast<uint32_t>(kInitFunction | kWeakRole);
   }
 
-  Evidence evidence(NodeId call, NodeId callee) const {
-    const std::string_view name = ast_[callee].text;
-    if (ast_[callee].kind == K::attribute) {
-      NodeId object = ast_.child(callee, Role::object);
-      std::string_view receiver = object == kNoNode ? std::string_view() : ast_.slice(object);
-      if (receiver.size() > 200) receiver = receiver.substr(receiver.size() - 200);
-      if (name == "backward" || name == "manual_backward") {
-        return receiver.starts_with("super") || receiver == "ctx" ? Evidence::none
-                                                                  : Evidence::backward;
-      }
-      if (name == "optimizer_step" || name == "apply_gradients") return Evidence::step;
-      if (ast_.grammar == Grammar::cuda) {
-        const OwnStep own = own_step(name);
-        if (own == OwnStep::backward) return Evidence::backward;
-        if (own == OwnStep::update && is_optimizer_name(receiver)) return Evidence::step;
-      }
-      if (name == "step") {
-        if (object != kNoNode && inference_.at(object).kind == Kind::optimizer)
-          return Evidence::step;
-        std::string_view last = receiver.substr(receiver.find_last_of(".>") + 1);
-        return is_optimizer_name(last) ? Evidence::step : Evidence::none;
-      }
-      if (name == "update" && is_optimizer_name(receiver) && names_.uses("jax"))
-        return Evidence::step;
-    }
-    if (ast_.grammar == Grammar::cuda && ast_[callee].kind == K::name &&
-        outline_.loop_of[call] != kNone) {
-      // C programs name their own: gpt2_backward(), model_update(), adam_step().
-      if (name.ends_with("_update") || name.ends_with("_optimizer_step") || name.ends_with("adamw"))
-        return Evidence::step;
-      if (name == "backward" || name.find("_backward") != std::string_view::npos)
-        return Evidence::backward;
-    }
-    if (gradients_.contains(name)) return Evidence::backward;
-    const Dotted& path = names_.resolve(callee);
-    if (path.imported) {
-      if (kUpdateFunctions.contains(path.path)) return Evidence::step;
-      if (gradients_.is_called(call, path)) return Evidence::backward;
-      if (path.path == "torch.autograd.backward") return Evidence::backward;
-    }
-    return Evidence::none;
-  }
-
   void call(NodeId id) {
     NodeId callee = ast_.child(id, Role::callee);
     if (callee == kNoNode) return;
     const uint32_t function = outline_.function_of[id], loop = outline_.loop_of[id];
     if (ast_[callee].kind != K::name && ast_[callee].kind != K::attribute) return;
-    const Evidence found = evidence(id, callee);
+    const Evidence found = steps_.of(id, callee);
     if (found != Evidence::none) note(found, function, loop);
     if (is_model_name(ast_[callee].text) || ast_[callee].text == "forward") {
       // A while loop runs it on its own output: it generates.
@@ -196,10 +142,8 @@ class Collector {
         facts_.loops[at].generates = true;
     }
     if (loop != kNone) note_play(callee, loop);
-    if (ast_.grammar == Grammar::python && ast_[callee].text == "getattr") by_prefix(id);
-    if (is_hook_registration(ast_[callee].text)) hook(id);
     if (ast_.grammar == Grammar::cuda) {
-      bound(id, callee);
+      add_bound(ast_, id, facts_.bound);
       if (queues_work(ast_, names_, id)) facts_.functions[function].flags |= kDeviceWork;
       if (is_driver_allocation(ast_[callee].text))
         facts_.functions[function].flags |= kDriverAllocation;
@@ -240,7 +184,7 @@ class Collector {
                      ? CallForm::self_method
                      : CallForm::method;
       out.name = ast_[callee].text;
-      if (ast_.grammar == Grammar::cuda) out.object = object_name(object);
+      if (ast_.grammar == Grammar::cuda) out.object = object_name(ast_, object);
       const Value& value = inference_.at(object);
       // Methods of tensors and other library values lead nowhere.
       const Dependency* from = inference_.dependency(value);
@@ -261,94 +205,9 @@ class Collector {
       out.line_text = line_text(ast_.source, out.first_byte);
     }
     arguments(id, out);
-    if (out.form == CallForm::method || ast_.grammar == Grammar::cuda)
-      out.given = count_arguments(id);
-    call_object(id, callee, out);
-    facts_.calls.push_back(std::move(out));
-  }
-
-  /// metric = Metric(); metric(x): calls its __call__(). fn = linear; fn(x): calls linear().
-  void call_object(NodeId id, NodeId callee, const CallFacts& call) {
-    const Value& object = inference_.at(callee);
-    if (ast_.grammar != Grammar::python || object.kind != Kind::unknown || object.dependency == 0)
-      return;
-    facts_.calls.push_back(call);
-    CallFacts& out = facts_.calls.back();
-    out.name = "__call__";
-    out.form = CallForm::method;
-    out.receiver = object.dependency;
-    out.given = count_arguments(id);
-  }
-
-  /// self.body.register_forward_hook(self._keep): this file's function of that name is a hook.
-  void hook(NodeId call) {
-    const NodeId handed = ast_.child(call, Role::argument);
-    if (handed == kNoNode || !known_.contains(ast_[handed].text)) return;
-    const bool method = ast_[handed].kind == K::attribute;
-    const std::string& klass = facts_.functions[outline_.function_of[call]].class_name;
-    constexpr uint32_t kBeside = kEvalFunction | kTestFunction | kInferenceFunction;
-    for (FunctionFacts& f : facts_.functions) {
-      if (f.name == ast_[handed].text && (!method || f.class_name == klass) &&
-          (f.flags & kBeside) == 0)
-        f.flags |= kHook;
-    }
-  }
-
-  /// A call of the object's method that is written otherwise.
-  CallFacts implied(NodeId at, NodeId object, CallForm form, std::string_view name) const {
-    CallFacts out;
-    out.name = name;
-    out.form = form;
-    out.function = outline_.function_of[at];
-    out.loop = outline_.loop_of[at];
-    out.line = ast_[at].first_line;
-    out.guards = guards_.around(at);
-    out.receiver = inference_.at(object).dependency;
-    return out;
-  }
-
-  /// with Timer("forward"): calls its __enter__() and its __exit__().
-  void enter(NodeId item) {
-    const NodeId object = ast_.child(item, Role::value);
-    if (ast_.grammar != Grammar::python || object == kNoNode ||
-        !inference_.dependency(inference_.at(object)))
-      return;
-    for (const char* method : {"__enter__", "__exit__"})
-      facts_.calls.push_back(implied(item, object, CallForm::method, method));
-  }
-
-  /// scale.value, self.value: a property runs.
-  void read(NodeId attribute) {
-    const NodeId object = ast_.child(attribute, Role::object);
-    if (ast_.grammar != Grammar::python || object == kNoNode || ast_[object].kind != K::name)
-      return;
-    const bool own = ast_[object].text == "self" && known_.contains(ast_[attribute].text);
-    const Dependency* from = inference_.dependency(inference_.at(object));
-    const bool object_of_class =
-        from &&
-        (from->kind == DependencyKind::instance ||
-         (from->kind == DependencyKind::returns && is_class_like(last_component(from->name))));
-    if (own || object_of_class)
-      facts_.calls.push_back(implied(attribute, object, CallForm::property, ast_[attribute].text));
-  }
-
-  /// getattr(self, f"loss_{name}")(x): the methods of that prefix.
-  void by_prefix(NodeId id) {
-    const std::string_view prefix = method_prefix(ast_, id);
-    if (prefix.empty()) return;
-    CallFacts out = implied(id, id, CallForm::prefix, prefix);
-    facts_.calls.push_back(std::move(out));
-  }
-
-  /// loader = Prefetcher(data); for batch in loader: calls its __iter__().
-  void iterate(uint32_t loop) {
-    const NodeId over = consumers_.iterated(loop);
-    if (ast_.grammar != Grammar::python || over == kNoNode) return;
-    const Value& object = inference_.at(over);
-    const Dependency* from = inference_.dependency(object);
-    if (!from || (ast_[over].kind != K::name && ast_[over].kind != K::attribute)) return;
-    CallFacts out = implied(outline_.loops[loop], over, CallForm::method, "__iter__");
-    out.consumer = loop;
+    const uint8_t given = count_arguments(id);
+    if (out.form == CallForm::method || ast_.grammar == Grammar::cuda) out.given = given;
+    if (ast_.grammar == Grammar::python) implied_.call_object(callee, out, given);
     facts_.calls.push_back(std::move(out));
   }
 
@@ -389,79 +248,6 @@ class Collector {
     }
   }
 
-  /// "layers_" of this->layers_[i] and of what a loop takes from it, "solver" of a.solver().
-  std::string object_name(NodeId object) const {
-    NodeId at = object;
-    while (at != kNoNode &&
-           (ast_[at].kind == K::subscript || ast_[at].kind == K::call || ast_[at].kind == K::unary))
-      at = ast_[at].kind == K::subscript ? ast_.child(at, Role::object)
-           : ast_[at].kind == K::call    ? ast_.child(at, Role::callee)
-                                         : ast_[at].first_child;
-    if (at == kNoNode || (ast_[at].kind != K::name && ast_[at].kind != K::attribute)) return {};
-    const NodeId container = ast_[at].kind == K::name ? container_of(at) : kNoNode;
-    return container == kNoNode ? std::string(ast_[at].text) : object_name(container);
-  }
-
-  /// layers in `for (auto& l : layers)` and `for (auto it = layers.rbegin(); ...)`, of `l` and
-  /// `it`.
-  NodeId container_of(NodeId element) const {
-    const std::string_view name = ast_[element].text;
-    for (NodeId at = ast_[element].parent; at != kNoNode && ast_[at].kind != K::function;
-         at = ast_[at].parent) {
-      const NodeId body = ast_[at].kind == K::for_ ? ast_.child(at, Role::body) : kNoNode;
-      // In `for (auto& layers : layers)` the container is another one.
-      if (body == kNoNode || ast_[element].first_byte < ast_[body].first_byte) continue;
-      const NodeId variable = ast_.child(at, Role::left);
-      if (variable != kNoNode && ast_[variable].text == name) return ast_.child(at, Role::right);
-      for (NodeId c : children(ast_, at)) {
-        const NodeId iterator = ast_[c].kind == K::assign ? ast_.child(c, Role::left) : kNoNode;
-        if (iterator == kNoNode || ast_[iterator].text != name) continue;
-        const NodeId begin = ast_.child(c, Role::right);
-        if (begin == kNoNode || ast_[begin].kind != K::call ||
-            !callee_name(ast_, begin).ends_with("begin"))
-          return kNoNode;
-        return ast_.child(ast_.child(begin, Role::callee), Role::object);
-      }
-    }
-    return kNoNode;
-  }
-
-  /// m.def("forward", &forward<float>), m.impl("forward", TORCH_FN(forward)): what Python calls.
-  void bound(NodeId id, NodeId callee) {
-    if (ast_[callee].kind != K::attribute ||
-        (ast_[callee].text != "def" && ast_[callee].text != "def_static" &&
-         ast_[callee].text != "impl"))
-      return;
-    const NodeId first = ast_.child(id, Role::argument);
-    if (first == kNoNode || ast_[first].next == kNoNode) return;
-    for (NodeId at = ast_[first].next; at != kNoNode; at = ast_[at].next) {
-      if (ast_[at].kind == K::lambda) bound_by_lambda(at);
-    }
-    std::string_view text = ast_.slice(ast_[first].next);
-    if (ast_[first].kind != K::string && !text.starts_with('&')) return;
-    if (size_t open = text.find("TORCH_FN("); open != std::string_view::npos)
-      text.remove_prefix(open + 9);
-    text = text.substr(0, text.find_first_of("<,() \n"));
-    const size_t start = text.find_last_of("&:");
-    if (start != std::string_view::npos) text.remove_prefix(start + 1);
-    if (!text.empty()) facts_.bound.emplace_back(text);
-  }
-
-  /// .def("unbind", [](const List& self) { return py::cast(self.unbind()); })
-  void bound_by_lambda(NodeId lambda) {
-    for (NodeId at = lambda; at < ast_[lambda].end; ++at) {
-      const NodeId callee = ast_[at].kind == K::call ? ast_.child(at, Role::callee) : kNoNode;
-      if (callee == kNoNode) continue;
-      const NodeId object = ast_.child(callee, Role::object);
-      const bool own =
-          object == kNoNode || ast_[object].text == "self" ||
-          (!ast_.slice(callee).starts_with("py::") && !ast_.slice(callee).starts_with("std::") &&
-           ast_.slice(callee).find("::") != std::string_view::npos);
-      // size(), dim(): what says nothing of a class.
-      if (own && ast_[callee].text.size() > 5) facts_.bound.emplace_back(ast_[callee].text);
-    }
-  }
-
   uint8_t count_arguments(NodeId id) const {
     unsigned count = 0;
     for (NodeId c : children(ast_, id)) {
@@ -496,6 +282,16 @@ class Collector {
     if (!any && position < kAnyArguments) out.positional = static_cast<uint8_t>(position);
   }
 
+  /// jax.pmap(training.train_step), loss=losses.focal: handed to a call, and of the project.
+  bool may_be_imported_function(NodeId id) const {
+    if (ast_.grammar != Grammar::python || is_class_like(ast_[id].text)) return false;
+    const Node& parent = ast_[ast_[id].parent];
+    if (ast_[id].role != Role::argument && parent.kind != K::keyword) return false;
+    const Dotted& path = names_.resolve(id);
+    return path.imported && path.path.find('.') != std::string::npos &&
+           !is_library_root(first_component(path.path));
+  }
+
   /// A function handed on as a value may be called from here.
   void reference(NodeId id) {
     const Node& node = ast_[id];
@@ -518,21 +314,20 @@ class Collector {
     facts_.calls.push_back(std::move(out));
   }
 
-  /// jit(f) compiles f; `step = jit(f)` gives it a second name.
+  /// jit(partial(f, n)) compiles f; `step = jit(f)` gives it a second name.
   void handed_to(NodeId id, CallFacts& out) {
-    NodeId call = ast_[id].parent;
-    if (ast_[call].kind == K::keyword) call = ast_[call].parent;
-    if (ast_[call].kind != K::call) return;
-    if (contains_any(callee_name(ast_, call),
-                     {"jit", "pmap", "scan", "while_loop", "fori_loop", "shard_map"})) {
-      out.guards |= kGuardJit;
+    NodeId assign = ast_[id].parent;
+    if (ast_[assign].kind == K::keyword) assign = ast_[assign].parent;
+    if (ast_[assign].kind != K::call) return;
+    while (ast_[assign].kind == K::call) {
+      if (is_traced_by(ast_, names_, assign)) out.guards |= kGuardJit;
+      assign = ast_[assign].parent;
     }
-    NodeId assign = ast_[call].parent;
-    while (ast_[assign].kind == K::call) assign = ast_[assign].parent;
     if (ast_[assign].kind != K::assign) return;
     NodeId left = ast_.child(assign, Role::left);
     if (left == kNoNode || (ast_[left].kind != K::name && ast_[left].kind != K::attribute)) return;
-    facts_.aliases.emplace_back(ast_[left].text, last_component(out.name));
+    facts_.aliases.emplace_back(ast_[left].text, out.name);
+    if (ast_[left].kind == K::name) known_.insert(ast_[left].text);
   }
 
   /// env.step(action), and agent.update() beside it or around it.
@@ -568,7 +363,9 @@ class Collector {
   FileFacts& facts_;
   std::unordered_set<std::string_view> known_;
   GradientNames gradients_;
+  StepEvidence steps_;
   Consumers consumers_;
+  ImpliedCalls implied_;
   std::vector<uint32_t> timed_;  ///< loops that time what the device does
   struct OwnSteps {
     bool forward = false, backward = false, update = false;

@@ -105,11 +105,7 @@ uint32_t Guards::by_parent(NodeId at, NodeId below) const {
     case K::assert_:
       return role == Role::value ? +kGuardErrorPath : 0u;
     case K::with_:
-      // with jax.ensure_compile_time_eval(): once, when it is traced
-      return role == Role::body && ast_.slice(at).substr(0, 80).find("ensure_compile_time") !=
-                                       std::string_view::npos
-                 ? kGuardCached | kGuardOutsideStep
-                 : 0u;
+      return role == Role::body ? of_with(at) : 0u;
     case K::block:
     case K::module:
       return is_body_of_test(below) ? +kGuardTest : left_early(below);
@@ -118,6 +114,15 @@ uint32_t Guards::by_parent(NodeId at, NodeId below) const {
     default:
       return 0;
   }
+}
+
+uint32_t Guards::of_with(NodeId with) const {
+  std::string_view head = ast_.slice(with);
+  head = head.substr(0, std::min<size_t>(head.find('\n'), 80));
+  // with jax.ensure_compile_time_eval(): once, when it is traced
+  if (head.find("ensure_compile_time") != std::string_view::npos)
+    return kGuardCached | kGuardOutsideStep;
+  return head.find("eval_timer") != std::string_view::npos ? +kGuardEvaluation : 0u;
 }
 
 /// `#ifdef DEBUG`, `#ifndef NDEBUG`: what only a build for trials has.
@@ -291,14 +296,18 @@ bool Guards::asks_whether_made(NodeId callee) const {
       !is_one_of(ast_[callee].text, {"defined", "has_value", "is_initialized"}))
     return false;
   const NodeId object = ast_.child(callee, Role::object);
-  const NodeId function = object == kNoNode ? kNoNode : ast_.ancestor(object, K::function);
+  return object != kNoNode && !(ast_[object].kind == K::name && is_parameter(object));
+}
+
+/// Whether `name` is what its function calls one of its arguments.
+bool Guards::is_parameter(NodeId name) const {
+  const NodeId function = ast_.ancestor(name, K::function);
   const NodeId parameters = function == kNoNode ? kNoNode : ast_.child(function, Role::parameters);
-  if (object == kNoNode || parameters == kNoNode || ast_[object].kind != K::name)
-    return object != kNoNode;
+  if (parameters == kNoNode) return false;
   for (NodeId p : children(ast_, parameters)) {
-    if (ast_[p].text == ast_[object].text) return false;
+    if (ast_[p].text == ast_[name].text) return true;
   }
-  return true;
+  return false;
 }
 
 /// Whether `name` is an argument of its function that may be left out.
@@ -346,6 +355,28 @@ bool Guards::is_static(NodeId name) const {
   const size_t from = before == std::string_view::npos ? 0 : before + 1;
   return ast_.source.substr(from, ast_[made].first_byte - from).find("static") !=
          std::string_view::npos;
+}
+
+/// step = compiled.get(key), and compiled[key] is assigned when it is None.
+bool Guards::is_looked_up(NodeId name) const {
+  const uint32_t function = outline_.function_of[name];
+  const NodeId value = inference_.definition(function, ast_[name].text, name);
+  if (value == kNoNode || ast_[value].kind != K::call || callee_name(ast_, value) != "get")
+    return false;
+  const NodeId table = ast_.child(ast_.child(value, Role::callee), Role::object);
+  if (table == kNoNode) return false;
+  // input._caches.get(key): kept with what each batch brings
+  NodeId root = table;
+  while (ast_[root].kind == K::attribute && ast_.child(root, Role::object) != kNoNode)
+    root = ast_.child(root, Role::object);
+  if (root != table && ast_[root].text != "self" && is_parameter(root)) return false;
+  const NodeId body = outline_.functions[function];
+  for (NodeId at = value; at < ast_[body].end; ++at) {
+    if (ast_[at].kind == K::subscript && ast_[at].role == Role::left &&
+        ast_.slice(ast_.child(at, Role::object)) == ast_.slice(table))
+      return true;
+  }
+  return false;
 }
 
 /// Whether the function of `name` says `global NAME`: what it assigns stays.

@@ -31,6 +31,9 @@ class Guards {
   bool is_kept(NodeId what) const;
   bool is_static(NodeId name) const;
   bool is_declared_global(NodeId name) const;
+  bool is_looked_up(NodeId name) const;
+  bool is_parameter(NodeId name) const;
+  uint32_t of_with(NodeId with) const;
   bool ends_in_error(NodeId block) const;
   bool returns(NodeId block) const;
   bool only_leaves(NodeId block) const;

@@ -74,7 +74,8 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
                      (l.ends_with('_') || l.starts_with("m_") || is_static(left))))) {
       if (is_kept(left)) guards |= kGuardCached;
     }
-    if (is_none && ast_[left].kind == K::name && (l.starts_with('_') || is_declared_global(left)))
+    if (is_none && ast_[left].kind == K::name &&
+        (l.starts_with('_') || is_declared_global(left) || is_looked_up(left)))
       guards |= kGuardCached;
     if (is_none && ast_[left].kind == K::name && has_default(left)) guards |= kGuardNotGiven;
     return guards;

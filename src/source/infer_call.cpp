@@ -46,6 +46,7 @@ CallShape Inference::shape_of(NodeId call) {
       }
     } else {
       if (shape.count++ == 0) shape.first = v;
+      shape.holds_nothing |= ast_[c].kind == K::number && ast_.slice(c) == "0";
       if (ast_.grammar == Grammar::cuda) shape.has_device |= names_device(ast_.slice(c));
     }
     shape.any_device_argument |= v.is_device() || v.kind == Kind::tensor_list;

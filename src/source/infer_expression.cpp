@@ -425,13 +425,14 @@ Value Inference::eval_comprehension(NodeId id) {
     return likely(Kind::tensor_list, element.flags & kParameterLoop);
   if (element.kind == Kind::batch) return element;
   if (element.kind == Kind::host_tensor) return likely(Kind::host_tensors);
+  if (element.kind == Kind::other) return element;  // of slices: no elements of an index
   if (element.is_host()) return likely(Kind::list);
   return {};
 }
 
 Value Inference::eval_collection(NodeId id) {
   bool any_device = false, all_device = true, all_host = true, any_batch = false, empty = true;
-  bool all_host_tensors = true;
+  bool all_host_tensors = true, all_other = true;
   for (NodeId c : children(ast_, id)) {
     Value v = eval(c);
     if (ast_[c].kind == K::pair) {
@@ -444,6 +445,7 @@ Value Inference::eval_collection(NodeId id) {
     any_batch |= v.kind == Kind::batch;
     all_host &= v.is_host();
     all_host_tensors &= v.kind == Kind::host_tensor;
+    all_other &= v.kind == Kind::other;
   }
   if (empty) return {Kind::list, Certainty::unknown, 0, 0};
   // A mixed tuple is unpacked by position: what its parts are is not known here.
@@ -451,6 +453,7 @@ Value Inference::eval_collection(NodeId id) {
   if (any_device) return ast_[id].kind == K::dict ? Value{} : likely(Kind::tensor_list);
   if (any_batch) return likely(Kind::batch, kLoaded);
   if (all_host_tensors) return likely(Kind::host_tensors);
+  if (all_other) return likely(Kind::other);  // slices
   if (all_host) return likely(Kind::list);
   return {};
 }

@@ -7,6 +7,9 @@ namespace stallscope {
 namespace {
 
 using K = NodeKind;
+
+/// Of one function; with more it puts a sparse attention together from dense blocks.
+constexpr size_t kMostAttentions = 3;
 using Texts = std::vector<std::string_view>;
 constexpr size_t kMaxNames = 6;  ///< of one value on its way through a function
 
@@ -239,11 +242,13 @@ void find_manual_attention(const FileView& file, std::vector<Match>& out) {
     });
     if (has_fused) continue;
     const Attention attention(file, function, layers);
+    std::vector<Match> found;
     for (NodeId id : made) {
       const NodeId subject = attention.normalised(id);
       if (subject != kNoNode && attention.is_of_scores(subject, id) && attention.weighs(id))
-        out.push_back({id, likely(Kind::device_tensor), {}});
+        found.push_back({id, likely(Kind::device_tensor), {}});
     }
+    if (found.size() <= kMostAttentions) std::ranges::copy(found, std::back_inserter(out));
   }
 }
 

@@ -57,6 +57,8 @@ void find_sort_then_take(const FileView& file, std::vector<Match>& out) {
     std::string_view name = callee_name(ast, id);
     if (name != "sort" && name != "argsort" && name != "sorted") continue;
     const Value& v = file.inference.at(id);
+    // XLA sorts in the compiled step, without a launch of its own.
+    if (v.kind == Kind::jax_array || v.has(kJax)) continue;
     const bool python = name == "sorted" && ast[ast.child(id, Role::callee)].kind == K::name;
     if (!python && !v.is_device() && v.kind != Kind::tensor_list) continue;
     NodeId result = id;

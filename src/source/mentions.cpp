@@ -150,7 +150,10 @@ bool DeadCode::decide(FunctionId id, unsigned hops) const {
       (!f.class_name.empty() && !is_own_class(f, f.class_name, kMaxBases)))
     return false;
   const std::vector<uint32_t>& callers = graph_.callers(id);
-  if (callers.empty()) return files_that_mention(f.name) == kNoFile;
+  // Names are put together for getattr(), which finds methods: no module's own functions.
+  const bool whole = f.class_name.empty() && f.name.starts_with('_');
+  if (callers.empty())
+    return (whole ? files_with(name_hash(f.name)) : files_that_mention(f.name)) == kNoFile;
   return hops > 0 &&
          std::ranges::all_of(callers,
                              [&](uint32_t e) {

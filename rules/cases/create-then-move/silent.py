@@ -62,3 +62,11 @@ class Positions(torch.nn.Module):
     def forward(self, x):
         self.extend(x)
         return x + self.table[:, : x.size(1)]
+
+
+class Crops(nn.Module):
+    def forward(self, crops):
+        out = torch.empty(0).to(crops[0].device)  # nothing in it
+        for crop in crops:
+            out = torch.cat((out, self.backbone(crop)))
+        return self.head(out)

@@ -144,3 +144,13 @@ class PairwiseLoss(nn.Module):
         for i, embedding in enumerate(embeddings):
             scores[i] = embedding.norm()  # both on the device
         return scores
+
+
+def to_arrays(model, optimizer, loader):
+    kept = []
+    for batch in loader:
+        loss = model(batch).mean()
+        loss.backward()
+        optimizer.step()
+        kept.append(loss.detach().numpy())  # raises for a tensor of the device: this trains on the CPU
+    return kept

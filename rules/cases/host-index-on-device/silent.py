@@ -41,3 +41,12 @@ class Scale(torch.autograd.Function):
         y = torch.empty_like(x)
         wrap_triton(scale_kernel)[(x.numel(),)](x, y)
         return y
+
+
+class Window(torch.nn.Module):
+    def forward(self, x, extents):
+        x = self.project(x)
+        parts = [slice(None)] * x.dim()
+        parts[1] = slice(0, extents[0])
+        corner = x[[slice(0, n) for n in extents]]
+        return x[tuple(parts)].sum() + corner.sum()

@@ -42,3 +42,12 @@ def train_bounded(step, params, opt_state, batches, pending_queue):
             jax.block_until_ready(pending_queue.get())  # the oldest of what is under way
         pending_queue.put(loss)
     return params
+
+
+def train_epochs(epoch, state, evaluator, eval_timer, n):
+    for _ in range(n):
+        with eval_timer:
+            metrics = evaluator.run_evaluation(state.params)
+            jax.block_until_ready(metrics)
+        state = epoch(state)
+        state = state.replace(params=optax.apply_updates(state.params, state.updates))

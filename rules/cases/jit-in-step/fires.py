@@ -24,3 +24,13 @@ def run(model, data):
     for x in data:
         model = eqx.filter_jit(update)(model, x)  # expect: jit-in-step
     return model
+
+
+def descend(params, batches, scale):
+    for batch in batches:
+        def scaled(p, x):
+            return scale * loss_fn(p, x)
+
+        value = jax.jit(scaled)(params, batch)  # expect: jit-in-step
+        params = optax.apply_updates(params, jax.grad(loss_fn)(params, batch))
+    return params, value

@@ -65,3 +65,29 @@ def get_gradient_fn(loss, compiled=True):
         return gradient(pair)
 
     return of_pair
+
+
+def decay(params):
+    return jax.tree.map(lambda p: 0.99 * p, params)
+
+
+def fit(params, batches, state, optim):
+    average = optim.init(params)
+    for batch in batches:
+        grads = jax.grad(loss_fn)(params, batch)
+        updates, state = optim.update(grads, state)
+        params = optax.apply_updates(params, updates)
+        average = jax.jit(decay)(average)  # the same function each time: compiled once
+        start = jax.pmap(optim.init)(params)
+    return params, average, start
+
+
+def staged(method, compiled, key):
+    def decorated(instance, state, batch):
+        step = compiled.get(key)
+        if step is None:
+            step = jax.pmap(method)
+            compiled[key] = step
+        return optax.apply_updates(state, step(instance, batch))
+
+    return decorated

@@ -33,3 +33,8 @@ class Trainer:
         dist.all_reduce(packed)
         self.meters.update(names, packed / dist.get_world_size())
         return sum(losses.values())
+
+
+def share_parameters(module, group):
+    for parameter in module.parameters():
+        dist.broadcast(parameter, src=0, group=group)  # when the model is set up

@@ -27,3 +27,8 @@ def pack(batch):
     batch = sorted(batch, key=len, reverse=True)
     lengths = [len(entry) for entry in batch]
     return torch.nn.utils.rnn.pad_sequence(batch), lengths
+
+
+def survivors(fitness, count):
+    keep = jnp.argsort(fitness)[:count]  # XLA compiles it into the step
+    return keep
