@@ -18,7 +18,7 @@ inline constexpr uint32_t kNone = 0xffffffffu;
 struct Dependency {
   DependencyKind kind = DependencyKind::none;
   std::string name;       ///< function or class, as resolved in this file
-  uint32_t function = 0;  ///< of which function a parameter
+  uint32_t function = 0;  ///< of which function a parameter; of which dependency an `element`
   uint32_t parameter = 0;
   /// `either`: the two dependencies, as Value::dependency counts them.
   std::pair<uint32_t, uint32_t> both() const { return {function, parameter}; }

@@ -20,6 +20,12 @@ void ImpliedCalls::visit(NodeId id) {
   if (is_hook_registration(ast_[callee].text)) hook(id);
 }
 
+/// Whether something is known of where the object comes from.
+bool ImpliedCalls::may_be_object(const Value& value) const {
+  const Dependency* from = inference_.dependency(value);
+  return from && from->kind != DependencyKind::element;
+}
+
 /// A call of the object's method that is written otherwise.
 CallFacts ImpliedCalls::implied(NodeId at, NodeId object, CallForm form,
                                 std::string_view name) const {
@@ -37,7 +43,7 @@ CallFacts ImpliedCalls::implied(NodeId at, NodeId object, CallForm form,
 /// with Timer("forward"): calls its __enter__() and its __exit__().
 void ImpliedCalls::enter(NodeId item) {
   const NodeId object = ast_.child(item, Role::value);
-  if (object == kNoNode || !inference_.dependency(inference_.at(object))) return;
+  if (object == kNoNode || !may_be_object(inference_.at(object))) return;
   for (const char* method : {"__enter__", "__exit__"})
     facts_.calls.push_back(implied(item, object, CallForm::method, method));
 }
@@ -66,8 +72,8 @@ void ImpliedCalls::iterate(uint32_t loop) {
   const NodeId over = consumers_.iterated(loop);
   if (over == kNoNode) return;
   const Value& object = inference_.at(over);
-  const Dependency* from = inference_.dependency(object);
-  if (!from || (ast_[over].kind != K::name && ast_[over].kind != K::attribute)) return;
+  if (!may_be_object(object) || (ast_[over].kind != K::name && ast_[over].kind != K::attribute))
+    return;
   CallFacts out = implied(outline_.loops[loop], over, CallForm::method, "__iter__");
   out.consumer = loop;
   facts_.calls.push_back(std::move(out));
@@ -106,7 +112,7 @@ void ImpliedCalls::decorators(uint32_t function) {
 
 void ImpliedCalls::call_object(NodeId callee, const CallFacts& call, uint8_t given) {
   const Value& object = inference_.at(callee);
-  if (object.kind != Kind::unknown || object.dependency == 0) return;
+  if (object.kind != Kind::unknown || !may_be_object(object)) return;
   facts_.calls.push_back(call);
   CallFacts& out = facts_.calls.back();
   out.name = "__call__";

@@ -1,6 +1,6 @@
 // Calls that Python makes without one being written: of decorators, of what `with` and `for` ask
-// of their objects, of properties, of objects that are called, of methods chosen by getattr(), and
-// of hooks.
+// of their objects, of properties, of objects that are called, of methods chosen by
+// getattr(), and of hooks.
 #pragma once
 
 #include <string_view>
@@ -38,6 +38,7 @@ class ImpliedCalls {
   void call_object(NodeId callee, const CallFacts& call, uint8_t given);
 
  private:
+  bool may_be_object(const Value& value) const;
   CallFacts implied(NodeId at, NodeId object, CallForm form, std::string_view name) const;
   void enter(NodeId item);
   void read(NodeId attribute);

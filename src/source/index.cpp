@@ -273,6 +273,9 @@ Value SourceIndex::resolved(size_t file, const Value& value, unsigned hops) cons
   const Dependency& on = facts.dependencies[value.dependency - 1];
   if (on.kind == DependencyKind::parameter)
     return of_parameter(graph_->id_of(file, on.function), on.parameter, hops - 1);
+  if (on.kind == DependencyKind::element)
+    return element_of(
+        resolved(file, {Kind::unknown, Certainty::unknown, 0, on.function}, hops - 1));
   if (on.kind == DependencyKind::either) {
     const auto [a, b] = on.both();
     const Value one = resolved(file, {Kind::unknown, Certainty::unknown, 0, a}, hops - 1);

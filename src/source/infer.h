@@ -64,7 +64,7 @@ class Inference {
   void assign_tuple(NodeId target, const Value& value, NodeId source);
   void bind_loop(NodeId loop);
   Value element_of(const Value& container, NodeId source);
-  Value element_value(const Value& container) const;
+  Value element_value(const Value& container);
   void learn_from_test(NodeId condition);
   void run_branches(NodeId id);
   void restore_replaced(NodeId branch, size_t from);

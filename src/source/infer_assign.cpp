@@ -78,35 +78,14 @@ void Inference::assign_tuple(NodeId target, const Value& value, NodeId source) {
   }
 }
 
-/// What iterating over or unpacking `container` gives.
-Value Inference::element_value(const Value& container) const {
-  switch (container.kind) {
-    case Kind::device_tensor:
-    case Kind::mask:
-    case Kind::jax_array:
-    case Kind::host_tensor:
-    case Kind::numpy:
-    case Kind::batch: {
-      Value out = container;
-      out.certainty = std::min(out.certainty, Certainty::likely);
-      return out;
-    }
-    case Kind::host_tensors:
-      return likely(Kind::host_tensor, container.flags & (kAttribute | kFresh));
-    case Kind::tensor_list:
-      return likely(Kind::device_tensor, container.flags & (kParameterLoop | kModuleOutput));
-    case Kind::parameters:
-    case Kind::parameter:
-      return likely(Kind::parameter, kParameterLoop);
-    case Kind::shape:
-      return likely(Kind::number);
-    case Kind::loader:
-      return likely(Kind::batch, kLoaded);
-    case Kind::list:
-      return container.certainty == Certainty::unknown ? Value{} : likely(Kind::other);
-    default:
-      return {};
-  }
+/// The same of what a caller hands in: the link tells.
+Value Inference::element_value(const Value& container) {
+  Value out = stallscope::element_of(container);
+  const Dependency* from = dependency(container);
+  if (container.kind == Kind::unknown && from &&
+      (from->kind == DependencyKind::parameter || from->kind == DependencyKind::element))
+    out.dependency = depend(DependencyKind::element, {}, container.dependency, 0);
+  return out;
 }
 
 Value Inference::element_of(const Value& container, NodeId source) {

@@ -336,7 +336,8 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
   Value out;
   // `loss.mean()` is whatever loss is: keep what decides it.
   if (receiver.kind == Kind::unknown && receiver.dependency != 0 && ast_[object].kind == K::name &&
-      dependency(receiver)->kind == DependencyKind::parameter) {
+      (dependency(receiver)->kind == DependencyKind::parameter ||
+       dependency(receiver)->kind == DependencyKind::element)) {
     out.dependency = receiver.dependency;
   }
   return out;

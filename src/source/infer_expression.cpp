@@ -432,7 +432,7 @@ Value Inference::eval_comprehension(NodeId id) {
 
 Value Inference::eval_collection(NodeId id) {
   bool any_device = false, all_device = true, all_host = true, any_batch = false, empty = true;
-  bool all_host_tensors = true, all_other = true;
+  bool all_host_tensors = true, all_other = true, all_jax = true;
   for (NodeId c : children(ast_, id)) {
     Value v = eval(c);
     if (ast_[c].kind == K::pair) {
@@ -446,10 +446,13 @@ Value Inference::eval_collection(NodeId id) {
     all_host &= v.is_host();
     all_host_tensors &= v.kind == Kind::host_tensor;
     all_other &= v.kind == Kind::other;
+    all_jax &= v.kind == Kind::jax_array;
   }
   if (empty) return {Kind::list, Certainty::unknown, 0, 0};
   // A mixed tuple is unpacked by position: what its parts are is not known here.
   if (any_device && !all_device) return {};
+  // {"loss": loss}: a tree, as a step of JAX returns them.
+  if (all_jax && ast_[id].kind == K::dict) return likely(Kind::jax_array, kJax);
   if (any_device) return ast_[id].kind == K::dict ? Value{} : likely(Kind::tensor_list);
   if (any_batch) return likely(Kind::batch, kLoaded);
   if (all_host_tensors) return likely(Kind::host_tensors);

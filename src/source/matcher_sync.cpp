@@ -153,7 +153,15 @@ void find_compared_arguments(const FileView& file, std::vector<Match>& out) {
     // What any(values) and all(values) of a name hold is rarely tensors.
     if (tests && (arguments.size() != 1 || ast[arguments[0]].kind != K::comprehension)) continue;
     const auto tensor = std::ranges::find_if(arguments, is_read);
-    if (tensor != arguments.end())
+    const auto array = std::ranges::find_if(arguments, [&](NodeId argument) {
+      const Value& v = file.inference.at(argument);
+      // jnp.ceil(n / groups) of numbers is computed while the step is traced
+      return v.kind == Kind::jax_array && v.certainty >= Certainty::likely &&
+             ast[argument].kind == K::name;
+    });
+    if (array != arguments.end() && arguments.size() > 1)
+      out.push_back({id, likely(Kind::jax_array, kJax), {}});
+    else if (tensor != arguments.end())
       out.push_back({id, likely(Kind::device_tensor, file.inference.at(*tensor).flags), {}});
   }
 }

@@ -33,8 +33,8 @@ bool is_name(std::string_view text) {
 /// Keeps each name once, mostly: what was seen a moment ago is not sorted again.
 class Collector {
  public:
-  void add(std::string_view name) {
-    const uint32_t hash = name_hash(name);
+  void add(std::string_view name) { add_hash(name_hash(name)); }
+  void add_hash(uint32_t hash) {
     uint32_t& slot = recent_[hash % recent_.size()];
     if (slot != hash) out_.push_back(slot = hash);
   }
@@ -48,6 +48,25 @@ class Collector {
   std::array<uint32_t, 1024> recent_{};
   std::vector<uint32_t> out_;
 };
+
+/// The name of a module of which any function may be asked for: getattr(losses, args.loss),
+/// losses.__dict__[args.loss]
+std::string_view module_asked(const Ast& ast, NodeId id) {
+  NodeId module = kNoNode;
+  if (ast[id].kind == K::attribute && ast[id].text == "__dict__") {
+    module = ast.child(id, Role::object);
+  } else if (ast[id].kind == K::call && callee_name(ast, id) == "getattr") {
+    module = ast.child(id, Role::argument);
+    const NodeId name = module == kNoNode ? kNoNode : ast[module].next;
+    if (name == kNoNode || ast[name].kind == K::string) return {};
+  }
+  return module == kNoNode ? std::string_view() : ast[module].text;
+}
+
+/// What stands in mentions for all of a module's functions.
+uint32_t all_of_module(std::string_view name) {
+  return name_hash(std::string(name) + ".*");
+}
 
 /// "loss_labels", f"loss_{kind}": the name-like parts of a text.
 void add_words(std::string_view text, Collector& out) {
@@ -83,6 +102,8 @@ std::vector<uint32_t> mentions_of(const Ast& ast) {
       out.add(last_component(node.text));
     else if (node.kind == K::string)
       add_words(ast.slice(id).substr(0, kLongestName), out);
+    if (const std::string_view module = module_asked(ast, id); !module.empty())
+      out.add_hash(all_of_module(module));
   }
   return out.take();
 }
@@ -132,12 +153,16 @@ bool DeadCode::is_own_class(const FunctionFacts& function, std::string_view name
          });
 }
 
-/// Whether another file names the module that `id` is in.
-bool DeadCode::is_used_module(FunctionId id) const {
-  std::string_view path = graph_.file(id).path;
+/// "losses" of a/losses.py and a/losses/__init__.py.
+std::string_view DeadCode::module_of(std::string_view path) {
   if (path.ends_with("/__init__.py")) path.remove_suffix(12);
   path = path.substr(path.rfind('/') + 1);
-  const uint32_t file = files_with(name_hash(path.substr(0, path.rfind('.'))));
+  return path.substr(0, path.rfind('.'));
+}
+
+/// Whether another file names the module that `id` is in.
+bool DeadCode::is_used_module(FunctionId id) const {
+  const uint32_t file = files_with(name_hash(module_of(graph_.file(id).path)));
   return file != kNoFile && file != graph_.file_index(id);
 }
 
@@ -147,7 +172,8 @@ bool DeadCode::decide(FunctionId id, unsigned hops) const {
   if (f.parent != kNone || f.name.starts_with("__") || (f.flags & kCalledByOthers) != 0 ||
       graph_.file(id).language != "python" ||
       (f.class_name.empty() && !f.name.starts_with('_') && !is_used_module(id)) ||
-      (!f.class_name.empty() && !is_own_class(f, f.class_name, kMaxBases)))
+      (!f.class_name.empty() && !is_own_class(f, f.class_name, kMaxBases)) ||
+      files_with(all_of_module(module_of(graph_.file(id).path))) != kNoFile)
     return false;
   const std::vector<uint32_t>& callers = graph_.callers(id);
   // Names are put together for getattr(), which finds methods: no module's own functions.

@@ -42,6 +42,7 @@ class DeadCode {
  private:
   enum class Answer : uint8_t { open, no, yes };
   bool decide(FunctionId id, unsigned hops) const;
+  static std::string_view module_of(std::string_view path);
   bool is_used_module(FunctionId id) const;
   bool is_own_class(const FunctionFacts& function, std::string_view name, unsigned hops) const;
   uint32_t files_with(uint32_t hash) const;

@@ -98,6 +98,7 @@ bool CallGraph::add_classes(size_t file, uint32_t dependency, unsigned hops, Cla
         all = add_classes(where_[id].first, function(id).returns.dependency, hops - 1, out) && all;
       return all;
     }
+    case DependencyKind::element:
     case DependencyKind::none:
       break;
   }

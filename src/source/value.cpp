@@ -124,4 +124,34 @@ std::string_view declared_class(std::string_view type) {
   return type;
 }
 
+Value element_of(const Value& container) {
+  switch (container.kind) {
+    case Kind::device_tensor:
+    case Kind::mask:
+    case Kind::jax_array:
+    case Kind::host_tensor:
+    case Kind::numpy:
+    case Kind::batch: {
+      Value out = container;
+      out.certainty = std::min(out.certainty, Certainty::likely);
+      return out;
+    }
+    case Kind::host_tensors:
+      return likely(Kind::host_tensor, container.flags & (kAttribute | kFresh));
+    case Kind::tensor_list:
+      return likely(Kind::device_tensor, container.flags & (kParameterLoop | kModuleOutput));
+    case Kind::parameters:
+    case Kind::parameter:
+      return likely(Kind::parameter, kParameterLoop);
+    case Kind::shape:
+      return likely(Kind::number);
+    case Kind::loader:
+      return likely(Kind::batch, kLoaded);
+    case Kind::list:
+      return container.certainty == Certainty::unknown ? Value{} : likely(Kind::other);
+    default:
+      return {};
+  }
+}
+
 }  // namespace stallscope

@@ -28,7 +28,8 @@ enum class DependencyKind : uint8_t {
   parameter,  ///< what callers hand in
   instance,   ///< an object of a class
   function,   ///< a function of the program's, as a value
-  either      ///< one of two others, depending on the path
+  either,     ///< one of two others, depending on the path
+  element     ///< what iterating over or unpacking another gives
 };
 
 struct Value {
@@ -62,6 +63,9 @@ Value merge(const Value& a, const Value& b);
 
 /// The same where the two paths exclude each other: what one of them does not know stays unknown.
 Value join(const Value& a, const Value& b);
+
+/// What iterating over or unpacking `container` gives; the values of a dictionary.
+Value element_of(const Value& container);
 
 /// What a declared type says: "torch.Tensor", "Optional[Tensor]", "int", "const at::Tensor&".
 Value value_of_type(std::string_view type);

@@ -29,3 +29,12 @@ def accept(log_ratios, threshold):
         if ratios[i] > threshold:  # expect: jax-array-bool
             accepted += 1
     return accepted
+
+
+def lowest(update, params, batches):
+    best = 1e9
+    for batch in batches:
+        params, loss = update(params, batch)
+        loss = jnp.mean(loss)
+        best = min(best, loss)  # expect: jax-array-bool
+    return best

@@ -89,3 +89,13 @@ def train_by_scans(state, batches):
     for batch in batches:
         state, loss = many_updates(state, batch)
         print(loss[-1].item())  # expect: jax-host-read-in-step
+
+
+def train_with_metrics(params, batches, writer):
+    best = []
+    for batch in batches:
+        params, loss = train_step(params, batch)
+        metrics = {"loss": loss}
+        writer.write({k: float(v) for k, v in metrics.items()})  # expect: jax-host-read-in-step
+        best.append(np.mean(loss))  # expect: jax-host-read-in-step
+    return best

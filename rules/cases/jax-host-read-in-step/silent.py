@@ -49,3 +49,10 @@ def describe_leaf(x):
     if isinstance(x, jax.Array):
         return np.asarray(x).tolist()
     return x
+
+
+class Feed:
+    def next_seed(self, rng):
+        if self._seed is None:
+            self._seed = int(jax.random.fold_in(rng, 3)[0])  # made once
+        return self._seed
