@@ -94,6 +94,7 @@ class CallGraph {
   };
   bool add_named(size_t file, std::string_view name, Classes& out) const;
   bool add_given(FunctionId in, uint32_t parameter, unsigned hops, Classes& out) const;
+  std::vector<FunctionId> makers(size_t file, const Dependency& on) const;
   bool add_classes(size_t file, uint32_t dependency, unsigned hops, Classes& out) const;
   std::vector<FunctionId> members(const ClassPlace& klass, std::string_view name) const;
 

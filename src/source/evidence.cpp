@@ -273,9 +273,13 @@ class Collector {
       NodeId value_node = keyword ? ast_.child(c, Role::value) : c;
       std::string name = keyword ? std::string(ast_[c].text) : std::to_string(position++);
       if (value_node == kNoNode) continue;
-      if (!any && is_literal(value_node) && out.literals.size() < kMostArguments)
-        out.literals.emplace_back(name_hash(name), literal_hash(ast_.slice(value_node)));
       const Value& value = inference_.at(value_node);
+      // mask = None; model(x, mask): as good as not given
+      const bool none = value.kind == Kind::none && value.certainty == Certainty::proven;
+      if (!any && (none || is_literal(value_node)) && out.literals.size() < kMostArguments) {
+        const std::string_view text = none ? "None" : ast_.slice(value_node);
+        out.literals.emplace_back(name_hash(name), literal_hash(text));
+      }
       if (value.kind == Kind::unknown && value.dependency == 0) continue;
       if (out.arguments.size() < kMostArguments) out.arguments.emplace_back(std::move(name), value);
     }

@@ -17,9 +17,10 @@ inline constexpr uint32_t kNone = 0xffffffffu;
 /// A value that another function decides.
 struct Dependency {
   DependencyKind kind = DependencyKind::none;
-  std::string name;       ///< function or class, as resolved in this file
-  uint32_t function = 0;  ///< of which function a parameter; of which dependency an `element`
-  uint32_t parameter = 0;
+  std::string name;  ///< function or class, as resolved in this file
+  /// Of which function a parameter; of which dependency an `element` or a `part`.
+  uint32_t function = 0;
+  uint32_t parameter = 0;  ///< which one, or at which position a `part` stands
   /// `either`: the two dependencies, as Value::dependency counts them.
   std::pair<uint32_t, uint32_t> both() const { return {function, parameter}; }
 };
@@ -61,6 +62,8 @@ struct FunctionFacts {
   uint32_t first_line = 0, last_line = 0;
   uint32_t flags = 0;
   Value returns;
+  Value declared;            ///< what the annotation says that it returns
+  std::vector<Value> parts;  ///< of the tuple that it returns, where it always returns one
   std::vector<std::string> parameters;
   /// Python: classes that annotations name, "" where none does; empty if there is no such one.
   std::vector<std::string> parameter_types;

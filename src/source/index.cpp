@@ -283,7 +283,31 @@ Value SourceIndex::resolved(size_t file, const Value& value, unsigned hops) cons
                ? one
                : resolved(file, {Kind::unknown, Certainty::unknown, 0, b}, hops - 1);
   }
+  if (on.kind == DependencyKind::part) {
+    if (on.function == 0 || on.function > facts.dependencies.size()) return {};
+    const Value whole{Kind::unknown, Certainty::unknown, 0, on.function};
+    return of_targets(file, facts.dependencies[on.function - 1], hops, [&](FunctionId target) {
+      const std::vector<Value>& parts = graph_->function(target).parts;
+      const size_t in = graph_->file_index(target);
+      return on.parameter < parts.size() ? resolved(in, parts[on.parameter], hops - 1)
+                                         : element_of(resolved(file, whole, hops - 1));
+    });
+  }
   if (on.kind != DependencyKind::returns) return {};
+  return of_targets(file, on, hops, [&](FunctionId target) {
+    const FunctionFacts& f = graph_->function(target);
+    const Value v = resolved(graph_->file_index(target), f.returns, hops - 1);
+    // What is declared as a tensor is no number, and where one is only inference knows.
+    const bool vague = v.kind == Kind::unknown || v.kind == Kind::number || v.kind == Kind::none;
+    return vague && f.declared.kind != Kind::unknown ? f.declared : v;
+  });
+}
+
+/// What the functions that a dependency names give, each as `value_of` says.
+Value SourceIndex::of_targets(size_t file, const Dependency& on, unsigned hops,
+                              const std::function<Value(FunctionId)>& value_of) const {
+  if (hops == 0) return {};
+  const FileFacts& facts = *files_[file];
   Value out;
   bool first = true;
   const CallForm form = on.name.starts_with("self.") ? CallForm::self_method : CallForm::function;
@@ -296,7 +320,7 @@ Value SourceIndex::resolved(size_t file, const Value& value, unsigned hops) cons
   if (targets.empty())
     targets = graph_->resolve(file, on.name, form, graph_->id_of(file, on.function), klass);
   for (FunctionId target : targets) {
-    Value v = resolved(graph_->file_index(target), graph_->function(target).returns, hops - 1);
+    const Value v = value_of(target);
     out = first ? v : merge(out, v);
     first = false;
   }

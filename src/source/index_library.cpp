@@ -35,6 +35,11 @@ uint32_t position_of(const FunctionFacts& f, uint32_t parameter) {
   return parameter - (bound ? 1 : 0);
 }
 
+/// What a call's literals have a parameter under that is given by name or by position.
+uint32_t key_of(const FunctionFacts& f, uint32_t parameter, bool named) {
+  return name_hash(named ? f.parameters[parameter] : std::to_string(position_of(f, parameter)));
+}
+
 }  // namespace
 
 /// Whether all calls outside tests that are seen, at least one, treat a parameter as `wanted`.
@@ -49,13 +54,19 @@ bool SourceIndex::all_callers(FunctionId function, uint32_t parameter, Given wan
   return any;
 }
 
-/// Whether a call gives a parameter.
+/// Whether a call gives a parameter something; None is nothing.
 SourceIndex::Given SourceIndex::given(const CallFacts& call, const FunctionFacts& f,
                                       uint32_t parameter) {
   if (call.form == CallForm::reference) return Given::unknown;
-  if ((call.keywords & name_bit(f.parameters[parameter])) != 0) return Given::yes;
-  if (call.positional == kAnyArguments) return Given::unknown;
-  return call.positional > position_of(f, parameter) ? Given::yes : Given::no;
+  const bool named = (call.keywords & name_bit(f.parameters[parameter])) != 0;
+  if (!named && call.positional == kAnyArguments) return Given::unknown;
+  if (!named && call.positional <= position_of(f, parameter)) return Given::no;
+  static const uint32_t none = name_hash("None");
+  const uint32_t wanted = key_of(f, parameter, named);
+  const bool nothing = std::ranges::any_of(call.literals, [wanted](const auto& literal) {
+    return literal.first == wanted && literal.second == none;
+  });
+  return nothing ? Given::no : Given::yes;
 }
 
 /// Whether a parameter that has a default is given by none of those who call the function.
@@ -74,9 +85,7 @@ bool SourceIndex::is_never_asked(size_t file, const Option& option) const {
   const auto asks = [&](const CallFacts& call) {
     const Given gives = given(call, f, option.parameter);
     if (gives != Given::yes) return gives == Given::unknown;
-    const bool named = (call.keywords & name_bit(name)) != 0;
-    const uint32_t wanted =
-        name_hash(named ? name : std::to_string(position_of(f, option.parameter)));
+    const uint32_t wanted = key_of(f, option.parameter, (call.keywords & name_bit(name)) != 0);
     for (const auto& [key, literal] : call.literals) {
       if (key == wanted) return option.literal != 0 ? literal == option.literal : !is_off(literal);
     }

@@ -29,6 +29,7 @@ Inference::Inference(const Ast& ast, const Names& names, const Outline& outline,
   scopes_.resize(facts.functions.size());
   attributes_.resize(facts.classes.size());
   state_.assign(facts.functions.size(), 0);
+  parts_vary_.assign(facts.functions.size(), 0);
   for (uint32_t f = 1; f < facts.functions.size(); ++f) {
     functions_by_name_[ast[outline.functions[f]].text].push_back(f);
   }
@@ -95,6 +96,9 @@ void Inference::run_function(uint32_t function) {
   } else {
     NodeId body = ast_.child(node, Role::body);
     if (body != kNoNode) statements(body);
+    const NodeId type = ast_.child(node, Role::type);
+    if (type != kNoNode && ast_.grammar == Grammar::python)
+      facts_.functions[function].declared = value_of_type(ast_.slice(type));
   }
   function_ = outer;
   --depth_;
@@ -325,6 +329,27 @@ const Dependency* Inference::dependency(const Value& value) const {
   return value.dependency == 0 ? nullptr : &facts_.dependencies[value.dependency - 1];
 }
 
+/// return loss, accuracy: what each of them is, for those who unpack them.
+void Inference::return_parts(NodeId value) {
+  std::vector<Value>& parts = facts_.functions[function_].parts;
+  uint8_t& vary = parts_vary_[function_];
+  if (vary != 0 || ast_.grammar != Grammar::python || values_[value].kind == Kind::none) return;
+  std::vector<Value> given;
+  bool whole = ast_[value].kind == K::tuple;
+  for (NodeId c = ast_[value].first_child; whole && c != kNoNode; c = ast_[c].next) {
+    whole = ast_[c].kind != K::star;
+    given.push_back(values_[c]);
+  }
+  if (!whole || (!parts.empty() && parts.size() != given.size())) {
+    vary = 1;
+    parts.clear();
+    return;
+  }
+  for (size_t i = 0; i < parts.size(); ++i)
+    given[i] = of_both(parts[i], given[i], merge(parts[i], given[i]));
+  parts = std::move(given);
+}
+
 void Inference::statements(NodeId id) {
   for (NodeId c : children(ast_, id)) statement(c);
 }
@@ -419,6 +444,7 @@ void Inference::statement(NodeId id) {
       facts.returns = facts.returns.kind == Kind::unknown && facts.returns.dependency == 0
                           ? v
                           : of_both(facts.returns, v, merge(facts.returns, v));
+      if (value != kNoNode && ast_[id].kind == K::return_) return_parts(value);
       values_[id] = v;
       return;
     }

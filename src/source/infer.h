@@ -60,6 +60,7 @@ class Inference {
   Value parameter_value(uint32_t function, uint32_t index, NodeId parameter);
   void statements(NodeId id);
   void statement(NodeId id);
+  void return_parts(NodeId value);
   void assign(NodeId target, const Value& given, NodeId source);
   void assign_tuple(NodeId target, const Value& value, NodeId source);
   void bind_loop(NodeId loop);
@@ -107,6 +108,7 @@ class Inference {
   std::unordered_map<std::string_view, std::vector<NodeId>> definitions_;  ///< assignments, by name
   std::map<std::string, uint32_t> dependency_ids_;
   std::vector<uint8_t> state_;              // per function: 0 new, 1 running, 2 done
+  std::vector<uint8_t> parts_vary_;         // per function: it does not always return one tuple
   std::vector<std::string_view> assigned_;  // names, in the order they were bound
   std::vector<std::pair<std::string_view, Value>> replaced_;  // tensors that a host value followed
   size_t sibling_begin_ = 0, sibling_end_ = 0;  // those the branches before this one bound

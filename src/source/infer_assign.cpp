@@ -71,8 +71,15 @@ void Inference::assign_tuple(NodeId target, const Value& value, NodeId source) {
   const bool literal =
       source != kNoNode && (ast_[source].kind == K::tuple || ast_[source].kind == K::list);
   NodeId from = literal ? ast_[source].first_child : kNoNode;
+  const Dependency* given = dependency(value);
+  const bool returned =
+      value.kind == Kind::unknown && given && given->kind == DependencyKind::returns;
+  bool counted = returned;
+  uint32_t position = 0;
   for (NodeId part : children(ast_, target)) {
     Value v = literal && from != kNoNode ? values_[from] : element_value(value);
+    counted = counted && ast_[part].kind != K::star;
+    if (counted) v.dependency = depend(DependencyKind::part, {}, value.dependency, position++);
     assign(part, v, literal ? from : kNoNode);
     if (from != kNoNode) from = ast_[from].next;
   }
@@ -83,7 +90,8 @@ Value Inference::element_value(const Value& container) {
   Value out = stallscope::element_of(container);
   const Dependency* from = dependency(container);
   if (container.kind == Kind::unknown && from &&
-      (from->kind == DependencyKind::parameter || from->kind == DependencyKind::element))
+      (from->kind == DependencyKind::parameter || from->kind == DependencyKind::element ||
+       from->kind == DependencyKind::part))
     out.dependency = depend(DependencyKind::element, {}, container.dependency, 0);
   return out;
 }

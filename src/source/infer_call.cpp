@@ -232,6 +232,8 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
     uint32_t own = local_function(callee);
     if (own != kNone) {
       run_function(own);
+      if ((facts_.functions[own].flags & kJitCompiled) != 0 && names_.uses("jax"))
+        return likely(Kind::jax_array, kJax);
       Value out = facts_.functions[own].returns;
       if (out.kind == Kind::unknown) {
         out = Value{Kind::unknown, Certainty::unknown, 0,
@@ -337,7 +339,8 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
   // `loss.mean()` is whatever loss is: keep what decides it.
   if (receiver.kind == Kind::unknown && receiver.dependency != 0 && ast_[object].kind == K::name &&
       (dependency(receiver)->kind == DependencyKind::parameter ||
-       dependency(receiver)->kind == DependencyKind::element)) {
+       dependency(receiver)->kind == DependencyKind::element ||
+       dependency(receiver)->kind == DependencyKind::part)) {
     out.dependency = receiver.dependency;
   }
   return out;

@@ -146,7 +146,8 @@ Value Inference::eval_name(NodeId id) {
     if (const Value carried = carried_into(id); carried.is_device()) return carried;
   }
   // loss = criterion(...) and loss.backward(): no record of outputs, a tensor.
-  if (out.kind == Kind::device_tensor && own.used_as_tensor.contains(name))
+  if (out.kind == Kind::device_tensor &&
+      (own.used_as_tensor.contains(name) || is_offsets_name(name)))
     out.flags &= static_cast<uint8_t>(~kModuleOutput);
   if (out.kind != Kind::unknown) return out;
   if (own.used_as_module.contains(name) && is_model_name(name)) return likely(Kind::module);
@@ -160,6 +161,7 @@ Value Inference::eval_name(NodeId id) {
   if ((given || own.used_as_tensor.contains(name)) && !(instance && ast_.grammar == Grammar::cuda))
     return likely(Kind::device_tensor, out.flags);
   if (!instance && is_loader_name(name)) return likely(Kind::loader);
+  if (!instance && is_offsets_name(name)) return likely(Kind::device_tensor);
   return out.dependency == 0 ? function_value(id) : out;
 }
 
@@ -344,6 +346,8 @@ Value Inference::eval_operator(NodeId id) {
     (count++ == 0 ? a : b) = v;
   }
   if (node.kind == K::boolean) {
+    // (x.dim() > 1 and size == lengths[-1]).item(): what comes last, unless the first decides
+    if (node.text == "and" && b.kind == Kind::mask) return likely(Kind::mask);
     return a.kind == Kind::number && b.kind == Kind::number ? proven(Kind::number) : Value{};
   }
   const bool device = a.is_device() || b.is_device();
@@ -359,8 +363,10 @@ Value Inference::eval_operator(NodeId id) {
       return Value{tensor.kind == Kind::jax_array ? Kind::jax_array : Kind::mask, tensor.certainty,
                    0, 0};
     if (is_part_of_batch(a, b)) return likely(Kind::batch, kLoaded);
-    if (a.kind == Kind::host_tensor || b.kind == Kind::host_tensor)
-      return likely(Kind::host_tensor);
+    if (a.kind == Kind::host_tensor || b.kind == Kind::host_tensor) {
+      const Value& host = a.kind == Kind::host_tensor ? a : b;
+      return likely(Kind::host_tensor, host.flags & (kFresh | kFromHost));
+    }
     if (a.is_host() && b.is_host())
       return likely(a.kind == Kind::numpy || b.kind == Kind::numpy ? Kind::numpy : Kind::number);
     Value out;

@@ -229,6 +229,8 @@ void find_tensor_conditions(const FileView& file, std::vector<Match>& out) {
   Conditions conditions(file, out);
   for (NodeId id = 1; id < file.ast.size(); ++id) {
     const Node& node = file.ast[id];
+    // [p.std() for p in parameters if p.std() > 0]
+    if (node.kind == K::comp_if && node.first_child != kNoNode) conditions.test(node.first_child);
     if (node.role != Role::condition) continue;
     const K parent = file.ast[node.parent].kind;
     if (parent == K::if_ || parent == K::elif_ || parent == K::while_ || parent == K::conditional ||

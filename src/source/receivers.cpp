@@ -65,6 +65,13 @@ bool CallGraph::add_given(FunctionId in, uint32_t parameter, unsigned hops, Clas
   return all;
 }
 
+/// The functions that gave a value.
+std::vector<FunctionId> CallGraph::makers(size_t file, const Dependency& on) const {
+  const bool own = on.name.starts_with("self.");
+  return resolve(file, on.name, own ? CallForm::self_method : CallForm::function,
+                 id_of(file, on.function), {});
+}
+
 /// Adds the classes of a value, or the functions that it is; false if it may be something else too.
 bool CallGraph::add_classes(size_t file, uint32_t dependency, unsigned hops, Classes& out) const {
   if (dependency == 0 || hops == 0 || dependency > files_[file]->dependencies.size() ||
@@ -90,12 +97,23 @@ bool CallGraph::add_classes(size_t file, uint32_t dependency, unsigned hops, Cla
     case DependencyKind::returns: {
       if (makes_its_objects(last_component(on.name)))
         return add_named(file, last_component(on.name), out);
-      const bool own = on.name.starts_with("self.");
-      const std::vector<FunctionId> made_by =
-          resolve(file, on.name, own ? CallForm::self_method : CallForm::function, in, {});
+      const std::vector<FunctionId> made_by = makers(file, on);
       bool all = !made_by.empty();
       for (const FunctionId id : made_by)
         all = add_classes(where_[id].first, function(id).returns.dependency, hops - 1, out) && all;
+      return all;
+    }
+    case DependencyKind::part: {
+      // model, optimizer = build(config)
+      const std::vector<Dependency>& known = files_[file]->dependencies;
+      if (on.function == 0 || on.function > known.size()) return false;
+      const std::vector<FunctionId> made_by = makers(file, known[on.function - 1]);
+      bool all = !made_by.empty();
+      for (const FunctionId id : made_by) {
+        const std::vector<Value>& parts = function(id).parts;
+        all = on.parameter < parts.size() &&
+              add_classes(where_[id].first, parts[on.parameter].dependency, hops - 1, out) && all;
+      }
       return all;
     }
     case DependencyKind::element:

@@ -17,6 +17,35 @@ bool is_module_class(std::string_view path) {
          name.ends_with("PreTrainedModel") || name.ends_with("Module") || path == "torch.nn.Module";
 }
 
+namespace {
+
+/// setup_linear_problem(x, y), draw_gaussian(heatmap): what forward passes call for their data,
+/// where setup_optimizer() and draw_boxes() are for before and beside them.
+bool sets_up_data(const std::string& text) {
+  if (starts_with_any(text, {"draw_"}))
+    return has_word(text, {"gaussian", "noise", "sample", "samples", "heatmap", "umich", "msra"});
+  return starts_with_any(text, {"setup_", "_setup_", "_init_"}) &&
+         !has_word(text,
+                   {"model",     "models",     "optimizer",   "optimizers", "optim",  "logger",
+                    "logging",   "dist",       "distributed", "config",     "data",   "dataset",
+                    "loader",    "env",        "device",      "seed",       "args",   "weights",
+                    "params",    "parameters", "module",      "modules",    "layers", "scheduler",
+                    "ddp",       "trainer",    "training",    "train",      "eval",   "hooks",
+                    "callbacks", "checkpoint", "buffers",     "processes"});
+}
+
+/// validate_rays(rays), get_valid_mask(x): checks and selects, evaluates nothing.
+bool is_about_validity(const std::string& text) {
+  return has_word(text, {"valid", "validate"}) &&
+         has_word(text, {"mask",    "masks",  "index",  "indices",   "inds",    "idx",    "pixels",
+                         "points",  "rays",   "len",    "lengths",   "length",  "region", "cross",
+                         "input",   "inputs", "shape",  "shapes",    "dims",    "dim",    "tensor",
+                         "tensors", "args",   "policy", "arguments", "dtype",   "device", "range",
+                         "tokens",  "empty",  "finite", "positions", "corners", "boxes",  "box"});
+}
+
+}  // namespace
+
 uint32_t role_flags(std::string_view name, bool of_module, bool method) {
   const std::string text = lower(name);
   uint32_t flags = 0;
@@ -105,6 +134,11 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
        text == "prepare")) {
     flags |= kInitFunction;
   }
+  // parse_batch(): what each step takes apart, unlike parse_args().
+  if (text.starts_with("parse_") &&
+      !has_word(text, {"args", "arg", "arguments", "argv", "config", "cfg", "conf", "opt", "opts",
+                       "options", "option", "command", "cmd", "yaml", "params"}))
+    flags &= ~static_cast<uint32_t>(kInitFunction);
   if (!method && text.starts_with("preprocess")) flags |= kInitFunction;
   // get_update_fn(): hands out what the step calls.
   if (text.starts_with("get_") && (text.ends_with("_fn") || text.ends_with("_func")))
@@ -131,6 +165,7 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
       text.starts_with("on_validation") || text.starts_with("on_test")) {
     flags |= kEvalFunction;
   }
+  if (is_about_validity(text)) flags &= ~static_cast<uint32_t>(kEvalFunction);
   if (has_word(text, {"predict",    "prediction", "inference",   "infer",     "generate",
                       "demo",       "translate",  "beam",        "visualize", "chat",
                       "export",     "benchmark",  "bench",       "summarize", "rollout",
@@ -161,9 +196,11 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
   }
   // make_mask(), build_positions(), decode(z), generate_grid(): a forward pass calls such functions
   // as well.
-  const bool pliant_init = starts_with_any(
-      text, {"build", "create", "make_", "_build", "add_", "convert_", "_convert", "prepare",
-             "_prepare", "render", "init_", "initialize_", "preprocess"});
+  const bool pliant_init =
+      starts_with_any(
+          text, {"build", "create", "make_", "_build", "add_", "convert_", "_convert", "prepare",
+                 "_prepare", "render", "init_", "initial_", "initialize_", "preprocess"}) ||
+      text == "initial" || sets_up_data(text);
   const bool pliant_eval = has_word(
       text, {"sample", "sampling", "decode", "score", "embed", "quantize", "predict", "prediction",
              "estimate", "search", "act", "complete", "tokenize", "generate"});
@@ -269,6 +306,10 @@ bool runs_over_parameters(const Ast& ast, NodeId loop) {
   };
   for (NodeId c : children(ast, loop)) {
     if (ast[c].role == Role::right && says_parameters(c)) return true;
+    // for name, param in self.trained(model)
+    if (ast[c].role == Role::left && ast[c].kind == NodeKind::tuple &&
+        contains_any(ast.slice(c), {", param"}))
+      return true;
     // for (size_t i = 0; i < parameters.size(); ++i)
     if (ast.grammar == Grammar::cuda && ast[c].role == Role::condition &&
         ast.slice(c).ends_with(".size()") && (says_parameters(c) || counts_parameters(ast, c)))

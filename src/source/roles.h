@@ -59,6 +59,8 @@ bool is_count_name(std::string_view name);
 
 /// Whether iterating over a variable of this name yields batches.
 bool is_loader_name(std::string_view name);
+/// Where the sequences of a packed batch begin: on the device, where attention wants them.
+bool is_offsets_name(std::string_view name);
 
 /// Whether the elements of a variable of this name are samples on the host: val_dataset[i].
 bool is_dataset_name(std::string_view name);

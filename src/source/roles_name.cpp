@@ -63,6 +63,10 @@ bool is_loader_name(std::string_view name) {
          !contains_any(name, {"module", "model"});
 }
 
+bool is_offsets_name(std::string_view name) {
+  return starts_with_any(name, {"cu_seqlens", "cu_seq_lens", "cu_seqlen"});
+}
+
 bool is_dataset_name(std::string_view name) {
   return has_word(lower(name), {"dataset", "trainset", "valset", "testset"});
 }

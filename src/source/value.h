@@ -29,7 +29,8 @@ enum class DependencyKind : uint8_t {
   instance,   ///< an object of a class
   function,   ///< a function of the program's, as a value
   either,     ///< one of two others, depending on the path
-  element     ///< what iterating over or unpacking another gives
+  element,    ///< what iterating over or unpacking another gives
+  part        ///< what a function gives at a position of a tuple: `loss, norm = step(x)`
 };
 
 struct Value {

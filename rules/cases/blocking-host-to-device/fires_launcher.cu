@@ -20,3 +20,9 @@ void train(Net& net, const float* host, size_t bytes, int num_steps) {
     net.backward();
   }
 }
+
+void grouped_product(const std::vector<float*>& a, int n, cudaStream_t stream) {
+  cutlass::DeviceAllocation<float*> pointers(n);
+  pointers.copy_from_host(a.data());  // expect: blocking-host-to-device
+  product<<<n, 256, 0, stream>>>(pointers.get(), n);
+}

@@ -102,3 +102,20 @@ def validate(model, val_loader, criterion):
             lam = torch.ones(images.shape[0]).cuda()  # expect: create-then-move
             total = total + criterion(model(images.cuda(non_blocking=True)) * lam, labels)
     return total
+
+
+class DropLatents(torch.nn.Module):
+    def forward(self, x):
+        dropped = (torch.rand(x.shape[0]) < self.rate).float()
+        dropped = dropped.unsqueeze(-1).to(x.device)  # expect: create-then-move
+        return x * (1 - dropped)
+
+
+def grid(height, width, **where):
+    rows = torch.arange(height).to(**where)  # expect: create-then-move
+    return rows[:, None] * width + rows[None, :]
+
+
+class Flow(torch.nn.Module):
+    def forward(self, x):
+        return x + grid(x.shape[-2], x.shape[-1], device=x.device)

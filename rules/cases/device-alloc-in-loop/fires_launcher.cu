@@ -19,3 +19,10 @@ void scatter_to_gather(const int* counts, int* starts, int n) {
   cub::DeviceScan::ExclusiveSum(scratch, bytes, counts, starts, n);
   cudaFree(scratch);  // expect: device-alloc-in-loop
 }
+
+void grouped_product(const std::vector<float*>& a, int n, cudaStream_t stream) {
+  cutlass::DeviceAllocation<float*> pointers;
+  pointers.reset(n);  // expect: device-alloc-in-loop
+  pointers.copy_from_host(a.data());
+  product<<<n, 256, 0, stream>>>(pointers.get(), n);
+}

@@ -1,3 +1,5 @@
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -99,3 +101,20 @@ def train_with_metrics(params, batches, writer):
         writer.write({k: float(v) for k, v in metrics.items()})  # expect: jax-host-read-in-step
         best.append(np.mean(loss))  # expect: jax-host-read-in-step
     return best
+
+
+class Agent:
+    def train(self, batch):
+        self.state, metrics = self._update(self.state, batch)
+        return {name: value.item() for name, value in metrics.items()}  # expect: jax-host-read-in-step
+
+    @partial(jax.jit, static_argnames="self")
+    def _update(self, state, batch):
+        loss, grads = jax.value_and_grad(self.loss)(state.params, batch)
+        return state.apply_gradients(grads=grads), dict(loss=loss)
+
+
+def run(config, replay):
+    agent = Agent(config)
+    for _ in range(config.steps):
+        agent.train(replay.sample())

@@ -54,3 +54,9 @@ def descend(model, loader, lr):
         loss.backward()
         for p in model.parameters():
             p.data.add_(p.grad.data, alpha=-lr)  # expect: per-tensor-optimizer-loop
+
+
+class AverageHook:
+    def on_step(self, task):
+        for name, param in self.trained(task.model):
+            self.state[name] = self.decay * self.state[name] + (1 - self.decay) * param  # expect: per-tensor-optimizer-loop

@@ -19,3 +19,9 @@ def train(model, loader, mean):
 def load(net, saved):
     for p, s in zip(net.parameters(), saved):
         p.data.copy_(s)
+
+
+class LossHook:
+    def on_step(self, task):
+        for name, loss in task.losses.items():
+            self.smooth[name] = self.decay * self.smooth[name] + (1 - self.decay) * loss

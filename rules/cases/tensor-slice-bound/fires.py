@@ -60,3 +60,13 @@ class Ragged(torch.nn.Module):
             parts.append(x[first:last].sum(0))  # expect: tensor-slice-bound
         flat = x.view(-1, sizes.max())  # expect: tensor-slice-bound
         return torch.stack(parts), flat
+
+
+class PackedLoss(torch.nn.Module):
+    def forward(self, losses, text_position_ids):
+        cu_seqlens = self.offsets_of(text_position_ids)
+        total = losses.new_zeros(cu_seqlens.shape[0] - 1)
+        for i in range(cu_seqlens.shape[0] - 1):
+            start, end = cu_seqlens[i], cu_seqlens[i + 1]
+            total[i] = losses[start:end].sum()  # expect: tensor-slice-bound
+        return total
