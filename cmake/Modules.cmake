@@ -3,6 +3,25 @@
 # objects, which a linker would drop from an archive.
 set_property(GLOBAL PROPERTY STALLSCOPE_MODULES "")
 
+# stallscope_precompile(TARGET [HEADER...]): precompile what most files of TARGET include, and these
+# headers: reading the standard library's is a third of the time that a small file takes.
+function(stallscope_precompile target)
+  target_precompile_headers(${target} PRIVATE <algorithm> <array> <cstdint> <filesystem> <functional>
+    <map> <memory> <optional> <set> <span> <string> <string_view> <unordered_map> <utility> <vector>
+    <fmt/format.h> ${ARGN})
+  # GCC 12 forgets that these are a system's, and reports false positives within them.
+  target_compile_options(${target} PRIVATE
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread>)
+endfunction()
+
+# stallscope_doctest_program(TARGET): a program of unit tests. What it tests is optimised, it is not:
+# that takes a third of the time off building it.
+function(stallscope_doctest_program target)
+  target_link_libraries(${target} PRIVATE stallscope_doctest)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O0>)
+  stallscope_precompile(${target} <doctest/doctest.h>)
+endfunction()
+
 function(stallscope_module name)
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/${name}/*.cpp")
   if(NOT sources)
@@ -11,6 +30,7 @@ function(stallscope_module name)
   add_library(stallscope_${name} OBJECT ${sources})
   target_include_directories(stallscope_${name} PUBLIC "${CMAKE_SOURCE_DIR}/src")
   target_link_libraries(stallscope_${name} PRIVATE stallscope_flags PUBLIC stallscope_deps)
+  stallscope_precompile(stallscope_${name})
   if(EXISTS "${CMAKE_SOURCE_DIR}/src/${name}/module.cmake")
     include("${CMAKE_SOURCE_DIR}/src/${name}/module.cmake")
   endif()

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "source/kept_values.h"
+#include "source/names.h"
 #include "source/role_words.h"
 #include "source/roles.h"
 
@@ -104,6 +105,8 @@ uint32_t Guards::by_parent(NodeId at, NodeId below) const {
       return kGuardErrorPath;
     case K::assert_:
       return role == Role::value ? +kGuardErrorPath : 0u;
+    case K::call:
+      return is_message(at, below) ? +kGuardErrorPath : 0u;
     case K::with_:
       return role == Role::body ? of_with(at) : 0u;
     case K::block:
@@ -114,6 +117,16 @@ uint32_t Guards::by_parent(NodeId at, NodeId below) const {
     default:
       return 0;
   }
+}
+
+/// TORCH_CHECK(n > 0, "got ", n): what is only worked out where the check fails.
+bool Guards::is_message(NodeId call, NodeId argument) const {
+  if (ast_.grammar != Grammar::cuda || ast_[argument].role != Role::argument ||
+      ast_.child(call, Role::argument) == argument)
+    return false;
+  const std::string_view name = callee_name(ast_, call);
+  return name.starts_with("TORCH_CHECK") || name.starts_with("TORCH_INTERNAL_ASSERT") ||
+         name == "AT_ASSERTM" || name == "AT_CHECK";
 }
 
 uint32_t Guards::of_with(NodeId with) const {
@@ -148,6 +161,7 @@ uint32_t Guards::left_early(NodeId statement) const {
   uint32_t guards = 0;
   for (NodeId at : children(ast_, parent)) {
     early_[at] = guards;
+    if (never_passed(at)) guards |= kGuardErrorPath;
     if (ast_[at].kind != K::if_) continue;
     NodeId body = ast_.child(at, Role::consequence), condition = ast_.child(at, Role::condition);
     if (body == kNoNode || condition == kNoNode || ast_.child(at, Role::alternative) != kNoNode)
@@ -165,6 +179,17 @@ uint32_t Guards::left_early(NodeId statement) const {
       guards |= kGuardCached;
   }
   return early_[statement];
+}
+
+/// raise, return, `assert False`: nothing behind them in their block runs.
+bool Guards::never_passed(NodeId statement) const {
+  const K kind = ast_[statement].kind;
+  if (ast_.grammar != Grammar::python) return false;
+  if (kind == K::assert_) {
+    const NodeId condition = ast_.child(statement, Role::condition);
+    return condition != kNoNode && is_one_of(ast_.slice(condition), {"False", "0"});
+  }
+  return kind == K::raise || kind == K::return_ || kind == K::leave;
 }
 
 bool Guards::returns(NodeId block) const {

@@ -36,6 +36,8 @@ class Guards {
   uint32_t of_with(NodeId with) const;
   bool ends_in_error(NodeId block) const;
   bool returns(NodeId block) const;
+  bool never_passed(NodeId statement) const;
+  bool is_message(NodeId call, NodeId argument) const;
   bool only_leaves(NodeId block) const;
 
   const Ast& ast_;

@@ -214,7 +214,7 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
             : given_by_callers(function, candidate.default_of))
       return false;
   }
-  if (candidate.option.parameter != kNone && is_never_asked(file, candidate.option)) return false;
+  if (candidate.option.parameter != kNone && is_never_asked(file, candidate.option, kMaxHops)) return false;
   if (clause.own_device_buffers && !is_own_device_buffer(facts, candidate)) return false;
   Value subject = resolved(file, candidate.subject, kMaxHops);
   const bool guessed = facts.is_compiled() && !facts.typed && rests_on_types(clause);

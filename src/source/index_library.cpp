@@ -77,29 +77,47 @@ bool SourceIndex::left_out_by_callers(FunctionId function, uint32_t parameter) c
 }
 
 /// Whether nobody who is seen to call the function, at least one, gives what `option` wants.
-bool SourceIndex::is_never_asked(size_t file, const Option& option) const {
+bool SourceIndex::is_never_asked(size_t file, const Option& option, unsigned hops) const {
   const FunctionId function = graph_->id_of(file, option.function);
   const FunctionFacts& f = graph_->function(function);
   if (is_called_by_others(f) || (f.name.starts_with("__") && f.name != "__init__")) return false;
   const std::string& name = f.parameters[option.parameter];
-  const auto asks = [&](const CallFacts& call) {
+  const auto asks = [&](const Edge& edge) {
+    const CallFacts& call = *edge.call;
     const Given gives = given(call, f, option.parameter);
     if (gives != Given::yes) return gives == Given::unknown;
     const uint32_t wanted = key_of(f, option.parameter, (call.keywords & name_bit(name)) != 0);
     for (const auto& [key, literal] : call.literals) {
       if (key == wanted) return option.literal != 0 ? literal == option.literal : !is_off(literal);
     }
-    return true;
+    return hops == 0 || !hands_on_nothing(edge, option, hops - 1);
   };
   bool any = false;
   for (const uint32_t e : graph_->callers(function)) {
     const Edge& edge = graph_->edges()[e];
     if (contexts_->is_test(edge.from)) continue;
-    if (asks(*edge.call)) return false;
+    if (asks(edge)) return false;
     // super().__init__() makes an object of another class.
     any |= f.name != "__init__" || edge.call->form == CallForm::function;
   }
   return any;
+}
+
+/// psnr(x, y, mask=None): mse(x, y, mask) gets a mask where psnr() is given one, which nobody does.
+bool SourceIndex::hands_on_nothing(const Edge& edge, const Option& option, unsigned hops) const {
+  const size_t file = graph_->file_index(edge.from);
+  const Value given = graph_->argument(edge, option.parameter);
+  const std::vector<Dependency>& known = files_[file]->dependencies;
+  if (given.dependency == 0 || given.dependency > known.size()) return false;
+  const Dependency& on = known[given.dependency - 1];
+  if (on.kind != DependencyKind::parameter || graph_->id_of(file, on.function) != edge.from)
+    return false;
+  const FunctionFacts& caller = graph_->function(edge.from);
+  const FunctionFacts& called = graph_->function(edge.to);
+  return on.parameter < caller.parameters.size() &&
+         caller.parameters[on.parameter] == called.parameters[option.parameter] &&
+         position_of(caller, on.parameter) >= caller.required &&
+         is_never_asked(file, {on.function, on.parameter, option.literal}, hops);
 }
 
 /// Whether a parameter that has a default is given by all who call the function, and never as what

@@ -92,16 +92,26 @@ uint32_t literal_hash(std::string_view literal) {
   return name_hash(literal);
 }
 
-std::vector<uint32_t> mentions_of(const Ast& ast) {
+std::vector<uint32_t> mentions_of(const Ast& ast, const Names& names) {
+  // dist.all_gather(), torch.optim.AdamW: not the program's own of that name
+  const auto is_librarys = [&](NodeId id) {
+    const Dotted& path = names.resolve(id);
+    return path.imported && is_library_root(first_component(path.path));
+  };
   Collector out;
   for (NodeId id = 1; id < ast.size(); ++id) {
     const Node& node = ast[id];
-    if (node.kind == K::attribute || node.kind == K::name || node.kind == K::keyword)
+    if (node.kind == K::keyword) {
       out.add(node.text);
-    else if (node.kind == K::import_name)
-      out.add(last_component(node.text));
-    else if (node.kind == K::string)
-      add_words(ast.slice(id).substr(0, kLongestName), out);
+    } else if (node.kind == K::attribute || node.kind == K::name) {
+      if (!is_librarys(id)) out.add(node.text);
+    } else if (node.kind == K::import_name) {
+      const std::string_view name = last_component(node.text);
+      const auto bound = names.imports().find(name);
+      if (bound == names.imports().end() || !is_library_root(first_component(bound->second)))
+        out.add(name);
+    }
+    if (node.kind == K::string) add_words(ast.slice(id).substr(0, kLongestName), out);
     if (const std::string_view module = module_asked(ast, id); !module.empty())
       out.add_hash(all_of_module(module));
   }

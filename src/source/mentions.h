@@ -9,6 +9,7 @@
 
 #include "source/ast.h"
 #include "source/call_graph.h"
+#include "source/names.h"
 
 namespace stallscope {
 
@@ -24,7 +25,7 @@ uint32_t literal_hash(std::string_view literal);
 
 /// Hashes of the names, attributes and name-like strings that a file uses, beside where it defines
 /// them; sorted. A string that ends in '_' stands for the names that are put together from it.
-std::vector<uint32_t> mentions_of(const Ast& ast);
+std::vector<uint32_t> mentions_of(const Ast& ast, const Names& names);
 /// The same of a file that is not parsed: every word in it.
 std::vector<uint32_t> mentions_of(std::string_view text);
 

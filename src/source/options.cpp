@@ -17,15 +17,28 @@ Option Options::needed_around(NodeId id) const {
   NodeId below = id;
   for (NodeId at = ast_[id].parent; at != kNoNode && ast_[at].kind != K::function;
        below = at, at = ast_[at].parent) {
-    if ((ast_[at].kind != K::if_ && ast_[at].kind != K::elif_) ||
-        ast_[below].role != Role::consequence)
-      continue;
+    if (ast_[at].kind != K::if_ && ast_[at].kind != K::elif_) continue;
     const NodeId condition = ast_.child(at, Role::condition);
-    if (condition == kNoNode) continue;
-    const Option found = asked_by(condition, function);
+    if (condition == kNoNode || ast_[below].role == Role::condition) continue;
+    const bool otherwise = ast_[below].role == Role::alternative && ast_[below].kind != K::elif_;
+    const Option found = otherwise                               ? turned_off(condition, function)
+                         : ast_[below].role == Role::consequence ? asked_by(condition, function)
+                                                                 : Option{};
     if (found.parameter != kNone) return found;
   }
   return {};
+}
+
+/// What the other branch of `if flag:` asks for, where flag is on by default.
+Option Options::turned_off(NodeId condition, uint32_t function) const {
+  const std::string_view name = ast_.slice(condition);
+  const auto& parameters = facts_.functions[function].parameters;
+  const auto found = std::ranges::find(parameters, name);
+  if (found == parameters.end() || default_of(function, name) != "True" ||
+      file_.inference.definition(function, name, ast_[file_.outline.functions[function]].end) !=
+          kNoNode)
+    return {};
+  return {function, static_cast<uint32_t>(found - parameters.begin()), literal_hash("False")};
 }
 
 /// What `if flag:`, `if x is not None:`, `if mode == "slow":` and the same of self.flag ask for.
@@ -91,16 +104,22 @@ bool Options::keeps_argument(uint32_t constructor, std::string_view name) const 
 /// out, or something else than `literal`.
 bool Options::is_off_by_default(uint32_t function, std::string_view parameter,
                                 std::string_view literal) const {
+  const std::string_view value = default_of(function, parameter);
+  if (value.empty()) return !literal.empty();
+  return literal.empty() ? is_one_of(value, {"None", "False", "0"})
+                         : literal_hash(value) != literal_hash(literal);
+}
+
+/// How the default of a parameter is written; empty where it has none.
+std::string_view Options::default_of(uint32_t function, std::string_view parameter) const {
   const NodeId all = ast_.child(file_.outline.functions[function], Role::parameters);
-  if (all == kNoNode) return false;
+  if (all == kNoNode) return {};
   for (NodeId p : children(ast_, all)) {
     if (ast_[p].text != parameter) continue;
     const NodeId value = ast_.child(p, Role::value);
-    if (value == kNoNode) return !literal.empty();
-    return literal.empty() ? is_one_of(ast_.slice(value), {"None", "False", "0"})
-                           : literal_hash(ast_.slice(value)) != literal_hash(literal);
+    return value == kNoNode ? std::string_view() : ast_.slice(value);
   }
-  return false;
+  return {};
 }
 
 uint32_t Options::defaulted_around(NodeId id) const {

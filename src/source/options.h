@@ -29,6 +29,8 @@ class Options {
   bool keeps_argument(uint32_t constructor, std::string_view name) const;
   bool is_off_by_default(uint32_t function, std::string_view parameter,
                          std::string_view literal) const;
+  std::string_view default_of(uint32_t function, std::string_view parameter) const;
+  Option turned_off(NodeId condition, uint32_t function) const;
 
   /// What keeps_argument() has found.
   mutable std::map<std::pair<uint32_t, std::string_view>, bool> kept_;
