@@ -46,7 +46,8 @@ bool queues_work(const Ast& ast, const Names& names, NodeId call) {
   const std::string_view name = ast[callee].text;
   if (name == "cudaMemcpyAsync" || name == "cudaMemsetAsync" || name == "cudaLaunchKernel" ||
       name == "hipMemcpyAsync" || name == "hipMemsetAsync" || name == "hipLaunchKernelGGL" ||
-      name == "cuLaunchKernel" || name == "hipModuleLaunchKernel" || name == "cudaGraphLaunch")
+      name == "cuLaunchKernel" || name == "hipModuleLaunchKernel" || name == "cudaGraphLaunch" ||
+      name == "copy_from_host")  // CUTLASS's
     return true;
   if (std::ranges::any_of(kLibraries, [&](std::string_view l) { return name.starts_with(l); }))
     return !sets_up(name);

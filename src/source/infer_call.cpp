@@ -333,7 +333,8 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
   if (receiver.kind == Kind::unknown && object != kNoNode && ast_[object].kind == K::name &&
       shape.count == 0 && (name == "sum" || name == "max" || name == "min" || name == "mean") &&
       names_.uses("torch") && !names_.uses("numpy") && !names_.uses("pandas") &&
-      (!dependency(receiver) || dependency(receiver)->kind == DependencyKind::returns))
+      (!dependency(receiver) || dependency(receiver)->kind == DependencyKind::returns ||
+       dependency(receiver)->kind == DependencyKind::part))
     return likely(Kind::device_tensor);
   Value out;
   // `loss.mean()` is whatever loss is: keep what decides it.

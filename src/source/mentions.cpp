@@ -176,18 +176,28 @@ bool DeadCode::is_used_module(FunctionId id) const {
   return file != kNoFile && file != graph_.file_index(id);
 }
 
+/// Whether `id` stands in a program that nothing imports: it has `if __name__ == "__main__":`.
+bool DeadCode::is_in_script(FunctionId id) const {
+  static const uint32_t main = name_hash("__main__");
+  return std::ranges::binary_search(graph_.file(id).mentions, main) && !is_used_module(id);
+}
+
 bool DeadCode::decide(FunctionId id, unsigned hops) const {
   const FunctionFacts& f = graph_.function(id);
   constexpr uint32_t kCalledByOthers = kDecorated | kModuleLevel | kForward | kHook | kEntryPoint;
   if (f.parent != kNone || f.name.starts_with("__") || (f.flags & kCalledByOthers) != 0 ||
       graph_.file(id).language != "python" ||
-      (f.class_name.empty() && !f.name.starts_with('_') && !is_used_module(id)) ||
+      (f.class_name.empty() && !f.name.starts_with('_') && !is_used_module(id) &&
+       !is_in_script(id)) ||
       (!f.class_name.empty() && !is_own_class(f, f.class_name, kMaxBases)) ||
       files_with(all_of_module(module_of(graph_.file(id).path))) != kNoFile)
     return false;
   const std::vector<uint32_t>& callers = graph_.callers(id);
   // Names are put together for getattr(), which finds methods: no module's own functions.
   const bool whole = f.class_name.empty() && f.name.starts_with('_');
+  // What a program defines and does not name nobody else can call.
+  if (callers.empty() && f.class_name.empty() && is_in_script(id))
+    return !std::ranges::binary_search(graph_.file(id).mentions, name_hash(f.name));
   if (callers.empty())
     return (whole ? files_with(name_hash(f.name)) : files_that_mention(f.name)) == kNoFile;
   return hops > 0 &&

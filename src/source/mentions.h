@@ -45,6 +45,7 @@ class DeadCode {
   bool decide(FunctionId id, unsigned hops) const;
   static std::string_view module_of(std::string_view path);
   bool is_used_module(FunctionId id) const;
+  bool is_in_script(FunctionId id) const;
   bool is_own_class(const FunctionFacts& function, std::string_view name, unsigned hops) const;
   uint32_t files_with(uint32_t hash) const;
   uint32_t files_that_mention(std::string_view name) const;

@@ -1,0 +1,121 @@
+// What nobody can be seen to run: functions that a program never names, options that nobody turns
+// on, what stands behind raise.
+#include <doctest/doctest.h>
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "source/index.h"
+#include "source/item_rule.h"
+
+using namespace stallscope;
+
+namespace {
+
+/// "file:line" of each read in these files, sorted and joined by blanks.
+std::string reads(const std::vector<SourceInput>& files) {
+  std::vector<std::string> out;
+  const RuleSet rules = item_rule({"step", "forward"});
+  const SourceIndex index = SourceIndex::build(files, rules, {});
+  for (const SourceFact& fact : index.facts())
+    out.push_back(fact.file + ":" + std::to_string(fact.first_line));
+  std::ranges::sort(out);
+  return fmt::format("{}", fmt::join(out, " "));
+}
+
+/// A module whose forward() runs `body`, with these parameters behind x, and the helpers it calls.
+std::string module_with(const std::string& parameters, const std::string& body) {
+  return "import torch\nimport torch.distributed as dist\nfrom torch import nn\n"
+         "class Net(nn.Module):\n"
+         "    def forward(self, x" +
+         parameters + "):\n" + body + "        return x\n";
+}
+
+}  // namespace
+
+TEST_CASE("what a program defines and never names is dead, what a library defines is not") {
+  const std::string unused =
+      "import torch\n"
+      "def spread(model: torch.Tensor):\n"
+      "    return model.sum().item()\n";
+  CHECK(reads({{"train.py", "", unused}}) == "train.py:3");
+  CHECK(reads({{"train.py", "", unused + "if __name__ == '__main__':\n    print(1)\n"}}).empty());
+  CHECK(reads({{"train.py", "", unused + "if __name__ == '__main__':\n    run(spread)\n"}}) ==
+        "train.py:3");
+  // Imported by another file: a library as well.
+  CHECK(reads({{"train.py", "", unused + "if __name__ == '__main__':\n    print(1)\n"},
+               {"other.py", "", "import train\nfrom train import spread\n"}}) == "train.py:3");
+}
+
+TEST_CASE("a library's function of the same name does not keep one alive") {
+  const auto files = [](const std::string& call) {
+    return std::vector<SourceInput>{
+        {"comm.py", "",
+         "import torch\n"
+         "def all_gather(x: torch.Tensor):\n"
+         "    return x.sum().item()\n"},
+        {"net.py", "", "import comm\n" + module_with("", "        " + call + "\n")}};
+  };
+  CHECK(reads(files("dist.all_gather(x)")).empty());
+  CHECK(reads(files("own.all_gather(x)")) == "comm.py:3");
+}
+
+TEST_CASE("an option that callers only hand on is not turned on") {
+  const std::string loss =
+      "import torch\n"
+      "def mse(x: torch.Tensor, y, mask=None):\n"
+      "    if mask is not None:\n"
+      "        x = x / x.sum().item()\n"
+      "    return (x - y).mean()\n"
+      "def psnr(x, y, mask=None):\n"
+      "    return mse(x, y, mask).log()\n";
+  const auto files = [&](const std::string& call) {
+    return std::vector<SourceInput>{
+        {"losses.py", "", loss},
+        {"net.py", "", "import losses\n" + module_with("", "        " + call + "\n")}};
+  };
+  CHECK(reads(files("losses.psnr(x, x)")).empty());
+  CHECK(reads(files("losses.psnr(x, x, mask=x > 0)")) == "losses.py:4");
+}
+
+TEST_CASE("the other branch of what is on by default is asked for by False") {
+  const std::string attention =
+      "import torch\n"
+      "def attend(x: torch.Tensor, fused=True):\n"
+      "    if fused:\n"
+      "        return x\n"
+      "    else:\n"
+      "        return x / x.sum().item()\n";
+  const auto files = [&](const std::string& call) {
+    return std::vector<SourceInput>{
+        {"layers.py", "", attention},
+        {"net.py", "", "import layers\n" + module_with("", "        " + call + "\n")}};
+  };
+  CHECK(reads(files("layers.attend(x)")).empty());
+  CHECK(reads(files("layers.attend(x, fused=False)")) == "layers.py:6");
+  CHECK(reads(files("layers.attend(x, fused=self.fused)")) == "layers.py:6");
+}
+
+TEST_CASE("nothing runs behind raise, and a check's message only where it fails") {
+  const RuleSet rules = [] {
+    auto condition = std::make_shared<SourceCondition>();
+    SourceClause clause;
+    clause.calls = {".item"};
+    clause.contexts = {"any"};
+    clause.unless = {"error-path"};
+    condition->any.push_back(clause);
+    return RuleSet::compile({{{"item", {"python", "cpp"}, condition, true}}}).value();
+  }();
+  const auto found = [&](const std::string& file, const std::string& code) {
+    return SourceIndex::build({{file, "", code}}, rules, {}).facts().size();
+  };
+  CHECK(found("a.py", "import torch\ndef f(x):\n    assert False\n    return x.item()\n") == 0);
+  CHECK(found("a.py", "import torch\ndef f(x):\n    assert x\n    return x.item()\n") == 1);
+  CHECK(found("a.py", "import torch\ndef f(x):\n    raise Error\n    return x.item()\n") == 0);
+  const std::string head = "#include <torch/torch.h>\nvoid f(const torch::Tensor& n) {\n  ";
+  CHECK(found("a.cpp", head + "TORCH_CHECK(n.dim() > 0, \"got \", n.item<int>());\n}\n") == 0);
+  CHECK(found("a.cpp", head + "TORCH_CHECK(n.item<int>() > 0, \"got none\");\n}\n") == 1);
+}
