@@ -27,6 +27,7 @@ bool is_entry_point(const FileFacts& file, const FunctionFacts& function,
   // train_step_gen(), training_step_logs(): parts of a step by their names; _execute_train_step().
   const std::string_view name =
       std::string_view(function.name).substr(function.name.starts_with('_') ? 1 : 0);
+  const bool method = !function.class_name.empty() && (function.flags & kNested) == 0;
   if (step && !function.class_name.empty() &&
       (name.starts_with("train_step_") || name.starts_with("training_step_") ||
        name.ends_with("_train_step") || name.ends_with("_training_step")) &&
@@ -34,7 +35,10 @@ bool is_entry_point(const FileFacts& file, const FunctionFacts& function,
                            "compile", "jit", "before_", "after_", "on_"}))
     return true;
   for (const EntryPoint& entry : known) {
-    if (entry.step != step || entry.name != function.name) continue;
+    // _training_step(): the same of a trainer that is not to be overridden
+    if (entry.step != step ||
+        (entry.name != function.name && !(step && method && entry.name == name)))
+      continue;
     if (entry.class_contains.empty()) return true;
     if (function.class_name.empty()) continue;
     if (function.class_name.find(entry.class_contains) != std::string::npos) return true;

@@ -175,6 +175,9 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
                       {"predict", "inference", "generate", "visuali", "decode", "detokenize"}) ||
       (of_module && has_word(text, {"sample"}) && text != "sample" && text != "_sample"))
     flags |= kInferenceFunction;
+  // calibration_error(): a metric
+  if (has_word(text, {"calibration"}) && has_word(text, {"error"}))
+    flags &= ~static_cast<uint32_t>(kEvalFunction | kInferenceFunction);
   if (has_word(text, {"save", "load", "checkpoint", "ckpt", "restore", "resume", "dump",
                       "serialize", "upload", "file", "export", "converter", "onnx"}) ||
       text.find("checkpoint") != std::string::npos ||

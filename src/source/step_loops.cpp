@@ -5,6 +5,7 @@
 
 #include "source/names.h"
 #include "source/role_words.h"
+#include "source/roles.h"
 
 namespace stallscope {
 
@@ -13,6 +14,7 @@ StepLoops::StepLoops(const CallGraph& graph, std::span<const EntryPoint> entry_p
   find_loops_of_steps();
   find_whole_steps(entry_points);
   follow_callers();
+  find_collections();
   sum_up();
 }
 
@@ -147,6 +149,58 @@ void StepLoops::follow_callers() {
       }
     }
   }
+}
+
+namespace {
+
+/// collect_rollouts(), _sample_training_data(): where an agent acts so that it can learn from it.
+bool collects(const FunctionFacts& function) {
+  const std::string name = lower(snake_case(function.name));
+  return has_word(name, {"collect", "rollout", "rollouts", "experience", "experiences",
+                         "trajectories", "trajectory", "sample"}) &&
+         !has_word(name,
+                   {"eval", "evaluate", "evaluation", "test", "val", "save", "load", "video"}) &&
+         (function.flags & kTestFunction) == 0;
+}
+
+}  // namespace
+
+/// Whether a function is a step, or holds a loop of steps.
+bool StepLoops::trains(FunctionId id) const {
+  const FileFacts& file = graph_.file(id);
+  const std::vector<uint8_t>& marks = marks_[graph_.file_index(id)];
+  for (uint32_t l = 0; l < file.loops.size(); ++l) {
+    if (marks[l] != 0 && file.loops[l].function == graph_.index_in_file(id)) return true;
+  }
+  return whole_step_[id] != 0;
+}
+
+/// `for update in range(n): self.collect(); self.learn()`: the loops over a model in collect() are
+/// as much a part of training as those in learn().
+void StepLoops::find_collections() {
+  std::vector<std::pair<size_t, uint32_t>> found;
+  for (const Edge& edge : graph_.edges()) {
+    const FunctionFacts& called = graph_.function(edge.to);
+    if (edge.loop == kNone || edge.call->form == CallForm::reference || !collects(called) ||
+        graph_.file(edge.to).language != "python")
+      continue;
+    const FileFacts& file = graph_.file(edge.from);
+    const auto learns = [&](uint32_t e) {
+      const Edge& other = graph_.edges()[e];
+      uint32_t at = other.loop;
+      while (at != kNone && at != edge.loop) at = file.loops[at].parent;
+      return at == edge.loop && other.to != edge.to && trains(other.to);
+    };
+    if (std::ranges::none_of(graph_.calls(edge.from), learns)) continue;
+    const FileFacts& own = graph_.file(edge.to);
+    for (uint32_t l = 0; l < own.loops.size(); ++l) {
+      const LoopFacts& loop = own.loops[l];
+      if (loop.function == graph_.index_in_file(edge.to) && !loop.comprehension &&
+          (loop.runs_model || loop.plays) && around(edge.to, loop.parent) == kNone)
+        found.emplace_back(graph_.file_index(edge.to), l);
+    }
+  }
+  for (const auto& [file, loop] : found) marks_[file][loop] = 1;
 }
 
 void StepLoops::sum_up() {
