@@ -181,6 +181,17 @@ uint32_t Guards::left_early(NodeId statement) const {
   return early_[statement];
 }
 
+/// hasattr(self, "mask"), hasattr(attend, "mask") of the function itself: where what was made is
+/// kept. hasattr(model, "module") asks for something else.
+bool Guards::keeps_by_name(NodeId call) const {
+  const NodeId owner = ast_.child(call, Role::argument);
+  if (owner == kNoNode) return false;
+  const std::string_view name = ast_.slice(owner);
+  const NodeId around = outline_.functions[outline_.function_of[call]];
+  return name.starts_with("self") || name.starts_with("cls") ||
+         (ast_[around].kind == K::function && name == ast_[around].text);
+}
+
 /// raise, return, `assert False`: nothing behind them in their block runs.
 bool Guards::never_passed(NodeId statement) const {
   const K kind = ast_[statement].kind;
@@ -308,7 +319,7 @@ uint32_t Guards::of_term(NodeId id, bool negated, unsigned depth) const {
     // A bounded queue of what the device has to do: this waits for the oldest of it.
     if (name.ends_with("queue.full")) return guards | (negated ? 0u : kGuardInterval);
     if (negated && asks_whether_made(callee)) return guards | kGuardCached;
-    if (name == "hasattr") return guards | (negated ? kGuardCached : 0u);
+    if (name == "hasattr") return guards | (negated && keeps_by_name(id) ? kGuardCached : 0u);
     return guards | of_words(name, negated);
   }
   if (node.kind == K::attribute) return of_words(ast_.slice(id), negated);

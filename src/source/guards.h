@@ -37,6 +37,7 @@ class Guards {
   bool ends_in_error(NodeId block) const;
   bool returns(NodeId block) const;
   bool never_passed(NodeId statement) const;
+  bool keeps_by_name(NodeId call) const;
   bool is_message(NodeId call, NodeId argument) const;
   bool only_leaves(NodeId block) const;
 

@@ -125,9 +125,13 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     out.lowered += 1;
     return true;
   }
-  // What a set-up calls too.
-  const bool shared = word == "init" && (bits & ~(kInInit | kEvalLoop)) == 0 &&
-                      (facts.flags & kBeside) == 0 && contexts_->has_open_caller(function);
+  // What a set-up calls too; preprocess_packed(ids), which works on the device it is given.
+  constexpr uint32_t kByName = kInitFunction | kWeakRole | kFollowsDevice;
+  const uint32_t beside = facts.flags & kBeside;
+  const bool shared =
+      word == "init" && (bits & ~(kInInit | kEvalLoop)) == 0 &&
+      (beside == 0 || (beside == kInitFunction && (facts.flags & kByName) == kByName)) &&
+      contexts_->has_open_caller(function);
   if (word == "init" && !shared) return clause.wants(Context::init);
   if (word == "eval") {
     if (clause.wants(Context::eval)) return true;

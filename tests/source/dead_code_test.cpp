@@ -119,3 +119,17 @@ TEST_CASE("nothing runs behind raise, and a check's message only where it fails"
   CHECK(found("a.cpp", head + "TORCH_CHECK(n.dim() > 0, \"got \", n.item<int>());\n}\n") == 0);
   CHECK(found("a.cpp", head + "TORCH_CHECK(n.item<int>() > 0, \"got none\");\n}\n") == 1);
 }
+
+TEST_CASE("asking for an attribute of another object keeps nothing") {
+  const auto forward = [](const std::string& owner) {
+    const std::string code = "        if hasattr(" + owner + ", 'fused'):\n            return " +
+                             owner +
+                             ".fused\n"
+                             "        return self.scaled(x)\n"
+                             "    def scaled(self, x):\n"
+                             "        x = x / x.sum().item()\n";
+    return reads({{"net.py", "", module_with("", code)}});
+  };
+  CHECK(forward("library") == "net.py:10");
+  CHECK(forward("self").empty());
+}
