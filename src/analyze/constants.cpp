@@ -1,4 +1,5 @@
 #include "analyze/constants.h"
+#include "base/text.h"
 
 #include <algorithm>
 #include <array>
@@ -38,13 +39,6 @@ constexpr std::pair<std::string_view, std::string_view> kConstants[] = {
 // Filling is how gradients and buffers are cleared too: these are no constants.
 constexpr std::string_view kNoConstants[] = {"zero_grad", "aten::zero_", "aten::zeros",
                                              "masked_fill", "dropout"};
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
 
 std::string_view built_by(std::string_view name) {
   const std::string text = lower(name);

@@ -37,7 +37,7 @@ bool has_row(EventKind kind) {
 /// Time by what launched the kernels; groups come dearest first.
 template <typename KeyOf>
 std::vector<KernelShare> shares(const std::vector<const Group*>& groups, const KeyOf& key_of) {
-  constexpr size_t kMostShares = 50;
+  constexpr size_t kMostRowsShown = 50;
   std::map<KernelShare, std::pair<uint64_t, Ns>, decltype([](const auto& a, const auto& b) {
              return std::tie(a.op, a.place) < std::tie(b.op, b.place);
            })>
@@ -52,7 +52,7 @@ std::vector<KernelShare> shares(const std::vector<const Group*>& groups, const K
   std::vector<KernelShare> rows;
   for (const auto& [key, sum] : sums) rows.push_back({key.op, key.place, sum.first, sum.second});
   std::ranges::stable_sort(rows, std::greater{}, &KernelShare::total);
-  if (rows.size() > kMostShares) rows.resize(kMostShares);
+  if (rows.size() > kMostRowsShown) rows.resize(kMostRowsShown);
   return rows;
 }
 

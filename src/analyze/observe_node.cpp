@@ -16,7 +16,7 @@ namespace stallscope {
 namespace {
 
 /// Below this share of the step a machine is as quiet as machines are.
-constexpr double kLeastShare = 0.01;
+constexpr double kLeastOfStep = 0.01;
 
 /// A counter's values over the time since the one before, on used steps.
 struct Series {
@@ -73,7 +73,7 @@ class Node {
     add_gpu();
     const double step = static_cast<double>(context_.step_mean);
     const double taken = row_.blocked.over(context_.used.size()).per_step();
-    if (step <= 0 || (taken < kLeastShare * step && !slowed_)) return;
+    if (step <= 0 || (taken < kLeastOfStep * step && !slowed_)) return;
     row_.numbers["fraction"] = taken / step;
     if (const std::string causes = node_causes(row_.numbers, taken); !causes.empty())
       row_.causes[causes] = 1;

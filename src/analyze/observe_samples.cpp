@@ -23,7 +23,7 @@ constexpr uint64_t kFewestCharged = 8;
 /// A line around the loop has nearly all samples of the steps.
 constexpr double kShareOfLoop = 0.9;
 
-struct Hot {
+struct HotLine {
   ObservationBuilder step, startup;
   double startup_self = 0;
   uint64_t step_samples = 0, startup_samples = 0;
@@ -42,8 +42,8 @@ struct PythonWork {
 };
 
 /// What all samples of the thread add up to.
-struct Sampled {
-  std::map<Line, Hot> lines;
+struct SampledThread {
+  std::map<Line, HotLine> lines;
   std::map<SiteId, PythonWork> python;
   double in_steps = 0;
 };
@@ -125,7 +125,7 @@ void note_other_threads(const RankContext& context, SiteTable& sites, EventId id
 }
 
 void add_sample(const RankContext& context, SiteTable& sites, EventId id, double weight,
-                Sampled& sampled) {
+                SampledThread& sampled) {
   const uint32_t used = context.used_at(context.trace.starts()[id]);
   if (used == kNoIndex && !context.in_startup(context.trace.starts()[id])) return;
   const SiteId site = sites.of_stack(context.trace.stacks()[id]);
@@ -144,7 +144,7 @@ void add_sample(const RankContext& context, SiteTable& sites, EventId id, double
     if (stack[i].file.empty() || !sites.is_user(stack[i]) ||
         !seen.emplace(stack[i].file, stack[i].line).second)
       continue;
-    Hot& hot = sampled.lines[{stack[i].file, stack[i].line}];
+    HotLine& hot = sampled.lines[{stack[i].file, stack[i].line}];
     if (hot.place.file.empty()) {
       hot.place = stack[i];
       hot.step.site = hot.startup.site = site;
@@ -175,8 +175,8 @@ void add_sample(const RankContext& context, SiteTable& sites, EventId id, double
 
 // The lines of a loop or a comprehension are one finding, at the one that takes most. (Lines that
 // call something else are different work, though they stand in one function.)
-void join_own_lines(std::map<Line, Hot>& lines) {
-  std::map<std::pair<std::string, std::string>, std::vector<Hot*>> functions;
+void join_own_lines(std::map<Line, HotLine>& lines) {
+  std::map<std::pair<std::string, std::string>, std::vector<HotLine*>> functions;
   for (auto& [line, hot] : lines) {
     const auto callee =
         std::ranges::max_element(hot.callees, {}, [](const auto& it) { return it.second; });
@@ -184,8 +184,8 @@ void join_own_lines(std::map<Line, Hot>& lines) {
       functions[{hot.place.file, hot.place.function}].push_back(&hot);
   }
   for (auto& [function, own] : functions) {
-    Hot* const most = *std::ranges::max_element(own, {}, &Hot::charged);
-    for (Hot* hot : own)
+    HotLine* const most = *std::ranges::max_element(own, {}, &HotLine::charged);
+    for (HotLine* hot : own)
       if (hot != most) {
         most->charged += std::exchange(hot->charged, 0);
         most->charged_samples += std::exchange(hot->charged_samples, 0);
@@ -198,7 +198,7 @@ void join_own_lines(std::map<Line, Hot>& lines) {
 // is the line's that calls it, and no time is told twice. What is left to a line around the whole
 // loop is nobody's: it cannot be taken out of the step.
 void charge_python_time(const RankContext& context, SiteTable& sites, double step_total,
-                        Sampled& sampled) {
+                        SampledThread& sampled) {
   const std::set<Line> around = lines_around_steps(context, sites);
   std::set<Line> chargeable;
   for (const auto& [line, hot] : sampled.lines) {
@@ -211,7 +211,7 @@ void charge_python_time(const RankContext& context, SiteTable& sites, double ste
     for (const Place& place : sites.site(site).stack) {
       const auto line = chargeable.find({place.file, place.line});
       if (line == chargeable.end() || place.file.empty() || !sites.is_user(place)) continue;
-      Hot& hot = sampled.lines.at(*line);
+      HotLine& hot = sampled.lines.at(*line);
       hot.charged += work.weight;
       hot.charged_samples += work.samples;
       break;
@@ -243,7 +243,7 @@ std::pair<double, double> tree_calls_at(const Place& place, const Observations& 
 
 void observe_samples(const RankContext& context, SiteTable& sites, Observations& observations) {
   const Trace& trace = context.trace;
-  Sampled sampled;
+  SampledThread sampled;
   for (uint32_t t = 0; t < context.index.threads.size(); ++t) {
     if (context.marks.thread != kNoIndex && t != context.marks.thread) continue;
     for_each_sample(trace, context.index.threads[t], [&](EventId id, double weight) {
@@ -254,7 +254,7 @@ void observe_samples(const RankContext& context, SiteTable& sites, Observations&
   const double step_total = static_cast<double>(context.step_mean) * steps;
   charge_python_time(context, sites, step_total, sampled);
   for (auto& entry : sampled.lines) {
-    Hot& hot = entry.second;
+    HotLine& hot = entry.second;
     const auto callee = std::ranges::max_element(
         hot.callees, [](const auto& a, const auto& b) { return a.second < b.second; });
     const auto emit = [&](ObservationBuilder& row, std::string_view phase, uint64_t samples) {

@@ -11,7 +11,7 @@
 namespace stallscope {
 namespace {
 
-constexpr size_t kMostRows = 20;
+constexpr size_t kMostPhases = 20;
 // A range this long wraps the step, unless it holds hardly anything else that has a name.
 constexpr double kWrapsStep = 0.9, kLeastInside = 0.3;
 constexpr int kMostWrappers = 4;
@@ -143,7 +143,7 @@ class Phases {
       out.push_back(std::move(row));
     }
     std::ranges::stable_sort(out, std::greater{}, &PhaseShare::host);
-    for (; out.size() > kMostRows; out.pop_back()) {
+    for (; out.size() > kMostPhases; out.pop_back()) {
       rest.host += out.back().host;
       rest.device += out.back().device;
     }

@@ -14,7 +14,7 @@ namespace stallscope {
 namespace {
 
 // The first that a name contains decides: a kernel that takes bf16 and sums in fp32 names both.
-constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+constexpr std::pair<std::string_view, std::string_view> kPrecisions[] = {
     {"bf16", "bf16"},   {"bfloat16", "bf16"}, {"nvjet_t", "bf16"}, {"f16", "fp16"},
     {"half", "fp16"},   {"hgemm", "fp16"},    {"h884", "fp16"},    {"h1688", "fp16"},
     {"h16816", "fp16"}, {"nvjet_h", "fp16"},  {"fp16", "fp16"},    {"tf32", "tf32"},
@@ -47,7 +47,7 @@ std::string_view precision_in_name(std::string_view kernel) {
   std::string name(kernel);
   std::ranges::transform(name, name.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  for (const auto& [word, precision] : kWords)
+  for (const auto& [word, precision] : kPrecisions)
     if (name.find(word) != std::string::npos) return precision;
   return {};
 }

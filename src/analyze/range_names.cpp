@@ -4,6 +4,7 @@
 #include <cctype>
 #include <charconv>
 
+#include "base/text.h"
 #include "trace/step_names.h"
 
 namespace stallscope {
@@ -66,12 +67,6 @@ constexpr Pattern kParts[] = {
 constexpr std::string_view kInputNames[] = {"input", "data",       "dataload",
                                             "fetch", "next(data)", "load_data"};
 constexpr std::string_view kCollectionNames[] = {"gc"};
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
 
 // The letters of a name's words with anything else as one space: "## Step_12 ##" -> "step".
 std::string letters(std::string_view name) {

@@ -11,7 +11,7 @@ namespace stallscope {
 namespace {
 
 /// Fewer matched collectives than this say nothing about who took part.
-constexpr size_t kFewestMatches = 3;
+constexpr size_t kFewestShared = 3;
 /// More of them would not tell more.
 constexpr size_t kMostMatches = 256;
 /// Parts of one collective end together but for the last hops; those of two groups end apart by
@@ -36,7 +36,7 @@ double apart(const std::vector<GroupPart>& a, const std::vector<GroupPart>& b) {
     if (!same_name(part, *other)) return std::numeric_limits<double>::infinity();
     differences.push_back(static_cast<double>(part.share->end - other->share->end));
   }
-  if (differences.size() < kFewestMatches) return std::numeric_limits<double>::infinity();
+  if (differences.size() < kFewestShared) return std::numeric_limits<double>::infinity();
   return median_deviation(differences);
 }
 

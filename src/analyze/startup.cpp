@@ -15,7 +15,7 @@ bool mentions(std::string_view name, std::initializer_list<std::string_view> wor
   });
 }
 
-enum Phase : size_t { kImport, kCompilePhase, kFirstBatch, kModelBuild, kPhases };
+enum PhaseIndex : size_t { kImport, kCompilePhase, kFirstBatch, kModelBuild, kPhases };
 constexpr std::string_view kNames[kPhases] = {"import", "compile", "first-batch", "model-build"};
 
 bool names_file(std::string_view file, std::initializer_list<std::string_view> parts) {

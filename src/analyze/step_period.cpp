@@ -30,7 +30,7 @@ constexpr double kMostRare = 0.25;
 /// Cuts that agree on the step differ in their median period by less than this.
 constexpr double kAgreement = 0.01;
 
-struct Launch {
+struct NamedLaunch {
   Ns start = 0;
   StringId name = 0;
   EventId call = kNoEvent;
@@ -44,21 +44,21 @@ struct Cut {
   double median_period = 0;
 };
 
-std::vector<Launch> launch_sequence(const ProcessIndex& index, const DeviceWork& work) {
+std::vector<NamedLaunch> launch_sequence(const ProcessIndex& index, const DeviceWork& work) {
   const Trace& trace = *index.trace;
-  std::vector<Launch> launches;
+  std::vector<NamedLaunch> launches;
   launches.reserve(work.activities.size());
   for (size_t i = 0; i < work.activities.size(); ++i) {
     const EventId call = work.launches[i];
     if (call == kNoEvent) continue;
     launches.push_back({trace.starts()[call], trace.names()[work.activities[i]], call});
   }
-  std::ranges::stable_sort(launches, {}, &Launch::start);
+  std::ranges::stable_sort(launches, {}, &NamedLaunch::start);
   return launches;
 }
 
 // Names that come often enough and all through the trace; what only warms up or logs is left out.
-std::vector<StringId> recurring_names(const std::vector<Launch>& launches, size_t pieces,
+std::vector<StringId> recurring_names(const std::vector<NamedLaunch>& launches, size_t pieces,
                                       const std::map<StringId, std::vector<size_t>>& places) {
   std::vector<StringId> names;
   for (const auto& [name, at] : places)
@@ -108,7 +108,7 @@ double rare_names(size_t pieces, const std::map<StringId, std::vector<size_t>>& 
 }
 
 // The median length of the pieces, or 0 when they differ too much in time to be steps.
-double steady_period(const Cut& cut, const std::vector<Launch>& launches) {
+double steady_period(const Cut& cut, const std::vector<NamedLaunch>& launches) {
   constexpr double kSteady = 0.3, kMostOfThem = 0.7;
   std::vector<double> periods;
   for (size_t i = 1; i < cut.starts.size(); ++i)
@@ -125,7 +125,7 @@ double steady_period(const Cut& cut, const std::vector<Launch>& launches) {
 
 StepMarks find_steps_by_period(const ProcessIndex& index, const DeviceWork& work) {
   StepMarks marks;
-  const std::vector<Launch> launches = launch_sequence(index, work);
+  const std::vector<NamedLaunch> launches = launch_sequence(index, work);
   std::map<StringId, std::vector<size_t>> places;
   for (size_t i = 0; i < launches.size(); ++i) places[launches[i].name].push_back(i);
 

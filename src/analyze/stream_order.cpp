@@ -10,7 +10,7 @@ constexpr int kMaxDepth = 4;
 /// How many of a stream's latest waits are looked at.
 constexpr size_t kRecentWaits = 8;
 /// How many rows before a call are searched for the copy or launch that tells its stream.
-constexpr EventId kLookBack = 32;
+constexpr EventId kFarthestCall = 32;
 
 }  // namespace
 
@@ -140,7 +140,7 @@ EventId StreamOrder::waited_for(EventId call) const {
   } else if (is_api && kind == ApiCall::stream_sync && !stream) {
     // The copy or launch just before it on its thread most likely went to the same stream.
     const HostThread* thread = index_.thread_of(call);
-    for (EventId id = call; id > thread->first && call - id < kLookBack && !stream;)
+    for (EventId id = call; id > thread->first && call - id < kFarthestCall && !stream;)
       if (trace.kinds()[--id] == EventKind::api) stream = stream_of(id);
   }
   if (stream) {

@@ -8,7 +8,7 @@
 namespace stallscope {
 namespace {
 
-constexpr size_t kMostRows = 50;
+constexpr size_t kMostWaits = 50;
 
 // Classes whose gaps the host caused: from the launch call on, the device waits for the launch.
 bool ends_with_launch(StepClass step_class) {
@@ -114,7 +114,7 @@ std::vector<WaitShare> WaitTable::finish() {
   });
   // What is left out is summed by cause, so that the table stays whole.
   std::map<std::string, Ns> rest;
-  while (shares.size() > kMostRows) {
+  while (shares.size() > kMostWaits) {
     rest[shares.back().cause] += shares.back().per_step;
     shares.pop_back();
   }

@@ -141,7 +141,7 @@ int sweep(const BenchFlags& flags) {
   return any ? kExitClean : worst;
 }
 
-const RegisterCommand registration({
+const RegisterCommand bench_registration({
     .name = "bench",
     .summary = "Train a model of a given shape with the reference trainer, recorded",
     .examples =

@@ -55,11 +55,6 @@ std::string json_of(const std::vector<GateResult>& results, int code) {
   return dump(document, 1) + "\n";
 }
 
-int fail(const Error& error) {
-  print_error(error);
-  return kExitCannot;
-}
-
 int check(const CheckOptions& options) {
   const std::string config_file = options.config.empty() ? find_config(".") : options.config;
   if (config_file.empty())
@@ -112,7 +107,7 @@ int check(const CheckOptions& options) {
   return std::fflush(stdout) == 0 ? code : kExitCannot;
 }
 
-const RegisterCommand registration({
+const RegisterCommand check_registration({
     .name = "check",
     .summary = "Check a run against the assertions in stallscope.yml, for CI",
     .examples = "stallscope.yml:\n"

@@ -15,6 +15,9 @@ namespace stallscope {
 /// Exit codes of every command.
 enum ExitCode : int { kExitClean = 0, kExitFindings = 1, kExitCannot = 2, kExitInterrupted = 130 };
 
+/// Prints what went wrong: kExitCannot.
+int fail(const Error& error);
+
 struct Command {
   std::string_view name;
   std::string_view summary;   ///< one line

@@ -34,6 +34,11 @@ RegisterCommand::RegisterCommand(const Command& command) {
   registry().push_back(command);
 }
 
+int fail(const Error& error) {
+  print_error(error);
+  return kExitCannot;
+}
+
 std::vector<Command> commands() {
   std::vector<Command> sorted = registry();
   std::ranges::sort(sorted, {}, &Command::name);

@@ -96,7 +96,7 @@ std::string fish_script() {
   return out;
 }
 
-const RegisterCommand registration({
+const RegisterCommand completions_registration({
     .name = "completions",
     .summary = "Print a completion script",
     .examples = "Examples:\n  source <(stallscope completions bash)",

@@ -3,7 +3,6 @@
 #include <memory>
 
 #include "base/file.h"
-#include "base/terminal.h"
 #include "cli/command.h"
 #include "cli/report_options.h"
 #include "cli/run_inputs.h"
@@ -41,35 +40,24 @@ std::string rendered(const RunComparison& comparison, const std::string& format)
 
 int diff(const DiffOptions& options) {
   const Result<Sides> sides = sides_of(options);
-  if (!sides) {
-    print_error(sides.error());
-    return kExitCannot;
-  }
+  if (!sides) return fail(sides.error());
   const auto before = load_runs(sides->before, options.pipeline);
-  if (!before) {
-    print_error(before.error());
-    return kExitCannot;
-  }
+  if (!before) return fail(before.error());
   const auto after = load_runs(sides->after, options.pipeline);
-  if (!after) {
-    print_error(after.error());
-    return kExitCannot;
-  }
+  if (!after) return fail(after.error());
   const RunComparison comparison =
       compare_runs(*before, *after, options.spread_percent < 0 ? -1 : options.spread_percent / 100);
   const std::string text = rendered(comparison, options.format);
   if (options.output == "-") {
     std::fwrite(text.data(), 1, text.size(), stdout);
     if (std::fflush(stdout) != 0) return kExitCannot;
-  } else if (const Status written = write_file(options.output, text); !written) {
-    print_error(written.error());
-    return kExitCannot;
-  }
+  } else if (const Status written = write_file(options.output, text); !written)
+    return fail(written.error());
   const bool slower = comparison.step_time.verdict == Verdict::slower;
   return options.exit_code && slower ? kExitFindings : kExitClean;
 }
 
-const RegisterCommand registration({
+const RegisterCommand diff_registration({
     .name = "diff",
     .summary = "Compare two runs: faster, slower, or no evidence, and where",
     .examples = "The second side is judged, seen from the first.\n"

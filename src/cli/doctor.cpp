@@ -54,7 +54,7 @@ int doctor(const std::string& format) {
   return works ? kExitClean : kExitCannot;
 }
 
-const RegisterCommand registration({
+const RegisterCommand doctor_registration({
     .name = "doctor",
     .summary = "Say what can be recorded on this machine, and what to do where it cannot",
     .examples = "Exit code 0 when recording works at all, 2 when it does not.\n"

@@ -2,7 +2,6 @@
 #include <cstdio>
 #include <memory>
 
-#include "base/terminal.h"
 #include "cli/command.h"
 #include "import/importer.h"
 #include "trace/event_lines.h"
@@ -21,18 +20,12 @@ bool wanted(const DumpOptions& options, EventKind kind) {
          std::ranges::find(options.kinds, to_string(kind)) != options.kinds.end();
 }
 
-int dump(const DumpOptions& options) {
+int dump_events(const DumpOptions& options) {
   const Result<std::vector<std::string>> paths = expand_inputs(options.inputs);
-  if (!paths) {
-    print_error(paths.error());
-    return kExitCannot;
-  }
+  if (!paths) return fail(paths.error());
   for (const std::string& path : *paths) {
     const Result<Trace> trace = import_trace(path);
-    if (!trace) {
-      print_error(trace.error());
-      return kExitCannot;
-    }
+    if (!trace) return fail(trace.error());
     std::string text;
     if (options.headers) text = header_lines(*trace);
     for (EventId id = 0; id < trace->size(); ++id) {
@@ -46,10 +39,8 @@ int dump(const DumpOptions& options) {
     }
     std::fwrite(text.data(), 1, text.size(), stdout);
   }
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    print_error({.message = "cannot write to the standard output"});
-    return kExitCannot;
-  }
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+    return fail({.message = "cannot write to the standard output"});
   return kExitClean;
 }
 
@@ -60,7 +51,7 @@ std::vector<std::string> kind_names() {
   return names;
 }
 
-const RegisterCommand registration({
+const RegisterCommand dump_registration({
     .name = "dump",
     .summary = "Print the events of a run or trace as JSON lines",
     .examples = "Examples:\n"
@@ -77,7 +68,7 @@ const RegisterCommand registration({
       app.add_flag("--all", options->headers,
                    "Also lines for processes, environment and health, so that `report` can read "
                    "the output back");
-      return [options] { return dump(*options); };
+      return [options] { return dump_events(*options); };
     },
 });
 

@@ -20,11 +20,6 @@ struct ExportOptions {
   bool force = false;
 };
 
-int fail(const Error& error) {
-  print_error(error);
-  return kExitCannot;
-}
-
 /// How far the clock of a trace's rank is ahead of the first rank's, as its report says.
 Ns clock_offset_of(const Trace& trace, const Report* report) {
   if (report == nullptr) return 0;
@@ -84,7 +79,7 @@ int run_export(const ExportOptions& options) {
   return kExitClean;
 }
 
-const RegisterCommand registration({
+const RegisterCommand export_registration({
     .name = "export",
     .summary = "Write traces in formats that other tools open",
     .examples = "Examples:\n"

@@ -174,11 +174,6 @@ int write_out(const LintOptions& options, const std::string& text) {
   return written ? kExitClean : kExitCannot;
 }
 
-int fail(const Error& error) {
-  print_error(error);
-  return kExitCannot;
-}
-
 std::string counted(size_t count, std::string_view what) {
   return std::to_string(count) + " " + std::string(what) + (count == 1 ? "" : "s");
 }
@@ -288,7 +283,7 @@ int lint(LintOptions options) {
   return fails && !options.exit_zero ? kExitFindings : kExitClean;
 }
 
-const RegisterCommand registration({
+const RegisterCommand lint_registration({
     .name = "lint",
     .summary = "Find stalls in C++, CUDA and Python source without running it",
     .examples = "Examples:\n"

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <map>
 
-#include "base/terminal.h"
 #include "cli/command.h"
 #include "cli/json_rpc.h"
 #include "cli/lint_engine.h"

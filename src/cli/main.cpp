@@ -54,17 +54,14 @@ int run_main(int argc, char** argv) {
     arguments.erase(arguments.begin());
     arguments.emplace_back("--help");
   }
-  if (!arguments[0].starts_with('-') && !is_command(arguments[0])) {
-    print_error(unknown_command(arguments[0]));
-    return kExitCannot;
-  }
+  if (!arguments[0].starts_with('-') && !is_command(arguments[0]))
+    return fail(unknown_command(arguments[0]));
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::Success& request) {  // --help, --version
     return app.exit(request);
   } catch (const CLI::ParseError& error) {
-    print_error(explain(app, error, arguments));
-    return kExitCannot;
+    return fail(explain(app, error, arguments));
   }
   return line.chosen ? line.chosen() : kExitClean;
 }

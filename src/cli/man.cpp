@@ -61,7 +61,7 @@ int print_man() {
   return kExitClean;
 }
 
-const RegisterCommand registration({
+const RegisterCommand man_registration({
     .name = "man",
     .summary = "Print the manual page",
     .examples = "Examples:\n  stallscope man | man -l -",

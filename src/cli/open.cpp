@@ -24,11 +24,6 @@ struct OpenOptions {
   bool trace = true;
 };
 
-int fail(const Error& error) {
-  print_error(error);
-  return kExitCannot;
-}
-
 /// Writes the folder's traces as one Perfetto file; empty when it has none.
 Result<std::string> perfetto_file(const std::string& folder, const fs::path& into) {
   const std::string inputs[] = {folder};
@@ -79,7 +74,7 @@ int run_open(const OpenOptions& options) {
   return served ? static_cast<int>(kExitClean) : fail(served.error());
 }
 
-const RegisterCommand registration({
+const RegisterCommand open_registration({
     .name = "open",
     .summary = "Serve a report and its trace to this machine's browser",
     .examples =

@@ -38,26 +38,17 @@ std::string default_folder(const std::vector<std::string>& inputs) {
 
 /// One node's share of a large run: a summary per rank, for the report that another node makes.
 int summarise(const ReportOptions& options) {
-  if (options.output == "-") {
-    print_error({.message = "summaries are files: name a folder with -o"});
-    return kExitCannot;
-  }
+  if (options.output == "-") return fail({.message = "summaries are files: name a folder with -o"});
   const std::string folder = options.output.empty() ? "stallscope-report" : options.output;
   const Result<std::vector<std::string>> paths = expand_inputs(options.inputs);
-  if (!paths) {
-    print_error(paths.error());
-    return kExitCannot;
-  }
+  if (!paths) return fail(paths.error());
   Progress progress;
   std::set<std::string> names;
   const Status status = for_each_rank_input(
       *paths, options.pipeline, progress,
       [&](size_t, const RankInput& input) { return write_summaries(input, folder, names); });
   progress.clear();
-  if (!status) {
-    print_error(status.error());
-    return kExitCannot;
-  }
+  if (!status) return fail(status.error());
   print_message("wrote " + std::to_string(names.size()) +
                 (names.size() == 1 ? " summary" : " summaries") + " to " + folder +
                 "; report all of them with: stallscope report " + folder + "/*.summary");
@@ -70,14 +61,9 @@ int report(const ReportOptions& options) {
   Progress progress;
   Result<Report> made = make_report(options.inputs, options.pipeline, progress);
   progress.clear();
-  if (!made) {
-    print_error(made.error());
-    return kExitCannot;
-  }
-  if (const Status compared = add_reference(*made, options.reference, options.inputs); !compared) {
-    print_error(compared.error());
-    return kExitCannot;
-  }
+  if (!made) return fail(made.error());
+  if (const Status compared = add_reference(*made, options.reference, options.inputs); !compared)
+    return fail(compared.error());
   for (const Error& error : made->errors) print_message("warning: " + error.to_string());
   const bool to_stdout =
       options.output == "-" || (options.output.empty() && !options.format.empty());
@@ -85,24 +71,18 @@ int report(const ReportOptions& options) {
   if (!to_stdout) {
     const std::string folder =
         options.output.empty() ? default_folder(options.inputs) : options.output;
-    if (const Status written = write_reports(*made, folder); !written) {
-      print_error(written.error());
-      return kExitCannot;
-    }
+    if (const Status written = write_reports(*made, folder); !written) return fail(written.error());
     print_where(folder);
     if (options.quiet) return kExitClean;
   }
   const Format* renderer = find_format(format);
   const Result<std::string> text = renderer->render(*made);
-  if (!text) {
-    print_error(text.error());
-    return kExitCannot;
-  }
+  if (!text) return fail(text.error());
   std::fwrite(text->data(), 1, text->size(), stdout);
   return std::fflush(stdout) == 0 ? kExitClean : kExitCannot;
 }
 
-const RegisterCommand registration({
+const RegisterCommand report_registration({
     .name = "report",
     .summary = "Analyse recorded runs or other tools' traces",
     .examples =

@@ -30,11 +30,6 @@ struct Options {
   std::string libclang = "auto";
 };
 
-int fail(const Error& error) {
-  std::cerr << "stallscope: " << error.to_string() << "\n";
-  return kExitCannot;
-}
-
 int list(const Options& options) {
   const auto rules = load_bundled_rules(options.folders);
   if (!rules) return fail(rules.error());

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "cli/rules_text.h"
 
 namespace stallscope {
 namespace {
@@ -15,13 +16,6 @@ std::string fenced(std::string_view code, const Rule& rule) {
   out += code;
   if (!code.ends_with('\n')) out += '\n';
   return out + "```\n";
-}
-
-std::string languages_of(const Rule& rule) {
-  std::string out;
-  for (const Language language : rule.languages)
-    out += (out.empty() ? "" : ", ") + std::string(to_string(language));
-  return out;
 }
 
 std::string_view severity_of_rule(const Rule& rule) {

@@ -10,13 +10,6 @@
 namespace stallscope {
 namespace {
 
-std::string languages_of(const Rule& rule) {
-  std::string text;
-  for (const Language language : rule.languages)
-    text += (text.empty() ? "" : ", ") + std::string(to_string(language));
-  return text;
-}
-
 std::string seen_in(const Rule& rule) {
   std::string text;
   const auto add = [&](bool has, const char* name) {
@@ -57,6 +50,13 @@ std::string condition_text(const Condition& condition) {
 }
 
 }  // namespace
+
+std::string languages_of(const Rule& rule) {
+  std::string text;
+  for (const Language language : rule.languages)
+    text += (text.empty() ? "" : ", ") + std::string(to_string(language));
+  return text;
+}
 
 std::string rules_table(std::span<const Rule> rules) {
   size_t width = 0;

@@ -137,17 +137,11 @@ int run(RunOptions& options) {
   if (options.measure_overhead > 0) {
     Result<std::optional<PairedOverhead>> measured =
         measure_overhead(record_options, options.measure_overhead);
-    if (!measured) {
-      print_error(measured.error());
-      return kExitCannot;
-    }
+    if (!measured) return fail(measured.error());
     overhead = *measured;
   }
   Result<Recording> recording = record(record_options, overhead);
-  if (!recording) {
-    print_error(recording.error());
-    return kExitCannot;
-  }
+  if (!recording) return fail(recording.error());
   print_end(recording->end);
   if (options.no_report) {
     print_message("recorded into " + recording->folder.trace);
@@ -214,7 +208,7 @@ void add_options(CLI::App& app, RunOptions& options) {
       ->type_name("");
 }
 
-const RegisterCommand registration({
+const RegisterCommand run_registration({
     .name = "run",
     .summary = "Record a program, then say what stalls it",
     .examples =

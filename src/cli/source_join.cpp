@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // More than any training program has; to read them takes seconds.
-constexpr size_t kMostFiles = 10'000;
+constexpr size_t kMostFilesByDefault = 10'000;
 
 // The script that an interpreter was told to run: its folder is the program's own.
 std::string script_of(std::span<const std::string> command) {
@@ -75,7 +75,7 @@ std::optional<std::vector<SourceFact>> facts_of_run(const SourceChoice& choice,
   for (const auto& [root, members] : projects) {
     options.project = {};
     // Nobody asked for more than the program: a folder that holds a whole disk is not read.
-    if (choice.what == "auto") options.project.most_files = kMostFiles;
+    if (choice.what == "auto") options.project.most_files = kMostFilesByDefault;
     options.types_within = std::max(std::chrono::milliseconds(1),
                                     std::chrono::duration_cast<std::chrono::milliseconds>(
                                         end - std::chrono::steady_clock::now()));

@@ -1,4 +1,5 @@
 #include "import/kineto_names.h"
+#include "base/text.h"
 
 #include <algorithm>
 #include <array>
@@ -52,12 +53,6 @@ constexpr std::pair<std::string_view, Role> kRoles[] = {
     {"Trace", Role::ignored},
     {"PyTorch Profiler", Role::ignored},
 };
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(), [](unsigned char c) { return std::tolower(c); });
-  return result;
-}
 
 // Memory by any of the words profilers use for it.
 std::string_view memory_of(std::string_view word) {

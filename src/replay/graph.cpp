@@ -78,8 +78,9 @@ void GraphBuilder::set_markers() {
   for (uint32_t index = 0; index < graph_.nodes.size(); ++index) {
     const GraphNode& node = graph_.nodes[index];
     if (node.step > count_) continue;
-    auto& firsts = node.kind == NodeKind::device ? device : host;
-    if (!firsts[node.step] && (node.kind == NodeKind::device || node.kind == NodeKind::step_start))
+    auto& firsts = node.kind == GraphNodeKind::device ? device : host;
+    if (!firsts[node.step] &&
+        (node.kind == GraphNodeKind::device || node.kind == GraphNodeKind::step_start))
       firsts[node.step] = index;
   }
   const bool on_device =

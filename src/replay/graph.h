@@ -13,7 +13,7 @@ namespace stallscope {
 
 /// What a node stands for. A call that blocks is two nodes: what the host does
 /// itself, then its return, which also waits for the device.
-enum class NodeKind : uint8_t { step_start, call, call_return, device };
+enum class GraphNodeKind : uint8_t { step_start, call, call_return, device };
 
 /// Why an edge exists; a what-if removes or shortens edges by their reason.
 enum class EdgeKind : uint8_t {
@@ -34,7 +34,7 @@ struct GraphEdge {
 };
 
 struct GraphNode {
-  NodeKind kind = NodeKind::call;
+  GraphNodeKind kind = GraphNodeKind::call;
   EventId event = 0;                       ///< row of the Trace; of no meaning for step_start
   uint32_t lane = 0;                       ///< track of the event
   uint32_t step = 0;                       ///< index into the replayed steps

@@ -33,7 +33,7 @@ void GraphBuilder::link_threads() {
   std::optional<uint32_t> latest;                   // last host node to end, of any thread
   for (uint32_t index = 0; index < graph_.nodes.size(); ++index) {
     const GraphNode& node = graph_.nodes[index];
-    if (node.kind == NodeKind::device) continue;
+    if (node.kind == GraphNodeKind::device) continue;
     const auto before = previous.find(node.lane);
     if (before != previous.end()) link(before->second, index, EdgeKind::program_order);
     // The thread stood still while another worked: it was woken by that one's last call.
@@ -50,7 +50,7 @@ void GraphBuilder::link_streams() {
   std::unordered_map<uint32_t, uint32_t> previous;  // stream -> last node
   for (uint32_t index = 0; index < graph_.nodes.size(); ++index) {
     const GraphNode& node = graph_.nodes[index];
-    if (node.kind != NodeKind::device) continue;
+    if (node.kind != GraphNodeKind::device) continue;
     if (const auto call = graph_.node_of.find(launch_of_[node.event]);
         call != graph_.node_of.end()) {
       link(call->second, index, EdgeKind::launch, true);
@@ -95,7 +95,7 @@ bool GraphBuilder::returns_after(uint32_t call, uint32_t work) const {
 void GraphBuilder::index_device_work() {
   for (uint32_t index = 0; index < graph_.nodes.size(); ++index) {
     const GraphNode& node = graph_.nodes[index];
-    if (node.kind != NodeKind::device) continue;
+    if (node.kind != GraphNodeKind::device) continue;
     const auto launcher = graph_.launcher_of.find(index);
     if (launcher == graph_.launcher_of.end()) continue;
     graph_.work_of[launcher->second].push_back(index);

@@ -72,7 +72,7 @@ void GraphBuilder::add_calls() {
       }
       outer = id;
       outer_end = trace_.end(id);
-      calls_.push_back({NodeKind::call, id, track, step_at(starts[id]), starts[id], outer_end,
+      calls_.push_back({GraphNodeKind::call, id, track, step_at(starts[id]), starts[id], outer_end,
                         trace_.durations()[id], 0, 0});
       auto [it, added] = shortest.try_emplace(trace_.names()[id], trace_.durations()[id]);
       if (!added) it->second = std::min(it->second, trace_.durations()[id]);
@@ -95,7 +95,7 @@ void GraphBuilder::add_device_work() {
       if (!is_device_work(trace_.kinds()[id])) continue;
       const auto call = call_of_correlation_.find(trace_.correlations()[id]);
       if (call == call_of_correlation_.end()) continue;
-      device_.push_back({NodeKind::device, id, track, step_at(trace_.starts()[call->second]),
+      device_.push_back({GraphNodeKind::device, id, track, step_at(trace_.starts()[call->second]),
                          starts[id], trace_.end(id), trace_.durations()[id], 0, 0});
       launch_of_[id] = outermost(call->second);
     }
@@ -118,7 +118,7 @@ void GraphBuilder::add_step_starts() {
   }
   for (uint32_t step = 0; step <= count_ && first_ + step < rank_.steps.size(); ++step) {
     const Ns at = rank_.steps[first_ + step].host_start;
-    starts_.push_back({NodeKind::step_start, 0, step_thread_, step, at, at, 0, 0, 0});
+    starts_.push_back({GraphNodeKind::step_start, 0, step_thread_, step, at, at, 0, 0, 0});
   }
 }
 
@@ -133,7 +133,7 @@ void GraphBuilder::order_nodes() {
     ordered.emplace_back(call.start, kCall, call);
     if (trace_.kinds()[call.event] != EventKind::api || !blocks(call.event)) continue;
     GraphNode returned = call;
-    returned.kind = NodeKind::call_return;
+    returned.kind = GraphNodeKind::call_return;
     returned.start = call.end;
     returned.own = 0;
     ordered.emplace_back(call.end, call.end > call.start ? kReturn : kReturnAtOnce, returned);
@@ -148,9 +148,10 @@ void GraphBuilder::order_nodes() {
   for (auto& [time, tie, node] : ordered) nodes.push_back(node);
   incoming_.resize(nodes.size());
   for (uint32_t index = 0; index < nodes.size(); ++index) {
-    if (nodes[index].kind == NodeKind::call || nodes[index].kind == NodeKind::device)
+    if (nodes[index].kind == GraphNodeKind::call || nodes[index].kind == GraphNodeKind::device)
       graph_.node_of[nodes[index].event] = index;
-    if (nodes[index].kind == NodeKind::call_return) graph_.return_of[nodes[index].event] = index;
+    if (nodes[index].kind == GraphNodeKind::call_return)
+      graph_.return_of[nodes[index].event] = index;
   }
 }
 

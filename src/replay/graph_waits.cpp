@@ -58,7 +58,7 @@ void GraphBuilder::link_event_waits() {
   };
   for (uint32_t index = 0; index < graph_.nodes.size(); ++index) {
     const GraphNode& node = graph_.nodes[index];
-    if (node.kind != NodeKind::call) continue;
+    if (node.kind != GraphNodeKind::call) continue;
     const int64_t device = trace_.integer(node.event, kKeyDevice).value_or(0);
     const auto stream = trace_.integer(node.event, kKeyStream);
     const auto event = trace_.integer(node.event, kKeyEvent);
@@ -111,13 +111,13 @@ void GraphBuilder::infer_waits() {
   };
   std::vector<End> ends;
   for (uint32_t index = 0; index < graph_.nodes.size(); ++index)
-    if (graph_.nodes[index].kind == NodeKind::device)
+    if (graph_.nodes[index].kind == GraphNodeKind::device)
       ends.push_back({graph_.nodes[index].end, index});
   std::ranges::sort(ends, {}, &End::time);
   std::unordered_map<uint32_t, Ns> free_since;  // by stream
   for (uint32_t index = 0; index < graph_.nodes.size(); ++index) {
     const GraphNode& node = graph_.nodes[index];
-    if (node.kind != NodeKind::device) continue;
+    if (node.kind != GraphNodeKind::device) continue;
     Ns& free = free_since[node.lane];
     const auto launcher = graph_.launcher_of.find(index);
     if (launcher != graph_.launcher_of.end() &&

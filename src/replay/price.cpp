@@ -90,7 +90,8 @@ using CallsOfLanes = std::map<uint32_t, std::vector<uint32_t>>;
 CallsOfLanes calls_of_lanes(const StepGraph& graph) {
   CallsOfLanes calls;
   for (uint32_t index = 0; index < graph.nodes.size(); ++index)
-    if (graph.nodes[index].kind == NodeKind::call) calls[graph.nodes[index].lane].push_back(index);
+    if (graph.nodes[index].kind == GraphNodeKind::call)
+      calls[graph.nodes[index].lane].push_back(index);
   return calls;
 }
 

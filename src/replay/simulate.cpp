@@ -56,7 +56,7 @@ Ns usual_gap(const StepGraph& graph, const std::vector<bool>& shrunk) {
 void remove_between(const StepGraph& graph, uint32_t from, uint32_t to, Change& change) {
   std::vector<uint32_t> between;
   for (uint32_t index = from + 1; index < to; ++index) {
-    if (graph.nodes[index].kind != NodeKind::call ||
+    if (graph.nodes[index].kind != GraphNodeKind::call ||
         graph.nodes[index].lane != graph.nodes[to].lane)
       continue;
     between.push_back(index);

@@ -184,7 +184,7 @@ class ChromeTarget : public ExportTarget {
   bool first_ = true;
 };
 
-const RegisterExporter registration({
+const RegisterExporter chrome_registration({
     .name = "chrome",
     .file_name = "trace.json",
     .description = "Chrome trace JSON as PyTorch's profiler writes it",

@@ -55,7 +55,7 @@ class CsvTarget : public ExportTarget {
   std::unique_ptr<OutputFile> file_;
 };
 
-const RegisterExporter registration({
+const RegisterExporter csv_registration({
     .name = "csv",
     .file_name = "events.csv",
     .description = "events as comma-separated values, one row each",

@@ -324,7 +324,7 @@ class PerfettoTarget : public ExportTarget {
   std::map<int32_t, std::pair<uint64_t, uint32_t>> uuid_of_rank_;
 };
 
-const RegisterExporter registration({
+const RegisterExporter perfetto_registration({
     .name = "perfetto",
     .file_name = "trace.perfetto-trace",
     .description = "Perfetto protobuf, for ui.perfetto.dev",

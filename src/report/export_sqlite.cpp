@@ -223,7 +223,7 @@ class SqliteTarget : public ExportTarget {
   int64_t processes_ = 0, tracks_ = 0, events_ = 0, stacks_ = 0, payloads_ = 0;
 };
 
-const RegisterExporter registration({
+const RegisterExporter sqlite_registration({
     .name = "sqlite",
     .file_name = "trace.sqlite",
     .description = "SQLite database with events, steps and findings",

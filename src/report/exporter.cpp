@@ -8,7 +8,7 @@
 namespace stallscope {
 namespace {
 
-std::vector<Exporter>& registry() {
+std::vector<Exporter>& exporter_registry() {
   static std::vector<Exporter> exporters;
   return exporters;
 }
@@ -25,17 +25,17 @@ Ns offset_of_highlight(const Timeline& timeline) {
 }  // namespace
 
 RegisterExporter::RegisterExporter(const Exporter& exporter) {
-  registry().push_back(exporter);
+  exporter_registry().push_back(exporter);
 }
 
 const Exporter* find_exporter(std::string_view name) {
-  for (const Exporter& exporter : registry())
+  for (const Exporter& exporter : exporter_registry())
     if (exporter.name == name) return &exporter;
   return nullptr;
 }
 
 std::vector<Exporter> exporters() {
-  std::vector<Exporter> sorted = registry();
+  std::vector<Exporter> sorted = exporter_registry();
   std::ranges::sort(sorted, {}, &Exporter::name);
   return sorted;
 }

@@ -10,7 +10,7 @@
 namespace stallscope {
 namespace {
 
-std::vector<FindingsFormat>& registry() {
+std::vector<FindingsFormat>& findings_registry() {
   static std::vector<FindingsFormat> formats;
   return formats;
 }
@@ -18,11 +18,11 @@ std::vector<FindingsFormat>& registry() {
 }  // namespace
 
 RegisterFindingsFormat::RegisterFindingsFormat(const FindingsFormat& format) {
-  registry().push_back(format);
+  findings_registry().push_back(format);
 }
 
 std::vector<FindingsFormat> findings_formats() {
-  std::vector<FindingsFormat> sorted = registry();
+  std::vector<FindingsFormat> sorted = findings_registry();
   std::ranges::sort(sorted, {}, &FindingsFormat::name);
   return sorted;
 }

@@ -1,4 +1,4 @@
-// The registry that formats enter by existing.
+// The format_registry that formats enter by existing.
 #include <algorithm>
 
 #include "report/report.h"
@@ -6,7 +6,7 @@
 namespace stallscope {
 namespace {
 
-std::vector<Format>& registry() {
+std::vector<Format>& format_registry() {
   static std::vector<Format> formats;
   return formats;
 }
@@ -14,17 +14,17 @@ std::vector<Format>& registry() {
 }  // namespace
 
 RegisterFormat::RegisterFormat(const Format& format) {
-  registry().push_back(format);
+  format_registry().push_back(format);
 }
 
 const Format* find_format(std::string_view name) {
-  for (const Format& format : registry())
+  for (const Format& format : format_registry())
     if (format.name == name) return &format;
   return nullptr;
 }
 
 std::vector<Format> formats() {
-  std::vector<Format> sorted = registry();
+  std::vector<Format> sorted = format_registry();
   std::ranges::sort(sorted, {}, &Format::name);
   return sorted;
 }

@@ -55,11 +55,11 @@ Result<std::string> render_github(std::span<const Finding> findings, std::span<c
   return out;
 }
 
-constexpr FindingsFormat kFormat{"github", "", "annotations in a GitHub workflow's log",
-                                 render_github};
-const RegisterFindingsFormat kFindings(kFormat);
-const RegisterFormat kReport({kFormat.name, kFormat.file_name, kFormat.description,
-                              render_findings_of<render_github>});
+constexpr FindingsFormat kGithubFormat{"github", "", "annotations in a GitHub workflow's log",
+                                       render_github};
+const RegisterFindingsFormat kGithubFindings(kGithubFormat);
+const RegisterFormat kGithubReport({kGithubFormat.name, kGithubFormat.file_name,
+                                    kGithubFormat.description, render_findings_of<render_github>});
 
 }  // namespace
 }  // namespace stallscope

@@ -41,11 +41,11 @@ Result<std::string> render_gitlab(std::span<const Finding> findings, std::span<c
   return dump(out, 1) + "\n";
 }
 
-constexpr FindingsFormat kFormat{"gitlab", "gl-code-quality-report.json",
-                                 "GitLab code quality report", render_gitlab};
-const RegisterFindingsFormat kFindings(kFormat);
-const RegisterFormat kReport({kFormat.name, kFormat.file_name, kFormat.description,
-                              render_findings_of<render_gitlab>});
+constexpr FindingsFormat kGitlabFormat{"gitlab", "gl-code-quality-report.json",
+                                       "GitLab code quality report", render_gitlab};
+const RegisterFindingsFormat kGitlabFindings(kGitlabFormat);
+const RegisterFormat kGitlabReport({kGitlabFormat.name, kGitlabFormat.file_name,
+                                    kGitlabFormat.description, render_findings_of<render_gitlab>});
 
 }  // namespace
 }  // namespace stallscope

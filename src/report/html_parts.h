@@ -36,6 +36,9 @@ std::string comparison_html(const Report& report);
 std::string reference_html(const ReferenceComparison& comparison);
 std::string run_html(const Report& report);
 
+/// A table that scrolls in its own box, whatever the page's width; `label` names it to readers.
+std::string scroll(std::string_view label, const std::string& table);
+
 /// One finding as an article; `position` is its place in the ranking, from 1.
 std::string finding_html(const Report& report, const Finding& finding, size_t position, bool open);
 

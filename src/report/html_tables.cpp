@@ -20,12 +20,6 @@ constexpr size_t kMaxSkewRows = 20;
 constexpr size_t kMaxStepRows = 300;
 constexpr size_t kMaxSliceRows = 40;
 
-std::string scroll(std::string_view label, const std::string& table) {
-  return fmt::format(
-      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">{}</div>", label,
-      table);
-}
-
 std::vector<const RankSummary*> slowest_first(const RunSummary& summary) {
   std::vector<const RankSummary*> ranks;
   for (const RankSummary& rank : summary.ranks) ranks.push_back(&rank);
@@ -158,6 +152,12 @@ std::string slice_table(const RankSummary& rank) {
 }
 
 }  // namespace
+
+std::string scroll(std::string_view label, const std::string& table) {
+  return fmt::format(
+      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">{}</div>", label,
+      table);
+}
 
 std::string timeline_html(const Report& report) {
   const std::vector<const RankSummary*> ranks = slowest_first(report.summary);

@@ -11,7 +11,7 @@
 namespace stallscope {
 namespace {
 
-constexpr size_t kMaxRows = 20;
+constexpr size_t kMaxWaits = 20;
 
 constexpr const char* kDash = "\xE2\x80\x94";
 
@@ -23,18 +23,12 @@ std::string or_dash(const Place& place) {
   return place.known() ? escaped(place_text(place)) : kDash;
 }
 
-std::string scroll(std::string_view label, const std::string& table) {
-  return fmt::format(
-      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">{}</div>", label,
-      table);
-}
-
 std::string share_table(const std::vector<KernelShare>& shares, bool by_line) {
   std::string table = fmt::format(
       "<table><thead><tr><th scope=\"col\">{}</th><th scope=\"col\" class=\"n\">Kernels</th><th "
       "scope=\"col\" class=\"n\">Total</th></tr></thead><tbody>",
       by_line ? "Line" : "Operator");
-  for (size_t i = 0; i < shares.size() && i < kMaxRows; ++i)
+  for (size_t i = 0; i < shares.size() && i < kMaxWaits; ++i)
     table += fmt::format("<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td>{}</tr>",
                          by_line ? or_dash(shares[i].place) : or_dash(shares[i].op),
                          shares[i].count, duration_cell(shares[i].total));
@@ -43,9 +37,9 @@ std::string share_table(const std::vector<KernelShare>& shares, bool by_line) {
 }
 
 std::string queue_svg(const QueueDepth& queue) {
-  constexpr double kWidth = 900, kHeight = 80;
+  constexpr double kChartWidth = 900, kHeight = 80;
   const double highest = std::max(*std::ranges::max_element(queue.depth), 1.0);
-  const double step = kWidth / static_cast<double>(queue.depth.size());
+  const double step = kChartWidth / static_cast<double>(queue.depth.size());
   std::string path = fmt::format("M0 {}", kHeight);
   for (size_t i = 0; i < queue.depth.size(); ++i)
     path += fmt::format("V{:.1f}H{:.1f}", kHeight - kHeight * queue.depth[i] / highest,
@@ -54,7 +48,7 @@ std::string queue_svg(const QueueDepth& queue) {
       "<svg viewBox=\"0 0 {} {}\" role=\"img\" preserveAspectRatio=\"none\" height=\"{}\" "
       "width=\"100%\"><title>Queue depth over the capture: mean {:.1f}, at most {}</title><path "
       "d=\"{}V{}Z\" fill=\"currentColor\" opacity=\"0.45\"/></svg>",
-      kWidth, kHeight, kHeight, queue.mean, queue.maximum, path, kHeight);
+      kChartWidth, kHeight, kHeight, queue.mean, queue.maximum, path, kHeight);
 }
 
 }  // namespace
@@ -67,7 +61,7 @@ std::string waits_html(const Report& report) {
       "<table class=\"waits\"><thead><tr><th scope=\"col\">Waiting for</th><th scope=\"col\">Who"
       "</th><th scope=\"col\">Operator</th><th scope=\"col\">Line</th><th scope=\"col\" "
       "class=\"n\">Per step</th></tr></thead><tbody>";
-  for (size_t i = 0; i < rank->waits.size() && i < kMaxRows; ++i) {
+  for (size_t i = 0; i < rank->waits.size() && i < kMaxWaits; ++i) {
     const WaitShare& wait = rank->waits[i];
     table += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td>{}</tr>",
                          escaped(wait.cause), or_dash(wait.subject), or_dash(wait.op),

@@ -228,10 +228,11 @@ Result<std::string> render_findings_json(std::span<const Finding> findings,
   return dump(document, 1) + "\n";
 }
 
-constexpr FindingsFormat kFormat{"json", "report.json", "everything, for programs",
-                                 render_findings_json};
-const RegisterFindingsFormat kFindings(kFormat);
-const RegisterFormat kReport({kFormat.name, kFormat.file_name, kFormat.description, render_json});
+constexpr FindingsFormat kJsonFormat{"json", "report.json", "everything, for programs",
+                                     render_findings_json};
+const RegisterFindingsFormat kJsonFindings(kJsonFormat);
+const RegisterFormat kJsonReport({kJsonFormat.name, kJsonFormat.file_name, kJsonFormat.description,
+                                  render_json});
 
 }  // namespace
 }  // namespace stallscope

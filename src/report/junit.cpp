@@ -52,11 +52,11 @@ Result<std::string> render_junit(std::span<const Finding> findings,
       tests, failures, skipped, cases);
 }
 
-constexpr FindingsFormat kFormat{"junit", "report.junit.xml", "JUnit XML, for test reports",
-                                 render_junit};
-const RegisterFindingsFormat kFindings(kFormat);
-const RegisterFormat kReport({kFormat.name, kFormat.file_name, kFormat.description,
-                              render_findings_of<render_junit>});
+constexpr FindingsFormat kJunitFormat{"junit", "report.junit.xml", "JUnit XML, for test reports",
+                                      render_junit};
+const RegisterFindingsFormat kJunitFindings(kJunitFormat);
+const RegisterFormat kJunitReport({kJunitFormat.name, kJunitFormat.file_name,
+                                   kJunitFormat.description, render_findings_of<render_junit>});
 
 }  // namespace
 }  // namespace stallscope

@@ -97,11 +97,11 @@ Result<std::string> render_markdown(const Report& report) {
   return out;
 }
 
-constexpr FindingsFormat kFormat{"markdown", "report.md", "a summary for a pull request",
-                                 render_findings_markdown};
-const RegisterFindingsFormat kFindings(kFormat);
-const RegisterFormat kReport({kFormat.name, kFormat.file_name, kFormat.description,
-                              render_markdown});
+constexpr FindingsFormat kMarkdownFormat{"markdown", "report.md", "a summary for a pull request",
+                                         render_findings_markdown};
+const RegisterFindingsFormat kMarkdownFindings(kMarkdownFormat);
+const RegisterFormat kMarkdownReport({kMarkdownFormat.name, kMarkdownFormat.file_name,
+                                      kMarkdownFormat.description, render_markdown});
 
 }  // namespace
 }  // namespace stallscope

@@ -1,3 +1,4 @@
+stallscope_unity(stallscope_report)
 # The version and the commit that reports name. The commit is read at configure
 # time; the reflog changes with every commit and so triggers a new configuration.
 set(STALLSCOPE_COMMIT "")

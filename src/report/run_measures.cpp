@@ -8,13 +8,13 @@ namespace stallscope {
 namespace {
 
 // A report may come from anywhere: every member is asked for by type.
-double number(const Json& object, const char* key, double otherwise = 0) {
+double number_of(const Json& object, const char* key, double otherwise = 0) {
   if (!object.is_object()) return otherwise;
   const auto found = object.find(key);
   return found != object.end() && found->is_number() ? found->get<double>() : otherwise;
 }
 
-std::string text(const Json& object, const char* key) {
+std::string text_of(const Json& object, const char* key) {
   if (!object.is_object()) return {};
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
@@ -31,7 +31,7 @@ const Json* slowest_rank_of(const Json& report) {
   const Json* slowest = nullptr;
   double longest = 0;
   for (const Json& rank : member(report, "ranks")) {
-    const double median = number(member(rank, "stepTimeNs"), "median");
+    const double median = number_of(member(rank, "stepTimeNs"), "median");
     if (median <= longest) continue;
     longest = median;
     slowest = &rank;
@@ -48,7 +48,7 @@ std::vector<double> steps_of(const Json& rank) {
       if (durations[i].is_number() && uses[i].is_string() && uses[i] == "used")
         steps.push_back(durations[i].get<double>());
   // Of a run with very many ranks the report keeps medians only.
-  const double median = number(member(rank, "stepTimeNs"), "median");
+  const double median = number_of(member(rank, "stepTimeNs"), "median");
   if (steps.empty() && median > 0) steps.push_back(median);
   return steps;
 }
@@ -59,38 +59,38 @@ std::optional<ClassTimes> breakdown_of(const Json& rank) {
   ClassTimes times;
   for (const Json& row : rows)
     for (size_t i = 0; i < kStepClasses; ++i)
-      if (text(row, "class") == to_string(static_cast<StepClass>(i)))
-        times.ns[i] = static_cast<Ns>(number(row, "durationNs"));
+      if (text_of(row, "class") == to_string(static_cast<StepClass>(i)))
+        times.ns[i] = static_cast<Ns>(number_of(row, "durationNs"));
   return times;
 }
 
 std::vector<KernelMeasure> kernels_of(const Json& rank) {
   // The table covers the whole trace: all its steps share it.
-  const double steps = number(rank, "stepsUsed") + number(rank, "stepsDiscarded");
+  const double steps = number_of(rank, "stepsUsed") + number_of(rank, "stepsDiscarded");
   std::vector<KernelMeasure> kernels;
   const Json& rows = member(rank, "kernels");
   if (steps <= 0 || !rows.is_array()) return kernels;
   for (const Json& row : rows)
-    kernels.push_back({text(row, "name"), text(row, "operator"), number(row, "totalNs") / steps,
-                       number(row, "count") / steps});
+    kernels.push_back({text_of(row, "name"), text_of(row, "operator"),
+                       number_of(row, "totalNs") / steps, number_of(row, "count") / steps});
   return kernels;
 }
 
 FindingMeasure finding_of(const Json& row) {
-  FindingMeasure finding{text(row, "fingerprint"),
-                         text(row, "ruleId"),
-                         text(row, "title"),
-                         text(row, "severity"),
+  FindingMeasure finding{text_of(row, "fingerprint"),
+                         text_of(row, "ruleId"),
+                         text_of(row, "title"),
+                         text_of(row, "severity"),
                          {},
                          {},
                          {}};
   const Json& locations = member(row, "locations");
-  if (locations.is_array() && !locations.empty() && !text(locations[0], "file").empty()) {
-    finding.place = text(locations[0], "file");
-    const double line = number(locations[0], "line");
+  if (locations.is_array() && !locations.empty() && !text_of(locations[0], "file").empty()) {
+    finding.place = text_of(locations[0], "file");
+    const double line = number_of(locations[0], "line");
     if (line > 0) finding.place += ":" + std::to_string(static_cast<int64_t>(line));
   } else {
-    finding.place = text(row, "subject");
+    finding.place = text_of(row, "subject");
   }
   const Json& gain = member(row, "gain");
   const Json& mid = member(member(gain, "stepTimeNs"), "mid");
@@ -103,7 +103,7 @@ FindingMeasure finding_of(const Json& row) {
 Result<RunMeasures> measures_of_document(const Json& report, const std::string& label) {
   RunMeasures run;
   run.label = label;
-  const std::string version = text(report, "schemaVersion");
+  const std::string version = text_of(report, "schemaVersion");
   if (!member(report, "ranks").is_array() || version.empty())
     return Error{.message = "is no report.json of this tool", .file = label};
   if (!version.starts_with("1."))
@@ -122,7 +122,7 @@ Result<RunMeasures> measures_of_document(const Json& report, const std::string& 
   if (run.steps.empty() && run.abstentions.empty())
     run.abstentions.emplace_back("No steps were found.");
   for (const Json& row : member(report, "findings"))
-    if (text(row, "status") == "measured") run.findings.push_back(finding_of(row));
+    if (text_of(row, "status") == "measured") run.findings.push_back(finding_of(row));
   return run;
 }
 

@@ -145,11 +145,11 @@ Result<std::string> render_sarif(std::span<const Finding> findings,
   }
 }
 
-constexpr FindingsFormat kFormat{"sarif", "report.sarif", "SARIF 2.1.0, for code scanning",
-                                 render_sarif};
-const RegisterFindingsFormat kFindings(kFormat);
-const RegisterFormat kReport({kFormat.name, kFormat.file_name, kFormat.description,
-                              render_findings_of<render_sarif>});
+constexpr FindingsFormat kSarifFormat{"sarif", "report.sarif", "SARIF 2.1.0, for code scanning",
+                                      render_sarif};
+const RegisterFindingsFormat kSarifFindings(kSarifFormat);
+const RegisterFormat kSarifReport({kSarifFormat.name, kSarifFormat.file_name,
+                                   kSarifFormat.description, render_findings_of<render_sarif>});
 
 }  // namespace
 }  // namespace stallscope

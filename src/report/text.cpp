@@ -169,9 +169,10 @@ Result<std::string> render_findings_text(std::span<const Finding> findings,
   return text_findings(findings, {.colour = color_allowed(STDOUT_FILENO)});
 }
 
-constexpr FindingsFormat kFormat{"text", "", "for the terminal", render_findings_text};
-const RegisterFindingsFormat kFindings(kFormat);
-const RegisterFormat kReport({kFormat.name, kFormat.file_name, kFormat.description, render_text});
+constexpr FindingsFormat kTextFormat{"text", "", "for the terminal", render_findings_text};
+const RegisterFindingsFormat kTextFindings(kTextFormat);
+const RegisterFormat kTextReport({kTextFormat.name, kTextFormat.file_name, kTextFormat.description,
+                                  render_text});
 
 }  // namespace
 

@@ -9,13 +9,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr uint64_t kLargestFile = 64 << 20;
+constexpr uint64_t kLargestBaseline = 64 << 20;
 constexpr const char* kVersion = "1.0";
 
 }  // namespace
 
 Result<Baseline> load_baseline(const std::string& path) {
-  const auto text = read_file(path, kLargestFile);
+  const auto text = read_file(path, kLargestBaseline);
   if (!text) return text.error();
   const auto wrong = [&](std::string message) {
     return Error{.message = std::move(message),

@@ -6,6 +6,7 @@
 #include "analyze/analyze.h"
 #include "base/file.h"
 #include "base/lines.h"
+#include "base/text.h"
 #include "rule/evaluate.h"
 #include "rule/file_join.h"
 #include "trace/event_lines.h"
@@ -15,24 +16,18 @@ namespace {
 
 constexpr uint64_t kLargestCase = 16 << 20;
 
-std::string_view trim(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
-
 // The text after "expect:" in a comment line; empty when the line is none.
 std::string_view expectation_of(std::string_view line) {
-  line = trim(line);
+  line = trimmed(line);
   if (line.starts_with('#'))
     line.remove_prefix(1);
   else if (line.starts_with("//"))
     line.remove_prefix(2);
   else
     return {};
-  line = trim(line);
+  line = trimmed(line);
   constexpr std::string_view kWord = "expect:";
-  return line.starts_with(kWord) ? trim(line.substr(kWord.size())) : std::string_view();
+  return line.starts_with(kWord) ? trimmed(line.substr(kWord.size())) : std::string_view();
 }
 
 std::string shown(const Found& found) {
@@ -59,7 +54,7 @@ Result<std::vector<Expectation>> parse_expectations(std::string_view text,
     const size_t blank = words.find(' ');
     Expectation expected{.rule_id = std::string(words.substr(0, blank)), .file = {}, .line = 0};
     if (blank != std::string_view::npos) {
-      const std::string_view place = trim(words.substr(blank));
+      const std::string_view place = trimmed(words.substr(blank));
       const size_t colon = place.rfind(':');
       const std::string_view digits =
           colon == std::string_view::npos ? std::string_view() : place.substr(colon + 1);

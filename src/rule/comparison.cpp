@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/text.h"
 #include "rule/condition.h"
 
 namespace stallscope {
@@ -27,21 +28,13 @@ constexpr std::array<std::pair<std::string_view, double>, 11> kUnits = {{{"", 1}
                                                                          {"GiB", 1073741824},
                                                                          {"per step", 1}}};
 
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())))
-    text.remove_prefix(1);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())))
-    text.remove_suffix(1);
-  return text;
-}
-
 std::optional<double> parse_number(std::string_view text) {
-  text = trim(text);
+  text = trimmed(text);
   if (text.starts_with('+')) text.remove_prefix(1);
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || !std::isfinite(value)) return std::nullopt;
-  const std::string_view unit = trim(text.substr(static_cast<size_t>(end - text.data())));
+  const std::string_view unit = trimmed(text.substr(static_cast<size_t>(end - text.data())));
   for (const auto& [name, factor] : kUnits)
     if (name == unit) return value * factor;
   return std::nullopt;
@@ -97,14 +90,14 @@ std::string_view unquote(std::string_view text) {
 
 // `text` is what follows "in".
 Result<Comparison> parse_list(std::string_view text, Comparison result) {
-  text = trim(text);
+  text = trimmed(text);
   if (!text.starts_with('[') || !text.ends_with(']')) return wrong("expected 'in [a, b, ...]'");
   text = text.substr(1, text.size() - 2);
   result.op = Comparison::Op::one_of;
   bool all_numbers = true;
   while (true) {
     const size_t comma = text.find(',');
-    const std::string_view item = unquote(trim(text.substr(0, comma)));
+    const std::string_view item = unquote(trimmed(text.substr(0, comma)));
     if (item.empty()) return wrong("empty item in 'in [...]'");
     const auto number = parse_number(item);
     all_numbers = all_numbers && number.has_value();
@@ -138,12 +131,6 @@ Result<Comparison> parse_operator(Comparison::Op op, std::string_view operand, C
                  "Units may be us, ms, s, KiB, MiB, GiB or %.");
   result.op = op == Comparison::Op::equal ? Comparison::Op::text : Comparison::Op::text_not;
   result.texts.emplace_back(unquote(operand));
-  return result;
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(), [](unsigned char c) { return std::tolower(c); });
   return result;
 }
 
@@ -194,22 +181,22 @@ bool Comparison::numeric() const {
 }
 
 Result<Comparison> parse_comparison(std::string_view written) {
-  const std::string_view text = trim(written);
+  const std::string_view text = trimmed(written);
   Comparison result;
   result.written = text;
   if (text.empty()) return wrong("comparison is empty");
   for (const auto& [symbol, op] : kOperators)
     if (text.starts_with(symbol))
-      return parse_operator(op, trim(text.substr(symbol.size())), std::move(result));
+      return parse_operator(op, trimmed(text.substr(symbol.size())), std::move(result));
   if (text.starts_with("in ") || text.starts_with("in["))
     return parse_list(text.substr(2), std::move(result));
   if (text.starts_with("contains ")) {
     result.op = Comparison::Op::contains;
-    result.texts.push_back(lower(unquote(trim(text.substr(9)))));
+    result.texts.push_back(lower(unquote(trimmed(text.substr(9)))));
     return result;
   }
   const bool negated = text.starts_with("!~");
-  const std::string_view pattern = negated ? trim(text.substr(2)) : text;
+  const std::string_view pattern = negated ? trimmed(text.substr(2)) : text;
   if (negated || text.starts_with('/')) {
     if (!pattern.starts_with('/')) return wrong("expected a regular expression after '!~'");
     auto compiled = parse_pattern(pattern);

@@ -15,11 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 12> kKeys = {
+constexpr std::array<std::string_view, 12> kConfigKeys = {
     "extends",  "rules",      "select",   "ignore",   "exclude", "fail-on",
     "baseline", "severities", "path-map", "per-path", "check",   "libclang"};
-constexpr std::array<std::string_view, 5> kSeverities = {"critical", "high", "medium", "low",
-                                                         "info"};
 constexpr size_t kDeepestExtends = 8;
 
 bool is_pyproject(const fs::path& file) {
@@ -53,7 +51,7 @@ class ConfigReader {
     } else {
       root_ = parse_yaml(*text, file_);
     }
-    expect_keys(file_, root_, "a project file", kKeys);
+    expect_keys(file_, root_, "a project file", kConfigKeys);
     read_extends();
     config_.file = file_;
     for (const std::string& folder : texts("rules")) config_.rule_folders.push_back(beside(folder));
@@ -91,7 +89,7 @@ class ConfigReader {
   Severity severity(const YamlNode& node, std::string_view what) {
     const std::string word = yaml_text(file_, node, what);
     const auto value = severity_of(word);
-    if (!value) yaml_unknown(file_, node, "severity", word, kSeverities);
+    if (!value) yaml_unknown(file_, node, "severity", word, kSeverityNames);
     return *value;
   }
 

@@ -5,7 +5,7 @@
 namespace stallscope {
 namespace {
 
-std::string_view last_component(std::string_view path) {
+std::string_view file_name(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
@@ -21,8 +21,8 @@ size_t common_suffix(std::string_view a, std::string_view b) {
   b = without_leading(b);
   size_t count = 0;
   while (!a.empty() && !b.empty()) {
-    const std::string_view tail = last_component(a);
-    if (tail != last_component(b)) break;
+    const std::string_view tail = file_name(a);
+    if (tail != file_name(b)) break;
     ++count;
     const auto shorten = [&](std::string_view& path) {
       path.remove_suffix(std::min(path.size(), tail.size() + 1));
@@ -38,7 +38,7 @@ FileJoin::FileJoin(std::span<const SourceFact> facts,
                    std::map<std::string, std::string> run_hashes)
     : path_map_(std::move(path_map)), run_hashes_(std::move(run_hashes)) {
   for (const SourceFact& fact : facts) files_.emplace(fact.file, fact.content_hash);
-  for (const auto& [path, hash] : files_) by_name_.emplace(last_component(path), path);
+  for (const auto& [path, hash] : files_) by_name_.emplace(file_name(path), path);
 }
 
 std::optional<std::string> FileJoin::source_file(const std::string& run_path) const {
@@ -63,7 +63,7 @@ FileJoin::Found FileJoin::find(const std::string& run_path) const {
   std::string best;
   size_t longest = 0;
   bool unique = false, best_same = false;
-  const auto [first, last] = by_name_.equal_range(last_component(path));
+  const auto [first, last] = by_name_.equal_range(file_name(path));
   for (auto it = first; it != last; ++it) {
     const std::string& candidate = it->second;
     const bool same = !run_hash.empty() && files_.at(candidate) == run_hash;

@@ -2,6 +2,7 @@
 // trace, or both; what it costs, and what to do.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,9 @@
 namespace stallscope {
 
 enum class Severity : uint8_t { info, low, medium, high, critical };
+/// How they are written, the worst first.
+inline constexpr std::array<std::string_view, 5> kSeverityNames = {"critical", "high", "medium",
+                                                                   "low", "info"};
 enum class Language : uint8_t { python, cpp, cuda, config };
 
 /// What is known about a finding from the run.

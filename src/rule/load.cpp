@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kLargestFile = 1 << 20;
+constexpr uint64_t kLargestRuleFile = 1 << 20;
 // Tables that stand beside the rules and are read by others.
 constexpr std::array<std::string_view, 2> kTables = {"frameworks.yaml", "library-sync.yaml"};
 
@@ -37,7 +37,7 @@ Result<std::vector<std::string>> rule_files(const std::string& folder) {
 }
 
 Result<Rule> load_rule(const std::string& file) {
-  auto text = read_file(file, kLargestFile);
+  auto text = read_file(file, kLargestRuleFile);
   if (!text) return text.error();
   return parse_rule(*text, file);
 }

@@ -4,15 +4,9 @@
 #include "rule/finding.h"
 
 namespace stallscope {
-namespace {
-
-constexpr std::array<std::string_view, 5> kSeverities = {"info", "low", "medium", "high",
-                                                         "critical"};
-
-}  // namespace
 
 std::string_view to_string(Severity severity) {
-  return kSeverities[static_cast<size_t>(severity)];
+  return kSeverityNames[kSeverityNames.size() - 1 - static_cast<size_t>(severity)];
 }
 
 std::string_view to_string(FindingStatus status) {
@@ -27,8 +21,8 @@ std::string_view to_string(Applicability applicability) {
 }
 
 std::optional<Severity> severity_of(std::string_view text) {
-  for (size_t i = 0; i < kSeverities.size(); ++i)
-    if (kSeverities[i] == text) return static_cast<Severity>(i);
+  for (size_t i = 0; i < kSeverityNames.size(); ++i)
+    if (kSeverityNames[i] == text) return static_cast<Severity>(kSeverityNames.size() - 1 - i);
   return std::nullopt;
 }
 

@@ -14,11 +14,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 16> kKeys = {
+constexpr std::array<std::string_view, 16> kRuleKeys = {
     "id",   "title",       "severity", "languages", "tier",     "why",     "source",     "trace",
     "gain", "environment", "fix",      "cases",     "fallback", "startup", "references", "once"};
-constexpr std::array<std::string_view, 5> kSeverities = {"critical", "high", "medium", "low",
-                                                         "info"};
 constexpr std::array<std::string_view, 4> kLanguages = {"python", "cpp", "cuda", "config"};
 constexpr std::array<std::string_view, 2> kTiers = {"defect", "advice"};
 constexpr std::array<std::string_view, 3> kGrades = {"safe", "suggestion", "display"};
@@ -42,7 +40,7 @@ class RuleReader {
 
   Rule read() {
     root_ = parse_yaml(text_, file_);
-    expect_keys(file_, root_, "a rule file", kKeys);
+    expect_keys(file_, root_, "a rule file", kRuleKeys);
     rule_.file = file_;
     read_head();
     read_conditions();
@@ -77,7 +75,7 @@ class RuleReader {
                 "Name the file " + rule_.id + ".yaml.");
     rule_.title = yaml_text(file_, required("title"), "title");
     rule_.why = yaml_text(file_, required("why"), "why");
-    rule_.severity = *severity_of(one_of(required("severity"), "severity", kSeverities));
+    rule_.severity = *severity_of(one_of(required("severity"), "severity", kSeverityNames));
     const YamlNode languages = required("languages");
     for (const std::string& word : yaml_texts(file_, languages, "languages")) {
       if (std::ranges::find(kLanguages, word) == kLanguages.end())

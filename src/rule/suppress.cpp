@@ -6,18 +6,13 @@
 #include <set>
 
 #include "base/suggest.h"
+#include "base/text.h"
 #include "rule/comments.h"
 
 namespace stallscope {
 namespace {
 
 constexpr uint32_t kWholeFile = std::numeric_limits<uint32_t>::max();
-
-std::string_view trim(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
 
 bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
@@ -30,10 +25,10 @@ class CommentReader {
 
   // `text` follows the comment sign.
   void read(const Comment& comment) {
-    std::string_view text = trim(comment.text);
+    std::string_view text = trimmed(comment.text);
     constexpr std::string_view kTool = "stallscope:";
     if (!text.starts_with(kTool)) return;
-    text = trim(text.substr(kTool.size()));
+    text = trimmed(text.substr(kTool.size()));
     size_t length = 0;
     while (length < text.size() && is_word(text[length])) ++length;
     const std::string_view verb = text.substr(0, length);
@@ -41,14 +36,14 @@ class CommentReader {
     if (std::ranges::find(kVerbs, verb) == kVerbs.end())
       return problem(comment.line, "unknown directive '" + std::string(verb.substr(0, 40)) + "'" +
                                        suggestion(verb, kVerbs));
-    text = trim(text.substr(length));
+    text = trimmed(text.substr(length));
     if (!text.starts_with('[') || text.find(']') == std::string_view::npos)
       return problem(comment.line, "name the rules to ignore in brackets: ignore[item-in-step]");
     Suppression suppression;
     suppression.line = comment.line;
     const size_t close = text.find(']');
     if (!read_ids(text.substr(1, close - 1), comment.line, suppression)) return;
-    suppression.reason = trim(text.substr(close + 1));
+    suppression.reason = trimmed(text.substr(close + 1));
     if (verb == "ignore-file") {
       suppression.first_line = 1;
       suppression.last_line = kWholeFile;
@@ -63,7 +58,7 @@ class CommentReader {
   bool read_ids(std::string_view text, uint32_t line, Suppression& suppression) {
     while (true) {
       const size_t comma = text.find(',');
-      const std::string_view id = trim(text.substr(0, comma));
+      const std::string_view id = trimmed(text.substr(0, comma));
       const bool good = id == "*" || (!id.empty() && std::ranges::all_of(id, is_word));
       if (!good) {
         problem(line, "'" + std::string(id.substr(0, 40)) + "' is no rule id");

@@ -7,11 +7,11 @@ namespace stallscope {
 namespace {
 
 constexpr size_t kAround = 3;
-using Lines = std::vector<std::string_view>;
+using LineList = std::vector<std::string_view>;
 
 /// With their line ends, so that a missing one at the end shows.
-Lines lines_of(std::string_view text) {
-  Lines out;
+LineList lines_of(std::string_view text) {
+  LineList out;
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
     out.push_back(text.substr(0, end));
@@ -20,13 +20,13 @@ Lines lines_of(std::string_view text) {
   return out;
 }
 
-/// Lines [a, a_end) of the old text stand for lines [b, b_end) of the new one.
+/// LineList [a, a_end) of the old text stand for lines [b, b_end) of the new one.
 struct Change {
   size_t a, a_end, b, b_end;
 };
 
 /// Where two ranges of lines differ: by the next line that both have soonest.
-std::vector<Change> changes_of(const Lines& a, const Lines& b) {
+std::vector<Change> changes_of(const LineList& a, const LineList& b) {
   std::vector<Change> out;
   size_t i = 0, j = 0;
   while (i < a.size() || j < b.size()) {
@@ -67,7 +67,7 @@ std::string range(size_t first, size_t count) {
 }  // namespace
 
 std::string unified_diff(std::string_view name, std::string_view before, std::string_view after) {
-  const Lines a = lines_of(before), b = lines_of(after);
+  const LineList a = lines_of(before), b = lines_of(after);
   const std::vector<Change> changes = changes_of(a, b);
   if (changes.empty()) return {};
   std::string out = "--- a/" + std::string(name) + "\n+++ b/" + std::string(name) + "\n";

@@ -11,7 +11,7 @@
 namespace stallscope {
 namespace {
 
-constexpr size_t kLargestFile = 256 * 1024;  // a rule file has about 2 KB
+constexpr size_t kLargestText = 256 * 1024;  // a rule file has about 2 KB
 constexpr int kMostNodes = 20'000;
 constexpr int kDeepest = 24;
 
@@ -55,7 +55,7 @@ void yaml_fail(const std::string& file, const YamlNode& at, std::string message,
 }
 
 YamlNode parse_yaml(std::string_view text, const std::string& file) {
-  if (text.size() > kLargestFile)
+  if (text.size() > kLargestText)
     throw YamlError{Error{.message = "file is larger than 256 KiB", .file = file}};
   if (text.find('\0') != std::string_view::npos)
     throw YamlError{Error{.message = "file contains a NUL byte", .file = file}};

@@ -9,9 +9,9 @@ namespace stallscope {
 namespace {
 
 /// Changes whenever analysis or this layout does.
-constexpr std::string_view kFormat = "facts-7";
+constexpr std::string_view kFactsFormat = "facts-7";
 
-struct Layout {
+struct FactsLayout {
   template <typename Io, typename T>
   static void describe(Io& io, T& v) {
     using Plain = std::remove_const_t<T>;
@@ -22,7 +22,8 @@ struct Layout {
     } else if constexpr (std::is_same_v<Plain, FunctionFacts>) {
       io(v.name), io(v.qualified), io(v.class_name), io(v.parent), io(v.first_line),
           io(v.last_line), io(v.flags);
-      io(v.returns), io(v.declared), io(v.parts), io(v.parameters), io(v.parameter_types), io(v.required), io(v.accepted);
+      io(v.returns), io(v.declared), io(v.parts), io(v.parameters), io(v.parameter_types),
+          io(v.required), io(v.accepted);
     } else if constexpr (std::is_same_v<Plain, LoopFacts>) {
       io(v.function), io(v.parent), io(v.first_line), io(v.last_line), io(v.optimizer_step),
           io(v.backward);
@@ -61,7 +62,7 @@ std::string entry_of(const std::string& folder, const std::string& path, std::st
   std::string language =
       path.substr(path.rfind('.') == std::string::npos ? path.size() : path.rfind('.'));
   return folder + "/" + content_hash(bytes) +
-         content_hash(language + digest + std::string(kFormat) + STALLSCOPE_BUILD_ID);
+         content_hash(language + digest + std::string(kFactsFormat) + STALLSCOPE_BUILD_ID);
 }
 
 }  // namespace
@@ -72,7 +73,7 @@ std::unique_ptr<FileFacts> cached_facts(const std::string& folder, const std::st
   auto stored = read_file(entry_of(folder, path, bytes, digest));
   if (!stored) return nullptr;
   auto out = std::make_unique<FileFacts>();
-  FieldReader<Layout> reader(stored.value());
+  FieldReader<FactsLayout> reader(stored.value());
   reader(*out);
   if (!reader.good()) return nullptr;
   out->path = path;
@@ -82,7 +83,7 @@ std::unique_ptr<FileFacts> cached_facts(const std::string& folder, const std::st
 void store_facts(const std::string& folder, const std::string& path, std::string_view bytes,
                  const std::string& digest, const FileFacts& facts) {
   if (folder.empty()) return;
-  FieldWriter<Layout> writer;
+  FieldWriter<FactsLayout> writer;
   writer(facts);
   (void)write_file(entry_of(folder, path, bytes, digest), writer.bytes).ok();
 }

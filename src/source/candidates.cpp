@@ -17,9 +17,10 @@ namespace {
 
 using K = NodeKind;
 
-class Collector {
+class CandidateCollector {
  public:
-  Collector(const FileView& file, const RuleSet& rules, uint32_t language, FileFacts& facts)
+  CandidateCollector(const FileView& file, const RuleSet& rules, uint32_t language,
+                     FileFacts& facts)
       : file_(file),
         ast_(file.ast),
         rules_(rules),
@@ -332,7 +333,7 @@ class Collector {
 
 void collect_candidates(const FileView& file, const RuleSet& rules, uint32_t language,
                         FileFacts& facts) {
-  Collector(file, rules, language, facts).run();
+  CandidateCollector(file, rules, language, facts).run();
 }
 
 }  // namespace stallscope

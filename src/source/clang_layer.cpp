@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Changes whenever reading does; what is stored otherwise is not read.
-constexpr std::string_view kFormat = "clang-3";
+constexpr std::string_view kClangFormat = "clang-3";
 
 /// In the cache instead of types: libclang gave up on these bytes. A crash of today's headers may
 /// not be one of tomorrow's, so it is tried again after a day.
@@ -86,7 +86,7 @@ class Layer {
                   "(install libclang1-19, or pip install libclang)";
       return std::move(out_);
     }
-    tool_ = identity(library_) + identity_of_stubs(options_.stubs) + std::string(kFormat);
+    tool_ = identity(library_) + identity_of_stubs(options_.stubs) + std::string(kClangFormat);
     ClangFlagFinder flags(options_.root, options_.stubs);
     for (size_t i = 0; i < files_.size(); ++i) request(i, flags.of(files_[i].path, files_[i].text));
     read();

@@ -17,7 +17,7 @@
 namespace stallscope {
 namespace {
 
-constexpr unsigned kDeepest = 300;      ///< of expressions and blocks inside each other
+constexpr unsigned kDeepestNode = 300;  ///< of expressions and blocks inside each other
 constexpr size_t kMostTypes = 400'000;  ///< of one file
 constexpr size_t kMostHidden = 4'096;
 
@@ -156,7 +156,7 @@ class TypeReader {
   };
 
   void descend(clang::Cursor cursor, Walk walk) {
-    if (walk.depth > kDeepest) return;
+    if (walk.depth > kDeepestNode) return;
     api_.visitChildren(
         cursor,
         [](clang::Cursor at, clang::Cursor parent, clang::ClientData data) {

@@ -11,7 +11,7 @@
 namespace stallscope {
 namespace {
 
-struct Layout {
+struct TypesLayout {
   template <typename Io, typename T>
   static void describe(Io& io, T& v) {
     using Plain = std::remove_const_t<T>;
@@ -65,13 +65,13 @@ std::optional<HeaderStamp> stamp_of(const std::string& path) {
 }
 
 std::string to_bytes(const ClangTypes& types) {
-  FieldWriter<Layout> writer;
+  FieldWriter<TypesLayout> writer;
   writer(types);
   return std::move(writer.bytes);
 }
 
 bool from_bytes(std::string_view bytes, ClangTypes& out) {
-  FieldReader<Layout> reader(bytes);
+  FieldReader<TypesLayout> reader(bytes);
   reader(out);
   return reader.good() && names_exist(out);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
 #include "source/role_words.h"
 #include "source/roles.h"
 
@@ -12,7 +13,7 @@ namespace {
 using K = NodeKind;
 
 /// Libraries whose functions queue work, by how their names begin.
-constexpr std::array<std::string_view, 13> kLibraries = {
+constexpr std::array<std::string_view, 13> kTensorLibraries = {
     "cublas",  "cusparse", "cudnn",     "cufftExec", "cusolver",   "curandGenerate", "hipblas",
     "rocblas", "miopen",   "hipsparse", "nccl",      "hipfftExec", "cutensor"};
 
@@ -49,7 +50,8 @@ bool queues_work(const Ast& ast, const Names& names, NodeId call) {
       name == "cuLaunchKernel" || name == "hipModuleLaunchKernel" || name == "cudaGraphLaunch" ||
       name == "copy_from_host")  // CUTLASS's
     return true;
-  if (std::ranges::any_of(kLibraries, [&](std::string_view l) { return name.starts_with(l); }))
+  if (std::ranges::any_of(kTensorLibraries,
+                          [&](std::string_view l) { return name.starts_with(l); }))
     return !sets_up(name);
   const std::string& path = names.resolve(callee).path;
   const std::string_view root = first_component(path);

@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kMostOverriders = 48;
 constexpr size_t kMostWithoutName = 4;  ///< of several hierarchies, whatever the object's name
 constexpr size_t kShortestName = 3;
-constexpr unsigned kDeepest = 8;
+constexpr unsigned kMostHops = 8;
 
 /// "treeupdater" of "TreeUpdater", "updater" of "p_updaters_".
 std::string plain(std::string_view name, bool object) {
@@ -43,7 +43,7 @@ bool is_dispatched(const FileFacts& file, const CallFacts& call, std::string_vie
 
 /// The first class of a hierarchy that the project knows.
 std::string_view CallGraph::root_class(std::string_view name) const {
-  for (unsigned hop = 0; hop < kDeepest; ++hop) {
+  for (unsigned hop = 0; hop < kMostHops; ++hop) {
     const ClassFacts* with_bases = nullptr;
     for (const ClassPlace& c : classes_.named(name)) {
       if (!c.facts->bases.empty()) with_bases = c.facts;

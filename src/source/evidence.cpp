@@ -31,10 +31,10 @@ bool is_traced_by(const Ast& ast, const Names& names, NodeId call) {
                              "hessian", "jacfwd", "jacrev", "linearize"});
 }
 
-class Collector {
+class EvidenceCollector {
  public:
-  Collector(const Ast& ast, const Names& names, const Outline& outline, const Inference& inference,
-            const Guards& guards, FileFacts& facts)
+  EvidenceCollector(const Ast& ast, const Names& names, const Outline& outline,
+                    const Inference& inference, const Guards& guards, FileFacts& facts)
       : ast_(ast),
         names_(names),
         outline_(outline),
@@ -381,7 +381,7 @@ class Collector {
 
 void collect_calls(const Ast& ast, const Names& names, const Outline& outline,
                    const Inference& inference, const Guards& guards, FileFacts& facts) {
-  Collector(ast, names, outline, inference, guards, facts).run();
+  EvidenceCollector(ast, names, outline, inference, guards, facts).run();
 }
 
 }  // namespace stallscope

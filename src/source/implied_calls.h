@@ -1,6 +1,6 @@
 // Calls that Python makes without one being written: of decorators, of what `with` and `for` ask
-// of their objects, of properties, of objects that are called, of methods chosen by
-// getattr(), and of hooks.
+// of their objects, of properties, of objects that are called, of methods chosen by getattr(), and
+// of hooks.
 #pragma once
 
 #include <string_view>

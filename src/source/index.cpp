@@ -197,7 +197,7 @@ bool SourceIndex::is_own_device_buffer(const FileFacts& facts, const Candidate& 
 
 /// Whether a batch that callers hand in is one that a framework has moved.
 bool SourceIndex::is_moved(size_t file, uint32_t dependency) const {
-  const Value given = resolved(file, {Kind::unknown, Certainty::unknown, 0, dependency}, kMaxHops);
+  const Value given = resolved(file, depending_on(dependency), kMaxHops);
   return given.kind == Kind::tensor_list && given.has(kModuleOutput);
 }
 
@@ -214,7 +214,8 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
             : given_by_callers(function, candidate.default_of))
       return false;
   }
-  if (candidate.option.parameter != kNone && is_never_asked(file, candidate.option, kMaxHops)) return false;
+  if (candidate.option.parameter != kNone && is_never_asked(file, candidate.option, kMaxHops))
+    return false;
   if (clause.own_device_buffers && !is_own_device_buffer(facts, candidate)) return false;
   Value subject = resolved(file, candidate.subject, kMaxHops);
   const bool guessed = facts.is_compiled() && !facts.typed && rests_on_types(clause);
@@ -274,19 +275,16 @@ Value SourceIndex::resolved(size_t file, const Value& value, unsigned hops) cons
   if (on.kind == DependencyKind::parameter)
     return of_parameter(graph_->id_of(file, on.function), on.parameter, hops - 1);
   if (on.kind == DependencyKind::element)
-    return element_of(
-        resolved(file, {Kind::unknown, Certainty::unknown, 0, on.function}, hops - 1));
+    return element_of(resolved(file, depending_on(on.function), hops - 1));
   if (on.kind == DependencyKind::either) {
     const auto [a, b] = on.both();
-    const Value one = resolved(file, {Kind::unknown, Certainty::unknown, 0, a}, hops - 1);
-    return one.kind != Kind::unknown
-               ? one
-               : resolved(file, {Kind::unknown, Certainty::unknown, 0, b}, hops - 1);
+    const Value one = resolved(file, depending_on(a), hops - 1);
+    return one.kind != Kind::unknown ? one : resolved(file, depending_on(b), hops - 1);
   }
   if (on.kind == DependencyKind::part) {
     if (on.function == 0 || on.function > facts.dependencies.size()) return {};
-    const Value whole{Kind::unknown, Certainty::unknown, 0, on.function};
-    return of_targets(file, facts.dependencies[on.function - 1], hops, [&](FunctionId target) {
+    const Value whole = depending_on(on.function);
+    return of_targets(file, facts.dependencies[on.function - 1], [&](FunctionId target) {
       const std::vector<Value>& parts = graph_->function(target).parts;
       const size_t in = graph_->file_index(target);
       return on.parameter < parts.size() ? resolved(in, parts[on.parameter], hops - 1)
@@ -294,7 +292,7 @@ Value SourceIndex::resolved(size_t file, const Value& value, unsigned hops) cons
     });
   }
   if (on.kind != DependencyKind::returns) return {};
-  return of_targets(file, on, hops, [&](FunctionId target) {
+  return of_targets(file, on, [&](FunctionId target) {
     const FunctionFacts& f = graph_->function(target);
     const Value v = resolved(graph_->file_index(target), f.returns, hops - 1);
     // What is declared as a tensor is no number, and where one is only inference knows.
@@ -304,9 +302,8 @@ Value SourceIndex::resolved(size_t file, const Value& value, unsigned hops) cons
 }
 
 /// What the functions that a dependency names give, each as `value_of` says.
-Value SourceIndex::of_targets(size_t file, const Dependency& on, unsigned hops,
+Value SourceIndex::of_targets(size_t file, const Dependency& on,
                               const std::function<Value(FunctionId)>& value_of) const {
-  if (hops == 0) return {};
   const FileFacts& facts = *files_[file];
   Value out;
   bool first = true;

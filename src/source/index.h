@@ -88,7 +88,7 @@ class SourceIndex {
   bool says_training(size_t file, const FunctionFacts& function) const;
   bool library_allows(size_t file, FunctionId function, const CompiledClause& clause) const;
   Value resolved(size_t file, const Value& value, unsigned hops) const;
-  Value of_targets(size_t file, const Dependency& on, unsigned hops,
+  Value of_targets(size_t file, const Dependency& on,
                    const std::function<Value(FunctionId)>& value_of) const;
   Value of_parameter(FunctionId function, uint32_t parameter, unsigned hops) const;
   void merge_lines(std::vector<SourceFact>& facts) const;

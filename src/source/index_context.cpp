@@ -126,7 +126,7 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     return true;
   }
   // What a set-up calls too; preprocess_packed(ids), which works on the device it is given.
-  constexpr uint32_t kByName = kInitFunction | kWeakRole | kFollowsDevice;
+  constexpr uint32_t kByName = kWeakRole | kFollowsDevice;
   const uint32_t beside = facts.flags & kBeside;
   const bool shared =
       word == "init" && (bits & ~(kInInit | kEvalLoop)) == 0 &&

@@ -1,7 +1,9 @@
 // Code that nothing in the project is seen to call: whether it may run in a step all the same.
 #include <algorithm>
-#include <array>
+#include <optional>
+#include <string>
 
+#include "base/text.h"
 #include "source/index.h"
 #include "source/mentions.h"
 #include "source/role_words.h"
@@ -17,11 +19,10 @@ bool deploys(const FileFacts& file) {
   });
 }
 
-/// Whether a literal of that hash is what options are by default.
+/// Whether a literal of that hash turns an option off; None is given by nobody.
 bool is_off(uint32_t literal) {
-  static const std::array<uint32_t, 3> off = {name_hash("None"), name_hash("False"),
-                                              name_hash("0")};
-  return std::ranges::find(off, literal) != off.end();
+  static const uint32_t no = name_hash("False"), zero = name_hash("0");
+  return literal == no || literal == zero;
 }
 
 /// What frameworks call, or what is handed on as a value, may be called in any way.
@@ -35,9 +36,16 @@ uint32_t position_of(const FunctionFacts& f, uint32_t parameter) {
   return parameter - (bound ? 1 : 0);
 }
 
-/// What a call's literals have a parameter under that is given by name or by position.
-uint32_t key_of(const FunctionFacts& f, uint32_t parameter, bool named) {
-  return name_hash(named ? f.parameters[parameter] : std::to_string(position_of(f, parameter)));
+/// The literal that a call gives a parameter, by name or by position.
+std::optional<uint32_t> literal_for(const CallFacts& call, const FunctionFacts& f,
+                                    uint32_t parameter) {
+  const std::string& name = f.parameters[parameter];
+  const bool named = (call.keywords & name_bit(name)) != 0;
+  const uint32_t key = name_hash(named ? name : std::to_string(position_of(f, parameter)));
+  for (const auto& [at, literal] : call.literals) {
+    if (at == key) return literal;
+  }
+  return {};
 }
 
 }  // namespace
@@ -62,11 +70,7 @@ SourceIndex::Given SourceIndex::given(const CallFacts& call, const FunctionFacts
   if (!named && call.positional == kAnyArguments) return Given::unknown;
   if (!named && call.positional <= position_of(f, parameter)) return Given::no;
   static const uint32_t none = name_hash("None");
-  const uint32_t wanted = key_of(f, parameter, named);
-  const bool nothing = std::ranges::any_of(call.literals, [wanted](const auto& literal) {
-    return literal.first == wanted && literal.second == none;
-  });
-  return nothing ? Given::no : Given::yes;
+  return literal_for(call, f, parameter) == none ? Given::no : Given::yes;
 }
 
 /// Whether a parameter that has a default is given by none of those who call the function.
@@ -81,15 +85,11 @@ bool SourceIndex::is_never_asked(size_t file, const Option& option, unsigned hop
   const FunctionId function = graph_->id_of(file, option.function);
   const FunctionFacts& f = graph_->function(function);
   if (is_called_by_others(f) || (f.name.starts_with("__") && f.name != "__init__")) return false;
-  const std::string& name = f.parameters[option.parameter];
   const auto asks = [&](const Edge& edge) {
-    const CallFacts& call = *edge.call;
-    const Given gives = given(call, f, option.parameter);
+    const Given gives = given(*edge.call, f, option.parameter);
     if (gives != Given::yes) return gives == Given::unknown;
-    const uint32_t wanted = key_of(f, option.parameter, (call.keywords & name_bit(name)) != 0);
-    for (const auto& [key, literal] : call.literals) {
-      if (key == wanted) return option.literal != 0 ? literal == option.literal : !is_off(literal);
-    }
+    if (const auto literal = literal_for(*edge.call, f, option.parameter))
+      return option.literal != 0 ? literal == option.literal : !is_off(*literal);
     return hops == 0 || !hands_on_nothing(edge, option, hops - 1);
   };
   bool any = false;

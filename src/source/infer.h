@@ -78,6 +78,8 @@ class Inference {
   Value eval_attribute(NodeId id);
   Value eval_call(NodeId id);
   Value call_function(NodeId id, NodeId callee, const CallShape& shape);
+  Value given_by(uint32_t function, std::string name);
+  bool is_of_callers(const Value& value) const;
   Value call_builtin(NodeId id, std::string_view name, const CallShape& shape, bool& known);
   Value call_method(NodeId id, NodeId callee, const Value& receiver, const CallShape& shape);
   CallShape shape_of(NodeId call);

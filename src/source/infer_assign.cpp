@@ -72,9 +72,8 @@ void Inference::assign_tuple(NodeId target, const Value& value, NodeId source) {
       source != kNoNode && (ast_[source].kind == K::tuple || ast_[source].kind == K::list);
   NodeId from = literal ? ast_[source].first_child : kNoNode;
   const Dependency* given = dependency(value);
-  const bool returned =
-      value.kind == Kind::unknown && given && given->kind == DependencyKind::returns;
-  bool counted = returned;
+  // Behind a star, positions are not known.
+  bool counted = value.kind == Kind::unknown && given && given->kind == DependencyKind::returns;
   uint32_t position = 0;
   for (NodeId part : children(ast_, target)) {
     Value v = literal && from != kNoNode ? values_[from] : element_value(value);
@@ -88,10 +87,7 @@ void Inference::assign_tuple(NodeId target, const Value& value, NodeId source) {
 /// The same of what a caller hands in: the link tells.
 Value Inference::element_value(const Value& container) {
   Value out = stallscope::element_of(container);
-  const Dependency* from = dependency(container);
-  if (container.kind == Kind::unknown && from &&
-      (from->kind == DependencyKind::parameter || from->kind == DependencyKind::element ||
-       from->kind == DependencyKind::part))
+  if (is_of_callers(container))
     out.dependency = depend(DependencyKind::element, {}, container.dependency, 0);
   return out;
 }

@@ -1,6 +1,7 @@
 // Inference over calls: own functions, modules, well-known functions and methods.
 #include <algorithm>
 
+#include "base/text.h"
 #include "source/infer.h"
 #include "source/role_words.h"
 #include "source/roles.h"
@@ -103,18 +104,7 @@ Value Inference::call_function(NodeId id, NodeId callee, const CallShape& shape)
   }
   const std::string_view name = ast_[callee].text;
   uint32_t own = local_function(callee);
-  if (own != kNone) {
-    run_function(own);
-    Value out = facts_.functions[own].returns;
-    if ((facts_.functions[own].flags & kJitCompiled) != 0 && names_.uses("jax")) {
-      return likely(Kind::jax_array, kJax);
-    }
-    // Its parameters mean nothing here; what they stand for is decided at the link.
-    if (out.kind == Kind::unknown)
-      out = Value{Kind::unknown, Certainty::unknown, 0,
-                  depend(DependencyKind::returns, std::string(name))};
-    return out;
-  }
+  if (own != kNone) return given_by(own, std::string(name));
   auto klass = classes_by_name_.find(name);
   if (klass != classes_by_name_.end()) {
     Value out = is_module_like_class(facts_, klass->second) ? proven(Kind::module) : Value{};
@@ -230,17 +220,7 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
   }
   if (is_self(object)) {
     uint32_t own = local_function(callee);
-    if (own != kNone) {
-      run_function(own);
-      if ((facts_.functions[own].flags & kJitCompiled) != 0 && names_.uses("jax"))
-        return likely(Kind::jax_array, kJax);
-      Value out = facts_.functions[own].returns;
-      if (out.kind == Kind::unknown) {
-        out = Value{Kind::unknown, Certainty::unknown, 0,
-                    depend(DependencyKind::returns, facts_.functions[own].qualified)};
-      }
-      return out;
-    }
+    if (own != kNone) return given_by(own, facts_.functions[own].qualified);
     Value attribute = self_attribute(name);
     values_[callee] = attribute;
     uint32_t klass = outline_.class_of[function_];
@@ -338,12 +318,7 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
     return likely(Kind::device_tensor);
   Value out;
   // `loss.mean()` is whatever loss is: keep what decides it.
-  if (receiver.kind == Kind::unknown && receiver.dependency != 0 && ast_[object].kind == K::name &&
-      (dependency(receiver)->kind == DependencyKind::parameter ||
-       dependency(receiver)->kind == DependencyKind::element ||
-       dependency(receiver)->kind == DependencyKind::part)) {
-    out.dependency = receiver.dependency;
-  }
+  if (is_of_callers(receiver) && ast_[object].kind == K::name) out.dependency = receiver.dependency;
   return out;
 }
 

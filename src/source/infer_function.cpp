@@ -104,6 +104,25 @@ Value Inference::parameter_value(uint32_t function, uint32_t index, NodeId param
   return out;
 }
 
+/// What a call of this file's `function` gives, where it is called by `name`.
+Value Inference::given_by(uint32_t function, std::string name) {
+  run_function(function);
+  const FunctionFacts& facts = facts_.functions[function];
+  if ((facts.flags & kJitCompiled) != 0 && names_.uses("jax")) return likely(Kind::jax_array, kJax);
+  // Its parameters mean nothing to its caller; what they stand for is decided at the link.
+  if (facts.returns.kind == Kind::unknown)
+    return depending_on(depend(DependencyKind::returns, std::move(name)));
+  return facts.returns;
+}
+
+/// Whether only those who call this function, or what it calls, know what a value is.
+bool Inference::is_of_callers(const Value& value) const {
+  const Dependency* from = dependency(value);
+  return value.kind == Kind::unknown && from &&
+         (from->kind == DependencyKind::parameter || from->kind == DependencyKind::element ||
+          from->kind == DependencyKind::part);
+}
+
 /// return loss, accuracy: what each of them is, for those who unpack them.
 void Inference::return_parts(NodeId value) {
   std::vector<Value>& parts = facts_.functions[function_].parts;

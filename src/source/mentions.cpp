@@ -31,7 +31,7 @@ bool is_name(std::string_view text) {
 }
 
 /// Keeps each name once, mostly: what was seen a moment ago is not sorted again.
-class Collector {
+class NameCollector {
  public:
   void add(std::string_view name) { add_hash(name_hash(name)); }
   void add_hash(uint32_t hash) {
@@ -69,7 +69,7 @@ uint32_t all_of_module(std::string_view name) {
 }
 
 /// "loss_labels", f"loss_{kind}": the name-like parts of a text.
-void add_words(std::string_view text, Collector& out) {
+void add_words(std::string_view text, NameCollector& out) {
   for (size_t at = 0; at < text.size();) {
     const size_t start = at;
     while (at < text.size() && is_name(text.substr(at, 1))) ++at;
@@ -98,7 +98,7 @@ std::vector<uint32_t> mentions_of(const Ast& ast, const Names& names) {
     const Dotted& path = names.resolve(id);
     return path.imported && is_library_root(first_component(path.path));
   };
-  Collector out;
+  NameCollector out;
   for (NodeId id = 1; id < ast.size(); ++id) {
     const Node& node = ast[id];
     if (node.kind == K::keyword) {
@@ -110,8 +110,9 @@ std::vector<uint32_t> mentions_of(const Ast& ast, const Names& names) {
       const auto bound = names.imports().find(name);
       if (bound == names.imports().end() || !is_library_root(first_component(bound->second)))
         out.add(name);
+    } else if (node.kind == K::string) {
+      add_words(ast.slice(id).substr(0, kLongestName), out);
     }
-    if (node.kind == K::string) add_words(ast.slice(id).substr(0, kLongestName), out);
     if (const std::string_view module = module_asked(ast, id); !module.empty())
       out.add_hash(all_of_module(module));
   }
@@ -119,7 +120,7 @@ std::vector<uint32_t> mentions_of(const Ast& ast, const Names& names) {
 }
 
 std::vector<uint32_t> mentions_of(std::string_view text) {
-  Collector out;
+  NameCollector out;
   add_words(text, out);
   return out.take();
 }
@@ -185,10 +186,10 @@ bool DeadCode::is_in_script(FunctionId id) const {
 bool DeadCode::decide(FunctionId id, unsigned hops) const {
   const FunctionFacts& f = graph_.function(id);
   constexpr uint32_t kCalledByOthers = kDecorated | kModuleLevel | kForward | kHook | kEntryPoint;
+  const bool in_script = f.class_name.empty() && is_in_script(id);
   if (f.parent != kNone || f.name.starts_with("__") || (f.flags & kCalledByOthers) != 0 ||
       graph_.file(id).language != "python" ||
-      (f.class_name.empty() && !f.name.starts_with('_') && !is_used_module(id) &&
-       !is_in_script(id)) ||
+      (f.class_name.empty() && !f.name.starts_with('_') && !in_script && !is_used_module(id)) ||
       (!f.class_name.empty() && !is_own_class(f, f.class_name, kMaxBases)) ||
       files_with(all_of_module(module_of(graph_.file(id).path))) != kNoFile)
     return false;
@@ -196,7 +197,7 @@ bool DeadCode::decide(FunctionId id, unsigned hops) const {
   // Names are put together for getattr(), which finds methods: no module's own functions.
   const bool whole = f.class_name.empty() && f.name.starts_with('_');
   // What a program defines and does not name nobody else can call.
-  if (callers.empty() && f.class_name.empty() && is_in_script(id))
+  if (callers.empty() && in_script)
     return !std::ranges::binary_search(graph_.file(id).mentions, name_hash(f.name));
   if (callers.empty())
     return (whole ? files_with(name_hash(f.name)) : files_that_mention(f.name)) == kNoFile;

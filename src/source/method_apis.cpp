@@ -139,8 +139,7 @@ std::optional<Value> value_of_method(const Value& receiver, std::string_view nam
           receiver.kind == Kind::numpy) {
         return likely(Kind::device_tensor);
       }
-      return name == "cuda" ? Value{Kind::unknown, Certainty::unknown, 0, receiver.dependency}
-                            : receiver;
+      return name == "cuda" ? depending_on(receiver.dependency) : receiver;
     }
     return receiver;
   }

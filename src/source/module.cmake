@@ -1,3 +1,6 @@
+stallscope_unity(stallscope_source)
+# Its interface has a type of the file's own.
+set_source_files_properties("${CMAKE_SOURCE_DIR}/src/source/clang_worker.cpp" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 # Its functions are called millions of times per second: let them be inlined.
 target_compile_options(stallscope_source PRIVATE -fno-semantic-interposition)
 target_link_libraries(stallscope_source PRIVATE stallscope_tree_sitter)

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/text.h"
 #include "source/ast.h"
 #include "source/clang_types.h"
 

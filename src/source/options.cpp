@@ -32,13 +32,20 @@ Option Options::needed_around(NodeId id) const {
 /// What the other branch of `if flag:` asks for, where flag is on by default.
 Option Options::turned_off(NodeId condition, uint32_t function) const {
   const std::string_view name = ast_.slice(condition);
+  return default_of(function, name) == "True" ? option_of(function, name, "False") : Option{};
+}
+
+/// What gives a parameter that nothing else in the function sets.
+Option Options::option_of(uint32_t function, std::string_view parameter,
+                          std::string_view literal) const {
   const auto& parameters = facts_.functions[function].parameters;
-  const auto found = std::ranges::find(parameters, name);
-  if (found == parameters.end() || default_of(function, name) != "True" ||
-      file_.inference.definition(function, name, ast_[file_.outline.functions[function]].end) !=
-          kNoNode)
+  const auto found = std::ranges::find(parameters, parameter);
+  if (found == parameters.end() ||
+      file_.inference.definition(function, parameter,
+                                 ast_[file_.outline.functions[function]].end) != kNoNode)
     return {};
-  return {function, static_cast<uint32_t>(found - parameters.begin()), literal_hash("False")};
+  return {function, static_cast<uint32_t>(found - parameters.begin()),
+          literal.empty() ? 0 : literal_hash(literal)};
 }
 
 /// What `if flag:`, `if x is not None:`, `if mode == "slow":` and the same of self.flag ask for.
@@ -63,14 +70,7 @@ Option Options::asked_by(NodeId condition, uint32_t function) const {
     name.remove_prefix(kSelf.size());
     if (function == kNone || !keeps_argument(function, name)) return {};
   }
-  const auto& parameters = facts_.functions[function].parameters;
-  const auto found = std::ranges::find(parameters, name);
-  if (found == parameters.end() || !is_off_by_default(function, name, literal) ||
-      file_.inference.definition(function, name, ast_[file_.outline.functions[function]].end) !=
-          kNoNode)
-    return {};
-  return {function, static_cast<uint32_t>(found - parameters.begin()),
-          literal.empty() ? 0 : literal_hash(literal)};
+  return is_off_by_default(function, name, literal) ? option_of(function, name, literal) : Option{};
 }
 
 /// The __init__ of the class around a method, or kNone.

@@ -24,13 +24,14 @@ class Options {
   uint32_t defaulted_bound(NodeId id) const;
 
  private:
+  Option turned_off(NodeId condition, uint32_t function) const;
   Option asked_by(NodeId condition, uint32_t function) const;
+  Option option_of(uint32_t function, std::string_view parameter, std::string_view literal) const;
   uint32_t constructor_of(uint32_t method) const;
   bool keeps_argument(uint32_t constructor, std::string_view name) const;
   bool is_off_by_default(uint32_t function, std::string_view parameter,
                          std::string_view literal) const;
   std::string_view default_of(uint32_t function, std::string_view parameter) const;
-  Option turned_off(NodeId condition, uint32_t function) const;
 
   /// What keeps_argument() has found.
   mutable std::map<std::pair<uint32_t, std::string_view>, bool> kept_;

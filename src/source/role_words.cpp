@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "source/names.h"
 
 namespace stallscope {
@@ -21,13 +22,6 @@ bool has_word(std::string_view name, std::initializer_list<std::string_view> wor
     at = end + 1;
   }
   return false;
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; });
-  return out;
 }
 
 bool says_without_grad(std::string_view code) {

@@ -18,7 +18,4 @@ bool has_word(std::string_view name, std::initializer_list<std::string_view> wor
 /// Whether a decorator or a `with` says that no gradients are wanted.
 bool says_without_grad(std::string_view code);
 
-/// ASCII letters as small ones.
-std::string lower(std::string_view text);
-
 }  // namespace stallscope

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/text.h"
 #include "source/facts.h"
 #include "source/names.h"
 #include "source/role_words.h"
@@ -64,7 +65,6 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
                              "_setup",
                              "load_data",
                              "prepare_data",
-                             "parse_",
                              "get_args",
                              "add_arg",
                              "add_opt",
@@ -134,11 +134,11 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
        text == "prepare")) {
     flags |= kInitFunction;
   }
-  // parse_batch(): what each step takes apart, unlike parse_args().
+  // parse_args(), unlike parse_batch(), which takes apart what each step is given.
   if (text.starts_with("parse_") &&
-      !has_word(text, {"args", "arg", "arguments", "argv", "config", "cfg", "conf", "opt", "opts",
-                       "options", "option", "command", "cmd", "yaml", "params"}))
-    flags &= ~static_cast<uint32_t>(kInitFunction);
+      has_word(text, {"args", "arg", "arguments", "argv", "config", "cfg", "conf", "opt", "opts",
+                      "options", "option", "command", "cmd", "yaml", "params"}))
+    flags |= kInitFunction;
   if (!method && text.starts_with("preprocess")) flags |= kInitFunction;
   // get_update_fn(): hands out what the step calls.
   if (text.starts_with("get_") && (text.ends_with("_fn") || text.ends_with("_func")))

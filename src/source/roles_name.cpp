@@ -1,6 +1,7 @@
 // What names of variables, classes and functions tell, where one name alone is asked about.
 #include <algorithm>
 
+#include "base/text.h"
 #include "source/names.h"
 #include "source/role_words.h"
 #include "source/roles.h"

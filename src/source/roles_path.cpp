@@ -3,6 +3,7 @@
 #include <array>
 #include <cctype>
 
+#include "base/text.h"
 #include "source/names.h"
 #include "source/role_words.h"
 #include "source/roles.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/text.h"
 #include "source/roles.h"
 
 namespace stallscope {
@@ -19,12 +20,6 @@ bool is_variable(std::string_view name) {
          std::ranges::all_of(name, [](unsigned char c) {
            return std::isupper(c) != 0 || std::isdigit(c) != 0 || c == '_';
          });
-}
-
-std::string_view trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
 std::string_view unquoted(std::string_view text) {

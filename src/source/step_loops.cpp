@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/text.h"
 #include "source/names.h"
 #include "source/role_words.h"
 #include "source/roles.h"
@@ -14,8 +15,8 @@ StepLoops::StepLoops(const CallGraph& graph, std::span<const EntryPoint> entry_p
   find_loops_of_steps();
   find_whole_steps(entry_points);
   follow_callers();
-  find_collections();
   sum_up();
+  if (find_collections()) sum_up();
 }
 
 /// Whether a file of Python defines modules that another file imports, and is no trainer: by its
@@ -165,19 +166,9 @@ bool collects(const FunctionFacts& function) {
 
 }  // namespace
 
-/// Whether a function is a step, or holds a loop of steps.
-bool StepLoops::trains(FunctionId id) const {
-  const FileFacts& file = graph_.file(id);
-  const std::vector<uint8_t>& marks = marks_[graph_.file_index(id)];
-  for (uint32_t l = 0; l < file.loops.size(); ++l) {
-    if (marks[l] != 0 && file.loops[l].function == graph_.index_in_file(id)) return true;
-  }
-  return whole_step_[id] != 0;
-}
-
 /// `for update in range(n): self.collect(); self.learn()`: the loops over a model in collect() are
-/// as much a part of training as those in learn().
-void StepLoops::find_collections() {
+/// as much a part of training as those in learn(). Whether there are any.
+bool StepLoops::find_collections() {
   std::vector<std::pair<size_t, uint32_t>> found;
   for (const Edge& edge : graph_.edges()) {
     const FunctionFacts& called = graph_.function(edge.to);
@@ -189,7 +180,7 @@ void StepLoops::find_collections() {
       const Edge& other = graph_.edges()[e];
       uint32_t at = other.loop;
       while (at != kNone && at != edge.loop) at = file.loops[at].parent;
-      return at == edge.loop && other.to != edge.to && trains(other.to);
+      return at == edge.loop && other.to != edge.to && (is_whole_step(other.to) || in(other.to));
     };
     if (std::ranges::none_of(graph_.calls(edge.from), learns)) continue;
     const FileFacts& own = graph_.file(edge.to);
@@ -201,6 +192,7 @@ void StepLoops::find_collections() {
     }
   }
   for (const auto& [file, loop] : found) marks_[file][loop] = 1;
+  return !found.empty();
 }
 
 void StepLoops::sum_up() {

@@ -29,8 +29,7 @@ class StepLoops {
   void find_loops_of_steps();
   void find_whole_steps(std::span<const EntryPoint> entry_points);
   void follow_callers();
-  void find_collections();
-  bool trains(FunctionId id) const;
+  bool find_collections();
   void sum_up();
   void mark(const FileFacts& file, uint32_t loop, std::vector<uint8_t>& marks);
   static bool is_rollout(const FileFacts& file, uint32_t loop);

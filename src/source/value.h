@@ -59,6 +59,11 @@ inline Value likely(Kind kind, uint8_t flags = 0) {
   return {kind, Certainty::likely, flags, 0};
 }
 
+/// What only the dependency with this number tells (Value::dependency).
+inline Value depending_on(uint32_t dependency) {
+  return {Kind::unknown, Certainty::unknown, 0, dependency};
+}
+
 /// The value of a variable that holds `a` or `b`, depending on the path.
 Value merge(const Value& a, const Value& b);
 

@@ -5,16 +5,11 @@
 #include <string>
 #include <utility>
 
+#include "base/text.h"
 #include "trace/trace.h"
 
 namespace stallscope {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(), [](unsigned char c) { return std::tolower(c); });
-  return result;
-}
 
 // "cudaMemcpyAsync_ptsz_v7000" -> "memcpyasync"
 std::string bare_function(std::string_view function) {

@@ -2,28 +2,20 @@
 // on, what stands behind raise.
 #include <doctest/doctest.h>
 
-#include <fmt/ranges.h>
-
-#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "source/index.h"
 #include "source/item_rule.h"
+#include "source/places.h"
 
 using namespace stallscope;
 
 namespace {
 
-/// "file:line" of each read in these files, sorted and joined by blanks.
+/// "file:line" of each read in these files.
 std::string reads(const std::vector<SourceInput>& files) {
-  std::vector<std::string> out;
-  const RuleSet rules = item_rule({"step", "forward"});
-  const SourceIndex index = SourceIndex::build(files, rules, {});
-  for (const SourceFact& fact : index.facts())
-    out.push_back(fact.file + ":" + std::to_string(fact.first_line));
-  std::ranges::sort(out);
-  return fmt::format("{}", fmt::join(out, " "));
+  return places(item_rule({"step", "forward"}), files);
 }
 
 /// A module whose forward() runs `body`, with these parameters behind x, and the helpers it calls.
@@ -32,6 +24,13 @@ std::string module_with(const std::string& parameters, const std::string& body) 
          "class Net(nn.Module):\n"
          "    def forward(self, x" +
          parameters + "):\n" + body + "        return x\n";
+}
+
+/// A file of helpers, and a module that imports it, whose forward() is this call.
+std::vector<SourceInput> called_by_module(const std::string& helper, const std::string& text,
+                                          const std::string& call) {
+  return {{helper + ".py", "", text},
+          {"net.py", "", "import " + helper + "\n" + module_with("", "        " + call + "\n")}};
 }
 
 }  // namespace
@@ -51,16 +50,15 @@ TEST_CASE("what a program defines and never names is dead, what a library define
 }
 
 TEST_CASE("a library's function of the same name does not keep one alive") {
-  const auto files = [](const std::string& call) {
-    return std::vector<SourceInput>{
-        {"comm.py", "",
-         "import torch\n"
-         "def all_gather(x: torch.Tensor):\n"
-         "    return x.sum().item()\n"},
-        {"net.py", "", "import comm\n" + module_with("", "        " + call + "\n")}};
+  const auto found = [](const std::string& call) {
+    return reads(called_by_module("comm",
+                                  "import torch\n"
+                                  "def all_gather(x: torch.Tensor):\n"
+                                  "    return x.sum().item()\n",
+                                  call));
   };
-  CHECK(reads(files("dist.all_gather(x)")).empty());
-  CHECK(reads(files("own.all_gather(x)")) == "comm.py:3");
+  CHECK(found("dist.all_gather(x)").empty());
+  CHECK(found("own.all_gather(x)") == "comm.py:3");
 }
 
 TEST_CASE("an option that callers only hand on is not turned on") {
@@ -72,13 +70,11 @@ TEST_CASE("an option that callers only hand on is not turned on") {
       "    return (x - y).mean()\n"
       "def psnr(x, y, mask=None):\n"
       "    return mse(x, y, mask).log()\n";
-  const auto files = [&](const std::string& call) {
-    return std::vector<SourceInput>{
-        {"losses.py", "", loss},
-        {"net.py", "", "import losses\n" + module_with("", "        " + call + "\n")}};
+  const auto found = [&](const std::string& call) {
+    return reads(called_by_module("losses", loss, call));
   };
-  CHECK(reads(files("losses.psnr(x, x)")).empty());
-  CHECK(reads(files("losses.psnr(x, x, mask=x > 0)")) == "losses.py:4");
+  CHECK(found("losses.psnr(x, x)").empty());
+  CHECK(found("losses.psnr(x, x, mask=x > 0)") == "losses.py:4");
 }
 
 TEST_CASE("the other branch of what is on by default is asked for by False") {
@@ -89,26 +85,20 @@ TEST_CASE("the other branch of what is on by default is asked for by False") {
       "        return x\n"
       "    else:\n"
       "        return x / x.sum().item()\n";
-  const auto files = [&](const std::string& call) {
-    return std::vector<SourceInput>{
-        {"layers.py", "", attention},
-        {"net.py", "", "import layers\n" + module_with("", "        " + call + "\n")}};
+  const auto found = [&](const std::string& call) {
+    return reads(called_by_module("layers", attention, call));
   };
-  CHECK(reads(files("layers.attend(x)")).empty());
-  CHECK(reads(files("layers.attend(x, fused=False)")) == "layers.py:6");
-  CHECK(reads(files("layers.attend(x, fused=self.fused)")) == "layers.py:6");
+  CHECK(found("layers.attend(x)").empty());
+  CHECK(found("layers.attend(x, fused=False)") == "layers.py:6");
+  CHECK(found("layers.attend(x, fused=self.fused)") == "layers.py:6");
 }
 
 TEST_CASE("nothing runs behind raise, and a check's message only where it fails") {
-  const RuleSet rules = [] {
-    auto condition = std::make_shared<SourceCondition>();
-    SourceClause clause;
-    clause.calls = {".item"};
-    clause.contexts = {"any"};
-    clause.unless = {"error-path"};
-    condition->any.push_back(clause);
-    return RuleSet::compile({{{"item", {"python", "cpp"}, condition, true}}}).value();
-  }();
+  SourceClause clause;
+  clause.calls = {".item"};
+  clause.contexts = {"any"};
+  clause.unless = {"error-path"};
+  const RuleSet rules = clause_rule(clause);
   const auto found = [&](const std::string& file, const std::string& code) {
     return SourceIndex::build({{file, "", code}}, rules, {}).facts().size();
   };

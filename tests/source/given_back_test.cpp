@@ -2,15 +2,12 @@
 // what their callers do not give.
 #include <doctest/doctest.h>
 
-#include <fmt/ranges.h>
-
-#include <algorithm>
-#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "source/index.h"
+#include "source/item_rule.h"
+#include "source/places.h"
 
 using namespace stallscope;
 
@@ -19,28 +16,8 @@ namespace {
 using Files = std::vector<SourceInput>;
 
 /// Calls of `name` that are handed a tensor in a step.
-RuleSet reads_of(const std::string& name) {
-  auto condition = std::make_shared<SourceCondition>();
-  SourceClause clause;
-  clause.calls = {name};
-  clause.on = "tensor";
-  clause.certainty = "likely";
-  clause.contexts = {"step"};
-  clause.unless = {"not-given"};
-  condition->any.push_back(clause);
-  auto compiled = RuleSet::compile({{{"read", {"python"}, condition, true}}});
-  REQUIRE(compiled.ok());
-  return std::move(compiled.value());
-}
-
-/// "file:line" of each fact, sorted and joined by blanks.
-std::string places(const RuleSet& rules, const Files& files) {
-  std::vector<std::string> out;
-  const SourceIndex index = SourceIndex::build(files, rules, {});
-  for (const SourceFact& fact : index.facts())
-    out.push_back(fact.file + ":" + std::to_string(fact.first_line));
-  std::ranges::sort(out);
-  return fmt::format("{}", fmt::join(out, " "));
+RuleSet tensors_read_by(const std::string& name) {
+  return reads_of(name, "tensor", "not-given");
 }
 
 /// A loop that does `body` in each step, and a module whose function it may call.
@@ -59,7 +36,7 @@ Files step_with(const std::string& body, const std::string& helper) {
 }  // namespace
 
 TEST_CASE("each part of a returned tuple is known by its position") {
-  const RuleSet rules = reads_of("float");
+  const RuleSet rules = tensors_read_by("float");
   const std::string measure =
       "def measure(x, y):\n"
       "    return len(y), F.mse_loss(x, y), 'mse'\n";
@@ -84,7 +61,7 @@ TEST_CASE("each part of a returned tuple is known by its position") {
 }
 
 TEST_CASE("methods are found on the parts of what a function gives") {
-  const RuleSet rules = reads_of("float");
+  const RuleSet rules = tensors_read_by("float");
   Files files = step_with("meter.add(x)",
                           "class Meter:\n"
                           "    def add(self, x):\n"
@@ -97,7 +74,7 @@ TEST_CASE("methods are found on the parts of what a function gives") {
 }
 
 TEST_CASE("a declared tensor is one where inference knows no better") {
-  const RuleSet rules = reads_of("float");
+  const RuleSet rules = tensors_read_by("float");
   const auto found = [&](const std::string& helper) {
     return places(rules, step_with("print(float(helper.average(x)))", helper));
   };
@@ -107,7 +84,7 @@ TEST_CASE("a declared tensor is one where inference knows no better") {
 }
 
 TEST_CASE("a step's parse_batch() and checks of what is valid are no set-up and no evaluation") {
-  const RuleSet rules = reads_of("float");
+  const RuleSet rules = tensors_read_by("float");
   for (const char* name : {"parse_batch", "validate_rays", "get_valid_mask", "setup_linear_problem",
                            "draw_gaussian", "initial"}) {
     const std::string helper =
@@ -125,7 +102,7 @@ TEST_CASE("a step's parse_batch() and checks of what is valid are no set-up and 
 }
 
 TEST_CASE("None that a variable holds is not given") {
-  const RuleSet rules = reads_of("float");
+  const RuleSet rules = tensors_read_by("float");
   const std::string helper =
       "def attend(x, mask=None):\n"
       "    if mask is None:\n"

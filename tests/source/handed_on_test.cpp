@@ -1,16 +1,12 @@
 // What runs because it was handed on: to a compiler, by its module and a name, in a dictionary.
 #include <doctest/doctest.h>
 
-#include <fmt/ranges.h>
-
-#include <algorithm>
-#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "source/index.h"
 #include "source/item_rule.h"
+#include "source/places.h"
 
 using namespace stallscope;
 
@@ -19,28 +15,8 @@ namespace {
 using Files = std::vector<SourceInput>;
 
 /// Calls of `name` that are handed a JAX array in a step, outside what is compiled.
-RuleSet reads_of(const std::string& name) {
-  auto condition = std::make_shared<SourceCondition>();
-  SourceClause clause;
-  clause.calls = {name};
-  clause.on = "jax-array";
-  clause.certainty = "likely";
-  clause.contexts = {"step"};
-  clause.unless = {"in-jit"};
-  condition->any.push_back(clause);
-  auto compiled = RuleSet::compile({{{"read", {"python"}, condition, true}}});
-  REQUIRE(compiled.ok());
-  return std::move(compiled.value());
-}
-
-/// "file:line" of each fact, sorted and joined by blanks.
-std::string places(const RuleSet& rules, const Files& files) {
-  std::vector<std::string> out;
-  const SourceIndex index = SourceIndex::build(files, rules, {});
-  for (const SourceFact& fact : index.facts())
-    out.push_back(fact.file + ":" + std::to_string(fact.first_line));
-  std::ranges::sort(out);
-  return fmt::format("{}", fmt::join(out, " "));
+RuleSet arrays_read_by(const std::string& name) {
+  return reads_of(name, "jax-array", "in-jit");
 }
 
 /// A step of another file, and a program that makes `step` of it before its loop.
@@ -80,7 +56,7 @@ Files logged_by(const std::string& body, const std::string& helper) {
 }  // namespace
 
 TEST_CASE("what a transformation of JAX is handed is compiled, through imports and partial") {
-  const RuleSet rules = reads_of("float");
+  const RuleSet rules = arrays_read_by("float");
   for (const char* made : {"jax.jit(training.train_step)", "jax.jit(train_step)",
                            "jax.pmap(functools.partial(training.train_step), axis_name='b')",
                            "jax.jit(jax.vmap(train_step))"})
@@ -93,7 +69,7 @@ TEST_CASE("what a transformation of JAX is handed is compiled, through imports a
 }
 
 TEST_CASE("the values of a dictionary and of what a caller hands in are of its kind") {
-  const RuleSet rules = reads_of("float");
+  const RuleSet rules = arrays_read_by("float");
   const std::string helper =
       "def log(metrics):\n"
       "    for name, value in metrics.items():\n"

@@ -1,15 +1,13 @@
 // Where a project reads tensors in its steps, in one line.
 #pragma once
 
-#include <fmt/ranges.h>
-
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "source/index.h"
 #include "source/item_rule.h"
+#include "source/places.h"
 
 namespace stallscope {
 
@@ -25,8 +23,7 @@ inline std::string in_step(const std::vector<std::pair<std::string, std::string>
     if (fact.context == "step")
       out.push_back(fact.file + ":" + std::to_string(fact.first_line - 1));
   }
-  std::ranges::sort(out);
-  return fmt::format("{}", fmt::join(out, " "));
+  return sorted_in_line(std::move(out));
 }
 
 }  // namespace stallscope

@@ -1,4 +1,4 @@
-// A rule set of one rule, for tests of what the index says about a place.
+// Rule sets of one rule, for tests of what the index says about a place.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -12,19 +12,35 @@
 
 namespace stallscope {
 
+/// What one clause names, in files of these languages.
+inline RuleSet clause_rule(SourceClause clause,
+                           std::vector<std::string> languages = {"python", "cpp", "cuda"}) {
+  auto condition = std::make_shared<SourceCondition>();
+  condition->any.push_back(std::move(clause));
+  auto compiled = RuleSet::compile({{{"read", std::move(languages), condition, true}}});
+  REQUIRE(compiled.ok());
+  return std::move(compiled.value());
+}
+
 /// Calls of .item() on what may be a tensor, in these contexts (any if there are none).
 inline RuleSet item_rule(std::vector<std::string> contexts = {}) {
-  auto condition = std::make_shared<SourceCondition>();
   SourceClause clause;
   clause.calls = {".item"};
   clause.on = "tensor";
   clause.certainty = "unknown";
   clause.contexts = std::move(contexts);
-  condition->any.push_back(clause);
-  const std::vector<SourceRule> rules = {{"item", {"python", "cpp", "cuda"}, condition, true}};
-  auto compiled = RuleSet::compile(rules);
-  REQUIRE(compiled.ok());
-  return std::move(compiled.value());
+  return clause_rule(std::move(clause));
+}
+
+/// Calls of `name` in a step that are handed a value of the kind `on`, but for `unless`.
+inline RuleSet reads_of(const std::string& name, const std::string& on, const std::string& unless) {
+  SourceClause clause;
+  clause.calls = {name};
+  clause.on = on;
+  clause.certainty = "likely";
+  clause.contexts = {"step"};
+  clause.unless = {unless};
+  return clause_rule(std::move(clause), {"python"});
 }
 
 }  // namespace stallscope
