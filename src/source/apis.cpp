@@ -214,9 +214,10 @@ Value of_torch(std::string_view path, std::string_view name, const CallShape& ca
       path.starts_with("torch.fx.") || name.starts_with("is_")) {
     return name.starts_with("is_") ? proven(Kind::number) : Value{};
   }
-  if (name == "is_tensor" || name == "is_grad_enabled" || name == "is_floating_point" ||
-      name == "numel" || name == "equal" || name == "allclose" || name == "is_autocast_enabled" ||
-      name == "get_num_threads" || name == "initial_seed" || name == "is_complex") {
+  if (name == "is_tensor" || name == "get_enum" || name == "is_grad_enabled" ||
+      name == "is_floating_point" || name == "numel" || name == "equal" || name == "allclose" ||
+      name == "is_autocast_enabled" || name == "get_num_threads" || name == "initial_seed" ||
+      name == "is_complex") {
     return proven(Kind::number);
   }
   if (name == "broadcast_shapes") return proven(Kind::shape);

@@ -269,6 +269,19 @@ uint32_t Guards::of_condition(NodeId condition, bool negated, unsigned depth) co
   return of_term(condition, negated, depth);
 }
 
+/// What the conditions around `return True` say.
+uint32_t Guards::of_ifs_around(NodeId statement, unsigned depth) const {
+  uint32_t guards = 0;
+  NodeId below = statement;
+  for (NodeId at = ast_[statement].parent; at != kNoNode && ast_[at].kind != K::function;
+       below = at, at = ast_[at].parent) {
+    const NodeId condition = ast_.child(at, Role::condition);
+    if (ast_[at].kind == K::if_ && condition != kNoNode && ast_[below].role == Role::consequence)
+      guards |= of_condition(condition, false, depth);
+  }
+  return guards;
+}
+
 uint32_t Guards::of_term(NodeId id, bool negated, unsigned depth) const {
   const Node& node = ast_[id];
   if (node.kind == K::compare) return of_compare(id, negated);
@@ -305,7 +318,11 @@ uint32_t Guards::of_term(NodeId id, bool negated, unsigned depth) const {
       for (NodeId at = body; at < ast_[body].end; ++at) {
         if (ast_[at].kind != K::return_) continue;
         NodeId value = ast_.child(at, Role::value);
-        if (value != kNoNode) guards |= of_condition(value, false, depth + 2) & kGuardInterval;
+        if (value == kNoNode) continue;
+        const bool told = is_one_of(ast_.slice(value), {"True", "true"});
+        const uint32_t said =
+            told ? of_ifs_around(at, depth + 2) : of_condition(value, false, depth + 2);
+        guards |= said & kGuardInterval;
       }
     }
     std::string_view name = ast_.slice(callee);
@@ -319,6 +336,8 @@ uint32_t Guards::of_term(NodeId id, bool negated, unsigned depth) const {
     // A bounded queue of what the device has to do: this waits for the oldest of it.
     if (name.ends_with("queue.full")) return guards | (negated ? 0u : kGuardInterval);
     if (negated && asks_whether_made(callee)) return guards | kGuardCached;
+    if (const NodeId what = asked_to_exist(ast_, id); what != kNoNode)
+      return guards | of_none(what, negated);
     if (name == "hasattr") return guards | (negated && keeps_by_name(id) ? kGuardCached : 0u);
     return guards | of_words(name, negated);
   }

@@ -21,6 +21,8 @@ class Guards {
   bool is_body_of_test(NodeId block) const;
   uint32_t by_parent(NodeId at, NodeId below) const;
   uint32_t of_term(NodeId id, bool negated, unsigned depth) const;
+  uint32_t of_ifs_around(NodeId statement, unsigned depth) const;
+  uint32_t of_none(NodeId what, bool is_none) const;
   uint32_t of_compare(NodeId id, bool negated) const;
   uint32_t of_words(std::string_view text, bool negated) const;
   uint32_t of_macro(NodeId at, bool alternative) const;

@@ -59,27 +59,7 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
     if (!equal && !unequal && !negated) return kGuardInterval;
     return 0;
   }
-  if (r == "None" || r == "nullptr" || r == "NULL") {
-    const bool is_none = equal != negated;
-    // What earlier tokens left: the next one is being generated.
-    if (!is_none && contains_any(l, {"past_key", "past_kv", "layer_past", "kv_cache",
-                                     "incremental_state", "inference_params", "input_pos"}))
-      guards |= kGuardOutsideStep;
-    // Without a stream to prefetch on, the program runs on the CPU.
-    if (is_none && contains_any(l, {"stream"})) guards |= kGuardCpuBranch;
-    // `if self.mask is None: self.mask = ...` runs once.
-    if (is_none && (ast_[left].kind == K::attribute || ast_[left].kind == K::subscript ||
-                    contains_any(l, {"cache", "_buf", "->"}) ||
-                    (ast_.grammar == Grammar::cuda &&
-                     (l.ends_with('_') || l.starts_with("m_") || is_static(left))))) {
-      if (is_kept(left)) guards |= kGuardCached;
-    }
-    if (is_none && ast_[left].kind == K::name &&
-        (l.starts_with('_') || is_declared_global(left) || is_looked_up(left)))
-      guards |= kGuardCached;
-    if (is_none && ast_[left].kind == K::name && has_default(left)) guards |= kGuardNotGiven;
-    return guards;
-  }
+  if (r == "None" || r == "nullptr" || r == "NULL") return of_none(left, equal != negated);
   if (equal && !negated && r == "0" && l.starts_with("len(")) return kGuardCached;
   // C++: `if (bytes > capacity_)` before a larger buffer is made
   if (ast_.grammar == Grammar::cuda && !negated && !equal && !unequal &&
@@ -132,6 +112,30 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
     guards |= kGuardCached;
   }
   if (!negated && contains_any(text, {"cached"})) guards |= kGuardCached;
+  return guards;
+}
+
+/// `what is None`, `not exists(what)`; or where `is_none` is false, the opposite.
+uint32_t Guards::of_none(NodeId what, bool is_none) const {
+  const std::string_view l = ast_.slice(what);
+  uint32_t guards = 0;
+  // What earlier tokens left: the next one is being generated.
+  if (!is_none && contains_any(l, {"past_key", "past_kv", "layer_past", "kv_cache",
+                                   "incremental_state", "inference_params", "input_pos"}))
+    guards |= kGuardOutsideStep;
+  // Without a stream to prefetch on, the program runs on the CPU.
+  if (is_none && contains_any(l, {"stream"})) guards |= kGuardCpuBranch;
+  // `if self.mask is None: self.mask = ...` runs once.
+  if (is_none && (ast_[what].kind == K::attribute || ast_[what].kind == K::subscript ||
+                  contains_any(l, {"cache", "_buf", "->"}) ||
+                  (ast_.grammar == Grammar::cuda &&
+                   (l.ends_with('_') || l.starts_with("m_") || is_static(what))))) {
+    if (is_kept(what)) guards |= kGuardCached;
+  }
+  if (is_none && ast_[what].kind == K::name &&
+      (l.starts_with('_') || is_declared_global(what) || is_looked_up(what)))
+    guards |= kGuardCached;
+  if (is_none && ast_[what].kind == K::name && has_default(what)) guards |= kGuardNotGiven;
   return guards;
 }
 

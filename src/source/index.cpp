@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "source/cache.h"
 #include "source/notebook.h"
+#include "source/purpose.h"
 #include "source/roles.h"
 #include "source/settings.h"
 
@@ -116,6 +117,7 @@ void SourceIndex::link(const IndexOptions& options) {
   contexts_ = std::make_unique<Contexts>(*graph_, options.entry_points);
   device_buffers_ = std::make_unique<DeviceBuffers>(*graph_);
   dead_code_ = std::make_unique<DeadCode>(*graph_);
+  only_infers_ = only_infers(*graph_);
 }
 
 std::vector<SourceFact> SourceIndex::facts() const {
@@ -204,7 +206,7 @@ bool SourceIndex::is_moved(size_t file, uint32_t dependency) const {
 bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& out) const {
   const CompiledClause& clause = rules_->clauses()[candidate.clause];
   const FileFacts& facts = *files_[file];
-  if ((candidate.guards & kGuardOutsideStep) != 0) return false;
+  if (only_infers_ || (candidate.guards & kGuardOutsideStep) != 0) return false;
   if ((clause.unless & kGuardTest) != 0 && is_test_path(facts.path)) return false;
   if ((clause.unless & kGuardPrefetched) != 0 && graph_->classes().has_prefetcher()) return false;
   if (candidate.default_of != kNone && (clause.unless & kGuardNotGiven) != 0) {

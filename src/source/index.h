@@ -101,6 +101,7 @@ class SourceIndex {
   std::unique_ptr<Contexts> contexts_;
   std::unique_ptr<DeviceBuffers> device_buffers_;
   std::unique_ptr<DeadCode> dead_code_;
+  bool only_infers_ = false;  ///< nothing here trains
   std::vector<std::string> notes_;
 };
 

@@ -172,7 +172,8 @@ Value Inference::call_builtin(NodeId id, std::string_view name, const CallShape&
   return {};
 }
 
-/// self.register_buffer("steps", torch.zeros(1)): where the module goes, self.steps goes.
+/// self.register_buffer("steps", torch.zeros(1)): where the module goes, self.steps goes. Trainers
+/// that are modules to have a state stay on the host.
 void Inference::keep_buffer(NodeId call) {
   const uint32_t klass = outline_.class_of[function_];
   const NodeId name = ast_.child(call, Role::argument);
@@ -185,8 +186,10 @@ void Inference::keep_buffer(NodeId call) {
   if (quote != 0 || text.size() < 3) return;
   text = text.substr(1, text.size() - 2);
   const bool mask = values_[given].kind == Kind::mask || contains_any(ast_.slice(given), {"bool"});
-  attributes_[klass].insert_or_assign(text,
-                                      proven(mask ? Kind::mask : Kind::device_tensor, kAttribute));
+  const Kind kind = facts_.classes[klass].name.ends_with("Trainer") ? Kind::host_tensor
+                    : mask                                          ? Kind::mask
+                                                                    : Kind::device_tensor;
+  attributes_[klass].insert_or_assign(text, proven(kind, kAttribute));
 }
 
 Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,

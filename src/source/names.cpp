@@ -46,6 +46,14 @@ bool is_library_root(std::string_view root) {
   return root == "torch" || root == "numpy" || root == "jax" || root == "std";
 }
 
+NodeId asked_to_exist(const Ast& ast, NodeId call) {
+  if (ast[call].kind != NodeKind::call || ast.grammar != Grammar::python) return kNoNode;
+  const NodeId callee = ast.child(call, Role::callee), what = ast.child(call, Role::argument);
+  const bool asked = callee != kNoNode && what != kNoNode && ast[callee].kind == NodeKind::name &&
+                     ast[callee].text == "exists" && ast[what].next == kNoNode;
+  return asked ? what : kNoNode;
+}
+
 std::string_view callee_name(const Ast& ast, NodeId call) {
   NodeId callee = ast.child(call, Role::callee);
   if (callee == kNoNode) return {};

@@ -95,6 +95,8 @@ bool is_class_like(std::string_view name);
 std::string_view first_component(std::string_view path);
 /// Whether what is imported from there is never the program's own.
 bool is_library_root(std::string_view root);
+/// What `exists(x)`, short for `x is not None` in much code, asks about; or kNoNode.
+NodeId asked_to_exist(const Ast& ast, NodeId call);
 /// The last name of a callee: "item" of `x.y.item`.
 std::string_view callee_name(const Ast& ast, NodeId call);
 

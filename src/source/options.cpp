@@ -53,7 +53,9 @@ Option Options::asked_by(NodeId condition, uint32_t function) const {
   std::string_view name = ast_.slice(condition);
   std::string_view literal;
   constexpr std::string_view kGiven = " is not None";
-  if (name.ends_with(kGiven)) {
+  if (const NodeId what = asked_to_exist(ast_, condition); what != kNoNode) {
+    name = ast_.slice(what);
+  } else if (name.ends_with(kGiven)) {
     name.remove_suffix(kGiven.size());
   } else if (ast_[condition].kind == K::compare && ast_[condition].text == "==") {
     const NodeId left = ast_.child(condition, Role::left);

@@ -106,7 +106,7 @@ void StepLoops::find_whole_steps(std::span<const EntryPoint> entry_points) {
     for (uint32_t i = 0; i < file.functions.size(); ++i) {
       const FunctionFacts& function = file.functions[i];
       // A constructor takes the gradient of a function to keep it: nothing is stepped there.
-      const bool constructor = function.name == "__init__" ||
+      const bool constructor = is_one_of(function.name, {"__init__", "__post_init__"}) ||
                                (!function.name.empty() && function.name == function.class_name);
       const bool steps = (function.flags & kStepEvidence) != 0 && has_loop[i] == 0 &&
                          !constructor && (function.flags & (kModuleLevel | kTestFunction)) == 0 &&

@@ -1,0 +1,68 @@
+#include "source/purpose.h"
+
+#include <algorithm>
+#include <array>
+
+#include "source/mentions.h"
+#include "source/roles.h"
+
+namespace stallscope {
+namespace {
+
+constexpr std::array<std::string_view, 30> kTraining = {"backward",
+                                                        "zero_grad",
+                                                        "optim",
+                                                        "optimizer",
+                                                        "optimizers",
+                                                        "Optimizer",
+                                                        "optax",
+                                                        "training_step",
+                                                        "Trainer",
+                                                        "trainer",
+                                                        "value_and_grad",
+                                                        "grad",
+                                                        "requires_grad_",
+                                                        "GradScaler",
+                                                        "lightning",
+                                                        "pytorch_lightning",
+                                                        "mmengine",
+                                                        "mmcv",
+                                                        "mmdet",
+                                                        "accelerate",
+                                                        "deepspeed",
+                                                        "loss",
+                                                        "losses",
+                                                        "criterion",
+                                                        "cross_entropy",
+                                                        "train_one_epoch",
+                                                        "fit",
+                                                        "CrossEntropyLoss",
+                                                        "mse_loss",
+                                                        "MSELoss"};
+
+/// What is imported from a library is not mentioned; what is done with it has one of these names.
+bool names_training(const FileFacts& file) {
+  return std::ranges::any_of(kTraining, [&](std::string_view word) {
+    return std::ranges::binary_search(file.mentions, name_hash(word));
+  });
+}
+
+/// Whether a function is decorated with torch.no_grad() or torch.inference_mode().
+bool predicts(const FileFacts& file) {
+  return !is_test_path(file.path) &&
+         std::ranges::any_of(file.functions, [](const FunctionFacts& function) {
+           return (function.flags & kWithoutGrad) != 0;
+         });
+}
+
+}  // namespace
+
+bool only_infers(const CallGraph& graph) {
+  const auto& files = graph.files();
+  return std::ranges::none_of(
+             files,
+             [](const auto& file) { return file->is_compiled() || names_training(*file); }) &&
+         std::ranges::any_of(files, [](const auto& file) { return predicts(*file); });
+}
+
+}  // namespace stallscope

@@ -1,0 +1,12 @@
+// What a project is there for: whether anything in it trains.
+#pragma once
+
+#include "source/call_graph.h"
+
+namespace stallscope {
+
+/// Whether a project of Python runs trained models and trains none: it has functions that want no
+/// gradients, and nowhere names an optimiser, a loss, a gradient or what trains for it.
+bool only_infers(const CallGraph& graph);
+
+}  // namespace stallscope

@@ -1,0 +1,132 @@
+// What a project is for, and what keeps code from running in each step.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "source/index.h"
+#include "source/item_rule.h"
+#include "source/places.h"
+
+using namespace stallscope;
+
+namespace {
+
+/// "file:line" of each read in a step or a forward pass.
+std::string reads(const std::vector<SourceInput>& files) {
+  return places(item_rule({"step", "forward"}), files);
+}
+
+/// A loop of steps that does `body` with the loss, below these definitions.
+std::string program(const std::string& definitions, const std::string& body) {
+  return "import torch\n" + definitions +
+         "def train(model, batches, optimizer):\n"
+         "    for step, x in enumerate(batches):\n"
+         "        loss = model(x).mean()\n"
+         "        loss.backward()\n"
+         "        optimizer.step()\n" +
+         body;
+}
+
+}  // namespace
+
+TEST_CASE("where nothing trains nothing stalls training") {
+  const std::string model =
+      "import torch\nfrom torch import nn\n"
+      "class Net(nn.Module):\n"
+      "    def forward(self, x):\n"
+      "        return x / x.sum().item()\n";
+  const std::string predict =
+      "import torch\nfrom net import Net\n"
+      "@torch.no_grad()\n"
+      "def predict(x):\n"
+      "    return Net()(x)\n";
+  const std::string train =
+      "def fit_once(x, optimizer):\n    Net()(x).backward()\n    optimizer.step()\n";
+  // A model alone may be trained by others.
+  CHECK(reads({{"net.py", "", model}}) == "net.py:5");
+  CHECK(reads({{"net.py", "", model}, {"predict.py", "", predict}}).empty());
+  CHECK(reads({{"net.py", "", model}, {"predict.py", "", predict + train}}) == "net.py:5");
+}
+
+TEST_CASE("exists(x) asks what `x is not None` asks") {
+  const auto module = [](const std::string& condition) {
+    return "import torch\nfrom torch import nn\n"
+           "def exists(x):\n    return x is not None\n"
+           "class Net(nn.Module):\n"
+           "    def forward(self, x):\n"
+           "        return x * self.scale(x)\n"
+           "    def scale(self, x):\n"
+           "        if " +
+           condition +
+           ":\n"
+           "            return self.kept\n"
+           "        self.kept = x.sum().item()\n"
+           "        return self.kept\n";
+  };
+  SourceClause clause;
+  clause.calls = {".item"};
+  clause.contexts = {"forward"};
+  clause.unless = {"cached"};
+  const RuleSet rules = clause_rule(clause);
+  CHECK(places(rules, {{"net.py", "", module("self.kept is not None")}}).empty());
+  CHECK(places(rules, {{"net.py", "", module("exists(self.kept)")}}).empty());
+  CHECK(places(rules, {{"net.py", "", module("wanted(self.kept)")}}) == "net.py:11");
+}
+
+TEST_CASE("a method that answers True every so many steps is an interval") {
+  SourceClause clause;
+  clause.calls = {".item"};
+  clause.contexts = {"step"};
+  clause.unless = {"guarded-by-interval"};
+  const RuleSet rules = clause_rule(clause);
+  const auto found = [&](const std::string& condition) {
+    const std::string definitions =
+        "def due(step):\n    if " + condition + ":\n        return True\n    return False\n";
+    return places(
+        rules, {{"train.py", "",
+                 program(definitions, "        if due(step):\n            print(loss.item())\n")}});
+  };
+  CHECK(found("step % 100 == 0").empty());
+  CHECK(found("step > 100") == "train.py:12");
+}
+
+TEST_CASE("what trainers that are modules keep of themselves stays on the host") {
+  const auto code = [](const std::string& name) {
+    return "import torch\nfrom torch import nn\n"
+           "class " +
+           name +
+           "(nn.Module):\n"
+           "    def __init__(self):\n"
+           "        self.register_buffer('steps', torch.zeros(1))\n"
+           "    def train_step(self, loss, optimizer):\n"
+           "        loss.backward()\n"
+           "        optimizer.step()\n"
+           "        self.steps.item()\n";
+  };
+  CHECK(reads({{"train.py", "", code("Model")}}) == "train.py:9");
+  CHECK(reads({{"train.py", "", code("VoiceTrainer")}}).empty());
+}
+
+TEST_CASE("neither scripts that assert nor constructors are steps") {
+  const std::string read = "        print(loss.item())\n";
+  CHECK(reads({{"train.py", "", program("", read)}}) == "train.py:7");
+  const RuleSet rules = [] {
+    SourceClause clause;
+    clause.calls = {".item"};
+    clause.contexts = {"step"};
+    clause.unless = {"test-or-benchmark"};
+    return clause_rule(clause);
+  }();
+  CHECK(places(rules, {{"train.py", "", program("", read)}}) == "train.py:7");
+  CHECK(places(rules, {{"assert_flash.py", "", program("", read)}}).empty());
+  const auto solver = [](const std::string& name) {
+    return "import jax\n"
+           "class Solver:\n"
+           "    def " +
+           name +
+           "(self, x):\n"
+           "        self.grads = jax.value_and_grad(self.fun)(x)\n"
+           "        x.item()\n";
+  };
+  CHECK(reads({{"solver.py", "", solver("__post_init__")}}).empty());
+}
