@@ -7,7 +7,7 @@ namespace stallscope {
 namespace {
 
 // The first line that is not a comment is an object that names a kind or a repeat.
-int sniff(const ImportSource& source) {
+int sniff_events(const ImportSource& source) {
   if (source.is_directory) return 0;
   std::string_view head = source.head;
   while (!head.empty()) {
@@ -27,16 +27,17 @@ int sniff(const ImportSource& source) {
   return 0;
 }
 
-Result<Trace> read(const ImportSource& source, const ImportOptions& options) {
+Result<Trace> read_events(const ImportSource& source, const ImportOptions& options) {
   const Result<std::string> text = read_file(source.path, options.max_inflated_bytes);
   if (!text) return text.error();
   return read_event_lines(*text, {.file = source.path});
 }
 
-const RegisterImporter kRegister({.name = "events",
-                                  .description = "event lines, as `stallscope dump` prints them",
-                                  .sniff = sniff,
-                                  .read = read});
+const RegisterImporter kEventsImporter(
+    {.name = "events",
+     .description = "event lines, as `stallscope dump` prints them",
+     .sniff = sniff_events,
+     .read = read_events});
 
 }  // namespace
 }  // namespace stallscope

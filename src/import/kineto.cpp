@@ -9,7 +9,7 @@
 namespace stallscope {
 namespace {
 
-int sniff(const ImportSource& source) {
+int sniff_kineto(const ImportSource& source) {
   if (source.is_directory) return 0;
   std::string_view head = source.head;
   if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
@@ -33,7 +33,7 @@ Error in_file(Error error, const std::string& path) {
   return error;
 }
 
-Result<Trace> read(const ImportSource& source, const ImportOptions& options) {
+Result<Trace> read_kineto(const ImportSource& source, const ImportOptions& options) {
   struct stat status{};
   if (::stat(source.path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
     return Error{.message = "is not a regular file", .file = source.path};
@@ -74,12 +74,12 @@ Result<Trace> read(const ImportSource& source, const ImportOptions& options) {
   return trace;
 }
 
-const RegisterImporter kKineto(
+const RegisterImporter kKinetoImporter(
     {.name = "kineto",
      .description = "PyTorch or XLA profiler JSON (Chrome trace), plain, "
                     "gzip or zstd",
-     .sniff = sniff,
-     .read = read});
+     .sniff = sniff_kineto,
+     .read = read_kineto});
 
 }  // namespace
 }  // namespace stallscope

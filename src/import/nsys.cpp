@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kMagic("SQLite format 3\0", 16);
 
-int sniff(const ImportSource& source) {
+int sniff_nsys(const ImportSource& source) {
   if (source.is_directory || !source.head.starts_with(kMagic)) return 0;
   const auto has = [&](std::string_view name) {
     return source.head.find(name) != std::string::npos;
@@ -52,14 +52,14 @@ Result<Trace> read_nsys_sqlite(const std::string& path, const ImportOptions& opt
 
 namespace {
 
-Result<Trace> read(const ImportSource& source, const ImportOptions& options) {
+Result<Trace> read_nsys(const ImportSource& source, const ImportOptions& options) {
   return read_nsys_sqlite(source.path, options);
 }
 
-const RegisterImporter kNsys({.name = "nsys",
-                              .description = "SQLite export of an Nsight Systems report",
-                              .sniff = sniff,
-                              .read = read});
+const RegisterImporter kNsysImporter({.name = "nsys",
+                                      .description = "SQLite export of an Nsight Systems report",
+                                      .sniff = sniff_nsys,
+                                      .read = read_nsys});
 
 }  // namespace
 }  // namespace stallscope

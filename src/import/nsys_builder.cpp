@@ -8,9 +8,9 @@
 namespace stallscope {
 namespace {
 
-constexpr char kNoTime[] = "row without a readable time skipped";
-constexpr char kNegative[] = "negative duration read as 0";
-constexpr size_t kMaxWarnings = 8;
+constexpr char kNoRowTime[] = "row without a readable time skipped";
+constexpr char kNegativeRow[] = "negative duration read as 0";
+constexpr size_t kMaxRowWarnings = 8;
 
 // globalTid = hardware << 56 | virtual machine << 48 | process << 24 | thread.
 constexpr int64_t kThreadBits = 0xFFFFFF;
@@ -110,13 +110,13 @@ bool NsysBuilder::interval(const SqliteTable& row, size_t start, size_t end, Eve
   const std::optional<int64_t> from = row.integer(start), to = row.integer(end);
   constexpr int64_t kLimit = INT64_MAX / 4;
   if (!from || *from > kLimit || *from < -kLimit || (to && *to > kLimit)) {
-    ++repairs_[kNoTime];
+    ++repairs_[kNoRowTime];
     return false;
   }
   event.start = *from;
   event.duration = to.value_or(*from) - *from;
   if (event.duration < 0) {
-    ++repairs_[kNegative];
+    ++repairs_[kNegativeRow];
     event.duration = 0;
   }
   last_time_ = std::max(last_time_, event.start + event.duration);
@@ -201,7 +201,7 @@ void NsysBuilder::read_diagnostics() {
   // ENUM_DIAGNOSTIC_SEVERITY_LEVEL: 2 warning, 3 error.
   constexpr std::array<std::string_view, 2> kColumns = {"severity", "text"};
   SqliteTable table = database_.rows("DIAGNOSTIC_EVENT", kColumns);
-  while (table.next() && trace_.health.warnings.size() < kMaxWarnings) {
+  while (table.next() && trace_.health.warnings.size() < kMaxRowWarnings) {
     const int64_t severity = table.integer(0).value_or(0);
     if (severity == 2 || severity == 3)
       trace_.health.warnings.push_back("nsys warned: " + std::string(table.text(1).substr(0, 400)));

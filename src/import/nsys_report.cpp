@@ -26,7 +26,7 @@ bool is_stream(const std::string& path) {
   return path.ends_with(".qdstrm");
 }
 
-int sniff(const ImportSource& source) {
+int sniff_nsys_report(const ImportSource& source) {
   return !source.is_directory && (is_report(source.path) || is_stream(source.path)) ? 50 : 0;
 }
 
@@ -59,7 +59,7 @@ int run(const std::vector<std::string>& command) {
   return WEXITSTATUS(status);
 }
 
-Result<Trace> read(const ImportSource& source, const ImportOptions& options) {
+Result<Trace> read_nsys_report(const ImportSource& source, const ImportOptions& options) {
   const std::string& path = source.path;
   if (is_stream(path)) {
     return Error{.message = "is an unfinished Nsight Systems stream, not a report",
@@ -96,11 +96,12 @@ Result<Trace> read(const ImportSource& source, const ImportOptions& options) {
   return trace;
 }
 
-const RegisterImporter kReport({.name = "nsys-report",
-                                .description = "Nsight Systems report (exported by nsys, which "
-                                               "must be on the PATH)",
-                                .sniff = sniff,
-                                .read = read});
+const RegisterImporter kNsysReportImporter(
+    {.name = "nsys-report",
+     .description = "Nsight Systems report (exported by nsys, which "
+                    "must be on the PATH)",
+     .sniff = sniff_nsys_report,
+     .read = read_nsys_report});
 
 }  // namespace
 }  // namespace stallscope

@@ -24,7 +24,7 @@ bool is_segment(const ImportSource& source) {
   return magic == segment::kMagic;
 }
 
-int sniff(const ImportSource& source) {
+int sniff_run_folder(const ImportSource& source) {
   if (!source.is_directory) return is_segment(source) ? 100 : 0;
   std::error_code error;
   const bool ours = fs::exists(fs::path(source.path) / kManifestFile, error) ||
@@ -127,9 +127,7 @@ Result<Trace> read_folder(const std::string& folder, const ImportOptions& option
   const bool bounded = found != nullptr && found->environment.contains(kCaptureFact);
   const std::vector<CaptureWindow>* const only = bounded ? &windows : nullptr;
   for (const std::string& file : samples)
-    if (const Status status =
-            read_samples(file, trace, symbols.symbolizer(), only);
-        !status)
+    if (const Status status = read_samples(file, trace, symbols.symbolizer(), only); !status)
       trace.health.warnings.push_back("stack samples cannot be read: " +
                                       status.error().to_string());
   merge_collective_lists(folder, found, realtime_offset, only, options, trace);
@@ -148,7 +146,7 @@ Result<Trace> read_folder(const std::string& folder, const ImportOptions& option
   return trace;
 }
 
-Result<Trace> read(const ImportSource& source, const ImportOptions& options) {
+Result<Trace> read_run_folder(const ImportSource& source, const ImportOptions& options) {
   if (source.is_directory) return read_folder(source.path, options);
   RunSymbols symbols;
   Trace trace;
@@ -162,10 +160,10 @@ Result<Trace> read(const ImportSource& source, const ImportOptions& options) {
   return trace;
 }
 
-const RegisterImporter kRegister({.name = "stallscope-run",
-                                  .description = "folder that `stallscope run` recorded",
-                                  .sniff = sniff,
-                                  .read = read});
+const RegisterImporter kRunFolderImporter({.name = "stallscope-run",
+                                           .description = "folder that `stallscope run` recorded",
+                                           .sniff = sniff_run_folder,
+                                           .read = read_run_folder});
 
 }  // namespace
 }  // namespace stallscope

@@ -9,14 +9,14 @@
 namespace stallscope {
 namespace {
 
-int sniff(const ImportSource& source) {
+int sniff_segment(const ImportSource& source) {
   uint64_t magic = 0;
   if (source.is_directory || source.head.size() < sizeof magic) return 0;
   std::memcpy(&magic, source.head.data(), sizeof magic);
   return magic == segment::kMagic ? 100 : 0;
 }
 
-Result<Trace> read(const ImportSource& source, const ImportOptions& options) {
+Result<Trace> read_segment(const ImportSource& source, const ImportOptions& options) {
   Trace trace;
   trace.producer = "recorded";
   RunSymbols symbols;
@@ -27,11 +27,11 @@ Result<Trace> read(const ImportSource& source, const ImportOptions& options) {
   return trace;
 }
 
-const RegisterImporter kRegister(Importer{
+const RegisterImporter kSegmentImporter(Importer{
     .name = "segment",
     .description = "one process's segment file of a recording (.ssg)",
-    .sniff = sniff,
-    .read = read,
+    .sniff = sniff_segment,
+    .read = read_segment,
 });
 
 }  // namespace

@@ -29,10 +29,10 @@ std::string joined_command(const segment::FileHeader& header) {
 }
 
 /// Reads a segment in passes: headers of chunks, definitions, records, open ranges.
-class Reader {
+class SegmentRecords {
  public:
-  Reader(const SegmentSource& source, std::string path, Trace& trace, const ImportOptions& options,
-         const Symbolizer& symbolizer)
+  SegmentRecords(const SegmentSource& source, std::string path, Trace& trace,
+                 const ImportOptions& options, const Symbolizer& symbolizer)
       : source_(source),
         path_(std::move(path)),
         trace_(trace),
@@ -278,7 +278,7 @@ class Reader {
 Result<SegmentContents> read_segment_source(const SegmentSource& source, const std::string& path,
                                             Trace& into, const ImportOptions& options,
                                             const Symbolizer& symbolizer) {
-  const auto reader = std::make_unique<Reader>(source, path, into, options, symbolizer);
+  const auto reader = std::make_unique<SegmentRecords>(source, path, into, options, symbolizer);
   return reader->read();
 }
 

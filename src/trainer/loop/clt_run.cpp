@@ -7,7 +7,7 @@
 namespace stallscope::trainer {
 namespace {
 
-constexpr uint64_t kSeed = 21;
+constexpr uint64_t kTranscoderSeed = 21;
 constexpr size_t kSamples = 1024;
 
 Program program_of(const Rank& rank, const CltConfig& model) {
@@ -33,7 +33,7 @@ CltRun::CltRun(Rank& own_rank, const CltRunOptions& options)
       device({.number = own_rank.rank, .timing = options.timing}),
       group(own_rank.communicator, device),
       session(program_of(own_rank, options.model), device, own_rank.size > 1 ? &group : nullptr,
-              kSeed),
+              kTranscoderSeed),
       model_(options.model),
       activations_(activations_of(own_rank, options)),
       inputs_(device, session.size("inputs")),

@@ -31,7 +31,7 @@ LoaderOptions loader_of(const Rank& rank, const GptRunOptions& options) {
           .preparation = options.preparation};
 }
 
-constexpr uint64_t kSeed = 20;
+constexpr uint64_t kModelSeed = 20;
 
 }  // namespace
 
@@ -40,7 +40,8 @@ GptRun::GptRun(Rank& own_rank, const GptRunOptions& options)
       device({.number = own_rank.rank, .timing = options.timing}),
       group(own_rank.communicator, device),
       session(program_of(own_rank, options), device,
-              options.parallel == Parallel::tensor && own_rank.size > 1 ? &group : nullptr, kSeed),
+              options.parallel == Parallel::tensor && own_rank.size > 1 ? &group : nullptr,
+              kModelSeed),
       loader(text_of(options), loader_of(own_rank, options)),
       tokens_(device, options.model.batch * options.model.sequence),
       labels_(device, options.model.batch * options.model.sequence) {}

@@ -12,9 +12,9 @@ namespace {
 // Of every op, n[0..2] = {layers, batch, features of this rank}; of those that have a list,
 // n[7] = the list's room. Numbers come before values.
 template <typename T>
-class Runner {
+class TranscoderRunner {
  public:
-  Runner(const Op& op, const Bindings<T>& bindings) : op_(op), bindings_(bindings) {}
+  TranscoderRunner(const Op& op, const Bindings<T>& bindings) : op_(op), bindings_(bindings) {}
 
   // in = {pre, mean, scale, state, counts, survivors}, out = {mask}; n[3] = k of all ranks,
   // n[4] = round or rank, n[5] = room of a piece of survivors, n[6] = elements of all ranks.
@@ -203,7 +203,7 @@ class Runner {
 
 template <typename T>
 void run_transcoder_op(const Op& op, const Bindings<T>& bindings) {
-  const Runner<T> run(op, bindings);
+  const TranscoderRunner<T> run(op, bindings);
   switch (op.kind) {
     case OpKind::top_k_statistics:
       return top_k_statistics(run.top_k(kNoTensor), op.n[3] != 0);

@@ -7,10 +7,6 @@
 namespace stallscope::trainer {
 namespace {
 
-bool overlap(const TensorInfo& a, const TensorInfo& b) {
-  return a.role == b.role && a.offset < b.offset + b.room() && b.offset < a.offset + a.room();
-}
-
 bool touches(const Program& program, const Op& op, const TensorInfo& it) {
   auto is_part = [&](TensorId id) { return id != kNoTensor && overlap(program.tensor(id), it); };
   return std::ranges::any_of(op.in, is_part) || std::ranges::any_of(op.out, is_part);

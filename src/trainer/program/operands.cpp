@@ -12,10 +12,6 @@ namespace {
 // Rows from which packing weights anew each step pays: below, the copy costs more than it saves.
 constexpr int64_t kPackRows = 512;
 
-bool overlap(const TensorInfo& a, const TensorInfo& b) {
-  return a.role == b.role && a.offset < b.offset + b.room() && b.offset < a.offset + a.room();
-}
-
 class Rewriter {
  public:
   Rewriter(Program& program, Precision precision, const ProductLibrary& library)

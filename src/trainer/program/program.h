@@ -62,6 +62,11 @@ struct TensorInfo {
   }
 };
 
+/// Whether two tensors share memory.
+inline bool overlap(const TensorInfo& a, const TensorInfo& b) {
+  return a.role == b.role && a.offset < b.offset + b.room() && b.offset < a.offset + a.room();
+}
+
 enum class OpKind : uint8_t {
   gemm,
   gelu_forward,

@@ -1,0 +1,1 @@
+stallscope_unity(stallscope_trace)
