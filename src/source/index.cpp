@@ -118,6 +118,7 @@ void SourceIndex::link(const IndexOptions& options) {
   device_buffers_ = std::make_unique<DeviceBuffers>(*graph_);
   dead_code_ = std::make_unique<DeadCode>(*graph_);
   only_infers_ = only_infers(*graph_);
+  scatters_ = scatters_batches(*graph_);
 }
 
 std::vector<SourceFact> SourceIndex::facts() const {
@@ -234,6 +235,7 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
       return false;
   }
   if (!context_allows(file, candidate, clause, out)) return false;
+  if (scatters_ && subject.kind == Kind::batch && out.context == "forward") return false;
   // Neither is known that it runs in a step nor that it is a tensor: too little to speak up.
   if (out.context == "library" && clause.on && subject.certainty == Certainty::unknown &&
       candidate.loop == kNone)

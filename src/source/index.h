@@ -102,6 +102,7 @@ class SourceIndex {
   std::unique_ptr<DeviceBuffers> device_buffers_;
   std::unique_ptr<DeadCode> dead_code_;
   bool only_infers_ = false;  ///< nothing here trains
+  bool scatters_ = false;     ///< models are wrapped in DataParallel
   std::vector<std::string> notes_;
 };
 

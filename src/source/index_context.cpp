@@ -69,7 +69,7 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     return false;
   if ((clause.unless & kGuardJit) != 0 && (bits & kInJit) != 0) return false;
   if (clause.contexts == 0 || clause.wants(Context::any))
-    return (bits & (kInStep | kInForward)) != 0 || !is_evaluation_script(files_[file]->path);
+    return (bits & (kInStep | kInForward)) != 0 || !is_evaluation_place(files_[file]->path);
   const bool forwards = (bits & (kInStep | kInForward)) == kInForward &&
                         clause.wants(Context::forward) && files_[file]->is_compiled();
   if (clause.wants(Context::loop) && candidate.loop != kNone && !forwards) {
@@ -99,7 +99,7 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
   }
   if ((bits & kInForward) != 0 && clause.wants(Context::forward)) {
     // inference.py, postprocessing.py: modules that make something of a trained model's output.
-    if (is_inference_path(files_[file]->path) || is_evaluation_script(files_[file]->path))
+    if (is_inference_path(files_[file]->path) || is_evaluation_place(files_[file]->path))
       return false;
     out.context = "forward";
     out.context_chain = contexts_->chain(function, candidate.loop, kInForward);

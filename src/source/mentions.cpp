@@ -104,7 +104,7 @@ std::vector<uint32_t> mentions_of(const Ast& ast, const Names& names) {
     if (node.kind == K::keyword) {
       out.add(node.text);
     } else if (node.kind == K::attribute || node.kind == K::name) {
-      if (!is_librarys(id)) out.add(node.text);
+      if (!is_librarys(id) || node.text == kScatters) out.add(node.text);
     } else if (node.kind == K::import_name) {
       const std::string_view name = last_component(node.text);
       const auto bound = names.imports().find(name);

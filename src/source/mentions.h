@@ -15,6 +15,9 @@ namespace stallscope {
 
 /// What stands for a name in FileFacts::mentions.
 uint32_t name_hash(std::string_view name);
+/// What hands each of its copies of a model a part of the batch, on the copy's device.
+inline constexpr std::string_view kScatters = "DataParallel";
+
 /// One of 64 bits for a name: a set of names in a word, where a chance hit does no harm.
 inline uint64_t name_bit(std::string_view name) {
   return uint64_t{1} << (name_hash(name) % 64);

@@ -65,4 +65,11 @@ bool only_infers(const CallGraph& graph) {
          std::ranges::any_of(files, [](const auto& file) { return predicts(*file); });
 }
 
+bool scatters_batches(const CallGraph& graph) {
+  static const uint32_t scatters = name_hash(kScatters);
+  return std::ranges::any_of(graph.files(), [](const auto& file) {
+    return std::ranges::binary_search(file->mentions, scatters);
+  });
+}
+
 }  // namespace stallscope

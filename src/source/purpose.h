@@ -9,4 +9,7 @@ namespace stallscope {
 /// gradients, and nowhere names an optimiser, a loss, a gradient or what trains for it.
 bool only_infers(const CallGraph& graph);
 
+/// Whether a program wraps models in DataParallel: forward() finds its batch on the device.
+bool scatters_batches(const CallGraph& graph);
+
 }  // namespace stallscope

@@ -185,6 +185,11 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
       starts_with_any(text, {"get_state", "set_state"}) || text == "export") {
     flags |= kCheckpointFunction;
   }
+  // load_batch(), load_imgs(): what each step begins with
+  if (text.starts_with("load_") &&
+      has_word(text, {"batch", "minibatch", "imgs", "inputs", "targets"}) &&
+      !has_word(text, {"state", "checkpoint", "ckpt", "file"}))
+    flags &= ~static_cast<uint32_t>(kCheckpointFunction);
   if (has_word(text, {"debug", "dummy"})) flags |= kTestFunction;
   if (text.ends_with("_convert")) flags |= kInitFunction;
   if (!method && (text.ends_with("_init") || text.ends_with("_init_"))) flags |= kInitFunction;

@@ -159,6 +159,8 @@ bool is_serving_path(std::string_view path);
 
 /// Whether a file is a script that evaluates, by its name: eval.py, test_net.py.
 bool is_evaluation_script(std::string_view path);
+/// The same, or what stands in a folder for evaluation.
+bool is_evaluation_place(std::string_view path);
 
 /// Whether a file shows or tries what other files define.
 bool is_example_path(std::string_view path);

@@ -90,9 +90,15 @@ bool is_host_side_path(std::string_view path) {
 
 bool is_evaluation_script(std::string_view path) {
   const std::string_view file = path.substr(path.rfind('/') + 1);
-  return starts_with_any(
-      file, {"eval.", "eval_", "evaluate.", "evaluate_", "infer.", "inference.", "infer_",
-             "inference_", "predict.", "predict_", "demo.", "gen_img", "generate."});
+  return starts_with_any(file, {"eval.", "eval_", "evaluate.", "evaluate_", "infer.", "inference.",
+                                "infer_", "inference_", "predict.", "predict_", "demo.", "gen_img",
+                                "generate.", "generate_", "reconstruct."});
+}
+
+bool is_evaluation_place(std::string_view path) {
+  const std::string_view folder = path.substr(0, path.rfind('/') + 1);
+  return is_evaluation_script(path) ||
+         contains_any("/" + std::string(folder), {"/eval/", "/evaluation/", "/evaluations/"});
 }
 
 bool is_example_path(std::string_view path) {
@@ -141,7 +147,8 @@ bool is_test_path(std::string_view path) {
     std::string_view stem = part.substr(0, part.rfind('.'));
     while (!stem.empty() && std::isdigit(static_cast<unsigned char>(stem.back())) != 0)
       stem.remove_suffix(1);  // test1.cpp
-    if (last && has_word(stem, {"test", "tests", "unittest", "benchmark", "smoke", "assert"})) return true;
+    if (last && has_word(stem, {"test", "tests", "unittest", "benchmark", "smoke", "assert"}))
+      return true;
     if (!last && is_one_of(part, {"test", "tests", "testing", "unittests", "unit_tests", "docs"}))
       return true;
     if (!last && is_one_of(part, {"benchmark", "benchmarks"}) &&

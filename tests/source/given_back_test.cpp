@@ -86,14 +86,15 @@ TEST_CASE("a declared tensor is one where inference knows no better") {
 TEST_CASE("a step's parse_batch() and checks of what is valid are no set-up and no evaluation") {
   const RuleSet rules = tensors_read_by("float");
   for (const char* name : {"parse_batch", "validate_rays", "get_valid_mask", "setup_linear_problem",
-                           "draw_gaussian", "initial"}) {
+                           "draw_gaussian", "initial", "load_imgs"}) {
     const std::string helper =
         "def " + std::string(name) + "(x):\n    return x / float(torch.relu(x).max())\n";
     CHECK_MESSAGE(
         places(rules, step_with("helper." + std::string(name) + "(x)", helper)) == "helper.py:4",
         name);
   }
-  for (const char* name : {"parse_args", "setup_optimizer", "draw_boxes", "validate"}) {
+  for (const char* name :
+       {"parse_args", "setup_optimizer", "draw_boxes", "validate", "load_weights"}) {
     const std::string helper =
         "def " + std::string(name) + "(x):\n    return x / float(torch.relu(x).max())\n";
     CHECK_MESSAGE(places(rules, step_with("helper." + std::string(name) + "(x)", helper)).empty(),

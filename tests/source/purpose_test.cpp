@@ -130,3 +130,37 @@ TEST_CASE("neither scripts that assert nor constructors are steps") {
   };
   CHECK(reads({{"solver.py", "", solver("__post_init__")}}).empty());
 }
+
+TEST_CASE("under DataParallel forward() finds its batch on the device") {
+  SourceClause clause;
+  clause.calls = {".cuda"};
+  clause.on = "batch";
+  clause.contexts = {"forward"};
+  const RuleSet rules = clause_rule(clause);
+  const auto found = [&](const std::string& made) {
+    return places(rules, {{"train.py", "",
+                           "import torch\nfrom torch import nn\n"
+                           "class Net(nn.Module):\n"
+                           "    def forward(self, data):\n"
+                           "        return self.layer(data['image'].cuda())\n"
+                           "def main(loader, optimizer):\n"
+                           "    net = " +
+                               made +
+                               "\n"
+                               "    for data in loader:\n"
+                               "        net(data).mean().backward()\n"
+                               "        optimizer.step()\n"}});
+  };
+  CHECK(found("Net()") == "train.py:5");
+  CHECK(found("nn.DataParallel(Net())").empty());
+}
+
+TEST_CASE("a folder for evaluation holds no forward passes of training") {
+  const std::string model =
+      "import torch\nfrom torch import nn\n"
+      "class Net(nn.Module):\n"
+      "    def forward(self, x):\n"
+      "        return x / x.sum().item()\n";
+  CHECK(reads({{"models/net.py", "", model}}) == "models/net.py:5");
+  CHECK(reads({{"evaluation/net.py", "", model}}).empty());
+}
