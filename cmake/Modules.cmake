@@ -11,7 +11,7 @@ function(stallscope_precompile target)
     $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread>)
 endfunction()
 
-option(STALLSCOPE_UNITY "Compile several files of a module at once: a first build takes a third of the time" ON)
+option(STALLSCOPE_UNITY "Compile several files of a module as one: a first build is much shorter" ON)
 
 # stallscope_unity(TARGET): names in the unnamed namespaces of such a target's files differ, as several
 # files are compiled as one. Most of a file's time goes into what it includes and instantiates.
