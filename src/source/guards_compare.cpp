@@ -115,30 +115,6 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
   return guards;
 }
 
-/// `what is None`, `not exists(what)`; or where `is_none` is false, the opposite.
-uint32_t Guards::of_none(NodeId what, bool is_none) const {
-  const std::string_view l = ast_.slice(what);
-  uint32_t guards = 0;
-  // What earlier tokens left: the next one is being generated.
-  if (!is_none && contains_any(l, {"past_key", "past_kv", "layer_past", "kv_cache",
-                                   "incremental_state", "inference_params", "input_pos"}))
-    guards |= kGuardOutsideStep;
-  // Without a stream to prefetch on, the program runs on the CPU.
-  if (is_none && contains_any(l, {"stream"})) guards |= kGuardCpuBranch;
-  // `if self.mask is None: self.mask = ...` runs once.
-  if (is_none && (ast_[what].kind == K::attribute || ast_[what].kind == K::subscript ||
-                  contains_any(l, {"cache", "_buf", "->"}) ||
-                  (ast_.grammar == Grammar::cuda &&
-                   (l.ends_with('_') || l.starts_with("m_") || is_static(what))))) {
-    if (is_kept(what)) guards |= kGuardCached;
-  }
-  if (is_none && ast_[what].kind == K::name &&
-      (l.starts_with('_') || is_declared_global(what) || is_looked_up(what)))
-    guards |= kGuardCached;
-  if (is_none && ast_[what].kind == K::name && has_default(what)) guards |= kGuardNotGiven;
-  return guards;
-}
-
 uint32_t Guards::of_words(std::string_view text, bool negated) const {
   uint32_t guards = 0;
   if (negated) {

@@ -13,6 +13,11 @@
 
 namespace stallscope {
 
+/// `x is y`, `x in y`: a Python bool whatever they are.
+inline bool is_identity_test(std::string_view op) {
+  return op == "is" || op == "is not" || op == "in" || op == "not in";
+}
+
 class Inference {
  public:
   /// `types`: what libclang knows of a C++ file; null = nothing.
