@@ -41,7 +41,11 @@ constexpr std::array<std::string_view, 30> kTraining = {"backward",
                                                         "MSELoss"};
 
 /// What is imported from a library is not mentioned; what is done with it has one of these names.
-bool names_training(const FileFacts& file) {
+bool trains(const FileFacts& file) {
+  constexpr uint32_t kSteps = kStepEvidence | kEntryPoint | kHook;
+  if (std::ranges::any_of(file.functions,
+                          [](const FunctionFacts& f) { return (f.flags & kSteps) != 0; }))
+    return true;
   return std::ranges::any_of(kTraining, [&](std::string_view word) {
     return std::ranges::binary_search(file.mentions, name_hash(word));
   });
@@ -60,8 +64,7 @@ bool predicts(const FileFacts& file) {
 bool only_infers(const CallGraph& graph) {
   const auto& files = graph.files();
   return std::ranges::none_of(
-             files,
-             [](const auto& file) { return file->is_compiled() || names_training(*file); }) &&
+             files, [](const auto& file) { return file->is_compiled() || trains(*file); }) &&
          std::ranges::any_of(files, [](const auto& file) { return predicts(*file); });
 }
 
