@@ -1,10 +1,11 @@
 #include "analyze/constants.h"
-#include "base/text.h"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <utility>
+
+#include "base/text.h"
 
 namespace stallscope {
 namespace {

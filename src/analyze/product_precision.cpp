@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyze/operator_groups.h"
+#include "base/text.h"
 
 namespace stallscope {
 namespace {
@@ -44,9 +45,7 @@ std::string_view longest(const Times& times) {
 }  // namespace
 
 std::string_view precision_in_name(std::string_view kernel) {
-  std::string name(kernel);
-  std::ranges::transform(name, name.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string name = lower(kernel);
   for (const auto& [word, precision] : kPrecisions)
     if (name.find(word) != std::string::npos) return precision;
   return {};

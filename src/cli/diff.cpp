@@ -51,8 +51,9 @@ int diff(const DiffOptions& options) {
   if (options.output == "-") {
     std::fwrite(text.data(), 1, text.size(), stdout);
     if (std::fflush(stdout) != 0) return kExitCannot;
-  } else if (const Status written = write_file(options.output, text); !written)
+  } else if (const Status written = write_file(options.output, text); !written) {
     return fail(written.error());
+  }
   const bool slower = comparison.step_time.verdict == Verdict::slower;
   return options.exit_code && slower ? kExitFindings : kExitClean;
 }

@@ -1,4 +1,5 @@
 #include "cli/serve.h"
+#include "base/text.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -60,13 +61,11 @@ std::string read_request(int socket) {
 
 /// The value of a header, in lower case; empty when absent.
 std::string header(const std::string& request, std::string_view name) {
-  std::string lower(request);
-  std::ranges::transform(lower, lower.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const size_t at = lower.find(fmt::format("\r\n{}:", name));
+  const std::string text = lower(request);
+  const size_t at = text.find(fmt::format("\r\n{}:", name));
   if (at == std::string::npos) return {};
-  const size_t begin = lower.find_first_not_of(' ', at + name.size() + 3);
-  return lower.substr(begin, lower.find("\r\n", begin) - begin);
+  const size_t begin = text.find_first_not_of(' ', at + name.size() + 3);
+  return text.substr(begin, text.find("\r\n", begin) - begin);
 }
 
 void respond_short(int socket, std::string_view status) {

@@ -1,5 +1,4 @@
 #include "import/kineto_names.h"
-#include "base/text.h"
 
 #include <algorithm>
 #include <array>
@@ -7,6 +6,8 @@
 #include <charconv>
 #include <string>
 #include <utility>
+
+#include "base/text.h"
 
 namespace stallscope {
 namespace {

@@ -1,4 +1,5 @@
 #include "import/segment_events.h"
+#include "base/text.h"
 
 #include <algorithm>
 #include <array>
@@ -53,8 +54,7 @@ constexpr std::pair<std::string_view, Key> kNcclFields[] = {
 
 void rename_nccl_fields(const Trace& trace, std::vector<Field>& fields) {
   for (Field& field : fields) {
-    std::string name(trace.text(field.key));
-    for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    const std::string name = lower(trace.text(field.key));
     for (const auto& [part, key] : kNcclFields)
       if (field.type == Field::Type::integer && name.find(part) != std::string::npos) {
         field.key = key;

@@ -16,7 +16,7 @@ int sniff_segment(const ImportSource& source) {
   return magic == segment::kMagic ? 100 : 0;
 }
 
-Result<Trace> read_segment(const ImportSource& source, const ImportOptions& options) {
+Result<Trace> read_one_segment(const ImportSource& source, const ImportOptions& options) {
   Trace trace;
   trace.producer = "recorded";
   RunSymbols symbols;
@@ -31,7 +31,7 @@ const RegisterImporter kSegmentImporter(Importer{
     .name = "segment",
     .description = "one process's segment file of a recording (.ssg)",
     .sniff = sniff_segment,
-    .read = read_segment,
+    .read = read_one_segment,
 });
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The format_registry that formats enter by existing.
+// The registry that formats enter by existing.
 #include <algorithm>
 
 #include "report/report.h"

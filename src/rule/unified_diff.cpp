@@ -20,7 +20,7 @@ LineList lines_of(std::string_view text) {
   return out;
 }
 
-/// LineList [a, a_end) of the old text stand for lines [b, b_end) of the new one.
+/// Lines [a, a_end) of the old text stand for lines [b, b_end) of the new one.
 struct Change {
   size_t a, a_end, b, b_end;
 };

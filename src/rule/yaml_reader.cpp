@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/suggest.h"
+#include "base/text.h"
 
 namespace stallscope {
 namespace {
@@ -96,8 +97,7 @@ std::string yaml_text(const std::string& file, const YamlNode& node, std::string
 bool yaml_bool(const std::string& file, const YamlNode& node, std::string_view what) {
   static constexpr std::array<std::string_view, 4> kTrue = {"true", "yes", "on", "y"};
   static constexpr std::array<std::string_view, 4> kFalse = {"false", "no", "off", "n"};
-  std::string word = node.text();
-  std::ranges::transform(word, word.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string word = lower(node.text());
   const bool is_true = std::ranges::find(kTrue, word) != kTrue.end();
   if (!is_true && std::ranges::find(kFalse, word) == kFalse.end())
     yaml_fail(file, node, std::string(what) + " must be true or false");

@@ -15,24 +15,25 @@ using K = NodeKind;
 /// `what is None`, `not exists(what)`; or where `is_none` is false, the opposite.
 uint32_t Guards::of_none(NodeId what, bool is_none) const {
   const std::string_view l = ast_.slice(what);
-  uint32_t guards = 0;
   // What earlier tokens left: the next one is being generated.
-  if (!is_none && contains_any(l, {"past_key", "past_kv", "layer_past", "kv_cache",
-                                   "incremental_state", "inference_params", "input_pos"}))
-    guards |= kGuardOutsideStep;
+  if (!is_none)
+    return contains_any(l, {"past_key", "past_kv", "layer_past", "kv_cache", "incremental_state",
+                            "inference_params", "input_pos"})
+               ? +kGuardOutsideStep
+               : 0u;
+  uint32_t guards = 0;
   // Without a stream to prefetch on, the program runs on the CPU.
-  if (is_none && contains_any(l, {"stream"})) guards |= kGuardCpuBranch;
+  if (contains_any(l, {"stream"})) guards |= kGuardCpuBranch;
   // `if self.mask is None: self.mask = ...` runs once.
-  if (is_none && (ast_[what].kind == K::attribute || ast_[what].kind == K::subscript ||
-                  contains_any(l, {"cache", "_buf", "->"}) ||
-                  (ast_.grammar == Grammar::cuda &&
-                   (l.ends_with('_') || l.starts_with("m_") || is_static(what))))) {
-    if (is_kept(what)) guards |= kGuardCached;
-  }
-  if (is_none && ast_[what].kind == K::name &&
-      (l.starts_with('_') || is_declared_global(what) || is_looked_up(what)))
+  if ((ast_[what].kind == K::attribute || ast_[what].kind == K::subscript ||
+       contains_any(l, {"cache", "_buf", "->"}) ||
+       (ast_.grammar == Grammar::cuda &&
+        (l.ends_with('_') || l.starts_with("m_") || is_static(what)))) &&
+      is_kept(what))
     guards |= kGuardCached;
-  if (is_none && ast_[what].kind == K::name && has_default(what)) guards |= kGuardNotGiven;
+  if (ast_[what].kind != K::name) return guards;
+  if (l.starts_with('_') || is_declared_global(what) || is_looked_up(what)) guards |= kGuardCached;
+  if (has_default(what)) guards |= kGuardNotGiven;
   return guards;
 }
 
@@ -56,26 +57,25 @@ bool Guards::asks_whether_made(NodeId callee) const {
   return object != kNoNode && !(ast_[object].kind == K::name && is_parameter(object));
 }
 
-/// Whether `name` is what its function calls one of its arguments.
-bool Guards::is_parameter(NodeId name) const {
+/// The argument of its function that `name` names, or kNoNode.
+NodeId Guards::parameter_of(NodeId name) const {
   const NodeId function = ast_.ancestor(name, K::function);
   const NodeId parameters = function == kNoNode ? kNoNode : ast_.child(function, Role::parameters);
-  if (parameters == kNoNode) return false;
+  if (parameters == kNoNode) return kNoNode;
   for (NodeId p : children(ast_, parameters)) {
-    if (ast_[p].text == ast_[name].text) return true;
+    if (ast_[p].text == ast_[name].text) return p;
   }
-  return false;
+  return kNoNode;
+}
+
+bool Guards::is_parameter(NodeId name) const {
+  return parameter_of(name) != kNoNode;
 }
 
 /// Whether `name` is an argument of its function that may be left out.
 bool Guards::has_default(NodeId name) const {
-  NodeId function = ast_.ancestor(name, K::function);
-  NodeId parameters = function == kNoNode ? kNoNode : ast_.child(function, Role::parameters);
-  if (parameters == kNoNode) return false;
-  for (NodeId p : children(ast_, parameters)) {
-    if (ast_[p].text == ast_[name].text) return ast_.child(p, Role::value) != kNoNode;
-  }
-  return false;
+  const NodeId parameter = parameter_of(name);
+  return parameter != kNoNode && ast_.child(parameter, Role::value) != kNoNode;
 }
 
 /// Whether what was found missing is made good for the next time: assigned in this function, or by

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "source/mentions.h"
 #include "source/roles.h"
@@ -46,9 +47,13 @@ bool trains(const FileFacts& file) {
   if (std::ranges::any_of(file.functions,
                           [](const FunctionFacts& f) { return (f.flags & kSteps) != 0; }))
     return true;
-  return std::ranges::any_of(kTraining, [&](std::string_view word) {
-    return std::ranges::binary_search(file.mentions, name_hash(word));
-  });
+  static const std::vector<uint32_t> words = [] {
+    std::vector<uint32_t> out;
+    for (const std::string_view word : kTraining) out.push_back(name_hash(word));
+    return out;
+  }();
+  return std::ranges::any_of(
+      words, [&](uint32_t word) { return std::ranges::binary_search(file.mentions, word); });
 }
 
 /// Whether a function is decorated with torch.no_grad() or torch.inference_mode().

@@ -94,11 +94,7 @@ TEST_CASE("the other branch of what is on by default is asked for by False") {
 }
 
 TEST_CASE("nothing runs behind raise, and a check's message only where it fails") {
-  SourceClause clause;
-  clause.calls = {".item"};
-  clause.contexts = {"any"};
-  clause.unless = {"error-path"};
-  const RuleSet rules = clause_rule(clause);
+  const RuleSet rules = items_unless("any", "error-path");
   const auto found = [&](const std::string& file, const std::string& code) {
     return SourceIndex::build({{file, "", code}}, rules, {}).facts().size();
   };

@@ -32,6 +32,15 @@ inline RuleSet item_rule(std::vector<std::string> contexts = {}) {
   return clause_rule(std::move(clause));
 }
 
+/// Calls of .item() in one context, but for what `unless` guards.
+inline RuleSet items_unless(const std::string& context, const std::string& unless) {
+  SourceClause clause;
+  clause.calls = {".item"};
+  clause.contexts = {context};
+  clause.unless = {unless};
+  return clause_rule(std::move(clause));
+}
+
 /// Calls of `name` in a step that are handed a value of the kind `on`, but for `unless`.
 inline RuleSet reads_of(const std::string& name, const std::string& on, const std::string& unless) {
   SourceClause clause;

@@ -63,22 +63,14 @@ TEST_CASE("exists(x) asks what `x is not None` asks") {
            "        self.kept = x.sum().item()\n"
            "        return self.kept\n";
   };
-  SourceClause clause;
-  clause.calls = {".item"};
-  clause.contexts = {"forward"};
-  clause.unless = {"cached"};
-  const RuleSet rules = clause_rule(clause);
+  const RuleSet rules = items_unless("forward", "cached");
   CHECK(places(rules, {{"net.py", "", module("self.kept is not None")}}).empty());
   CHECK(places(rules, {{"net.py", "", module("exists(self.kept)")}}).empty());
   CHECK(places(rules, {{"net.py", "", module("wanted(self.kept)")}}) == "net.py:11");
 }
 
 TEST_CASE("a method that answers True every so many steps is an interval") {
-  SourceClause clause;
-  clause.calls = {".item"};
-  clause.contexts = {"step"};
-  clause.unless = {"guarded-by-interval"};
-  const RuleSet rules = clause_rule(clause);
+  const RuleSet rules = items_unless("step", "guarded-by-interval");
   const auto found = [&](const std::string& condition) {
     const std::string definitions =
         "def due(step):\n    if " + condition + ":\n        return True\n    return False\n";
@@ -110,13 +102,7 @@ TEST_CASE("what trainers that are modules keep of themselves stays on the host")
 TEST_CASE("neither scripts that assert nor constructors are steps") {
   const std::string read = "        print(loss.item())\n";
   CHECK(reads({{"train.py", "", program("", read)}}) == "train.py:7");
-  const RuleSet rules = [] {
-    SourceClause clause;
-    clause.calls = {".item"};
-    clause.contexts = {"step"};
-    clause.unless = {"test-or-benchmark"};
-    return clause_rule(clause);
-  }();
+  const RuleSet rules = items_unless("step", "test-or-benchmark");
   CHECK(places(rules, {{"train.py", "", program("", read)}}) == "train.py:7");
   CHECK(places(rules, {{"assert_flash.py", "", program("", read)}}).empty());
   const auto solver = [](const std::string& name) {
