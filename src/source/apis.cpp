@@ -195,7 +195,9 @@ Value of_torch(std::string_view path, std::string_view name, const CallShape& ca
     uint8_t flag = kFactories.contains(name) || sized || drawn ? kFresh : kFromHost;
     // torch.tensor([]) and torch.empty(0) have nothing that could be copied.
     const bool is_sized = is_one_of(name, {"empty", "zeros", "ones"});
-    if ((call.first.kind == Kind::list && call.first.certainty == Certainty::unknown) ||
+    const bool is_shape = kFactories.contains(name) && !is_sized;  // torch.rand([]) is a number
+    if ((call.first.kind == Kind::list && call.first.certainty == Certainty::unknown &&
+         !is_shape) ||
         (is_sized && call.holds_nothing))
       return {};
     if (call.has_device) return proven(Kind::device_tensor, flag);

@@ -6,6 +6,7 @@
 #include "source/bindings.h"
 #include "source/device_buffers.h"
 #include "source/device_work.h"
+#include "source/generation.h"
 #include "source/implied_calls.h"
 #include "source/mentions.h"
 #include "source/object_names.h"
@@ -50,6 +51,7 @@ class EvidenceCollector {
   }
 
   void run() {
+    const std::vector<uint32_t> samplers = forwards_without_grad(facts_);
     for (const NodeId made : gradients_.made())
       note(Evidence::backward, outline_.function_of[made], outline_.loop_of[made]);
     for (NodeId id = 1; id < ast_.size(); ++id) {
@@ -74,6 +76,7 @@ class EvidenceCollector {
       if ((facts_.functions[f].flags & kDecorated) != 0) implied_.decorators(f);
     }
     if (!timed_.empty()) leave_out_benchmarks();
+    leave_out_generators(samplers, facts_);
   }
 
  private:
@@ -131,13 +134,14 @@ class EvidenceCollector {
       const bool without_grad = loop != kNone && is_without_grad(id);
       for (uint32_t at = loop; at != kNone; at = facts_.loops[at].parent) {
         facts_.loops[at].runs_model |= ast_[outline_.loops[at]].kind == K::for_;
+        facts_.loops[at].generates |=
+            !facts_.loops[at].over_batches && feeds_back(ast_, id, outline_.loops[at]);
         facts_.loops[at].without_grad |= without_grad;
         if (facts_.loops[at].over_batches) break;  // the loop around it runs epochs
       }
       if (without_grad) facts_.functions[function].flags |= kWithoutGrad;
     }
-    if (ast_[callee].text == "generate" || ast_[callee].text == "beam_search" ||
-        is_sampled(callee)) {
+    if (is_generation(ast_, callee)) {
       for (uint32_t at = loop; at != kNone; at = facts_.loops[at].parent)
         facts_.loops[at].generates = true;
     }
@@ -209,14 +213,6 @@ class EvidenceCollector {
     if (out.form == CallForm::method || ast_.grammar == Grammar::cuda) out.given = given;
     if (ast_.grammar == Grammar::python) implied_.call_object(callee, out, given);
     facts_.calls.push_back(std::move(out));
-  }
-
-  /// self._sample(), model.sample(n): outputs of many passes.
-  bool is_sampled(NodeId callee) const {
-    const NodeId object = ast_.child(callee, Role::object);
-    return object != kNoNode &&
-           (ast_[callee].text == "sample" || ast_[callee].text.ends_with("_sample")) &&
-           (ast_.slice(object) == "self" || is_model_name(last_component(ast_.slice(object))));
   }
 
   /// Whether a `with` around the call says that no gradients are wanted.
@@ -296,6 +292,18 @@ class EvidenceCollector {
            !is_library_root(first_component(path.path));
   }
 
+  /// cfg.train is no reference to this file's train(), nor a parameter `sample` to a method of that
+  /// name: what an object's attribute names is a method, what stands alone is none.
+  bool may_name(std::string_view name, bool of_object) const {
+    return std::ranges::any_of(facts_.functions,
+                               [&](const FunctionFacts& f) {
+                                 const bool method = !f.class_name.empty() && f.parent == kNone;
+                                 return f.name == name && method == of_object;
+                               }) ||
+           std::ranges::any_of(facts_.aliases,
+                               [&](const auto& alias) { return alias.first == name; });
+  }
+
   /// A function handed on as a value may be called from here.
   void reference(NodeId id) {
     const Node& node = ast_[id];
@@ -312,7 +320,10 @@ class EvidenceCollector {
     out.form = CallForm::reference;
     const Dotted& path = names_.resolve(id);
     if (path.path.empty()) return;
-    out.name = node.kind == K::attribute && !path.imported ? std::string(node.text) : path.path;
+    const bool of_object = node.kind == K::attribute && !path.imported;
+    if (ast_.grammar == Grammar::python && !path.imported && !may_name(node.text, of_object))
+      return;
+    out.name = of_object ? std::string(node.text) : path.path;
     out.guards = guards_.around(id);
     handed_to(id, out);
     facts_.calls.push_back(std::move(out));

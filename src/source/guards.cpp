@@ -81,6 +81,10 @@ uint32_t Guards::by_parent(NodeId at, NodeId below) const {
       // `x if isinstance(x, Tensor) else torch.tensor(x)`: callers can hand a tensor in.
       if (self.kind == K::conditional && negated && ast_.slice(condition).ends_with("Tensor)"))
         found |= kGuardNotGiven;
+      // if not torch.is_tensor(timesteps): timesteps = torch.tensor([timesteps], device=x.device)
+      if (role == Role::consequence && ast_[condition].kind == K::unary &&
+          tested_for_tensor(ast_, ast_[condition].first_child) != kNoNode)
+        found |= kGuardNotGiven;
       // `stack(losses).sum() if losses else torch.tensor(0.0)`: for when there are none.
       const Kind tested = inference_.at(condition).kind;
       if (self.kind == K::conditional && negated && ast_[condition].kind == K::name &&

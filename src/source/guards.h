@@ -34,6 +34,7 @@ class Guards {
   bool is_static(NodeId name) const;
   bool is_declared_global(NodeId name) const;
   bool is_looked_up(NodeId name) const;
+  bool is_first_step(NodeId name) const;
   NodeId parameter_of(NodeId name) const;
   bool is_parameter(NodeId name) const;
   uint32_t of_with(NodeId with) const;

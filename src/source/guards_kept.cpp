@@ -33,6 +33,7 @@ uint32_t Guards::of_none(NodeId what, bool is_none) const {
     guards |= kGuardCached;
   if (ast_[what].kind != K::name) return guards;
   if (l.starts_with('_') || is_declared_global(what) || is_looked_up(what)) guards |= kGuardCached;
+  if (is_first_step(what)) guards |= kGuardOutsideStep;
   if (has_default(what)) guards |= kGuardNotGiven;
   return guards;
 }
@@ -131,6 +132,26 @@ bool Guards::is_looked_up(NodeId name) const {
   for (NodeId at = value; at < ast_[body].end; ++at) {
     if (ast_[at].kind == K::subscript && ast_[at].role == Role::left &&
         ast_.slice(ast_.child(at, Role::object)) == ast_.slice(table))
+      return true;
+  }
+  return false;
+}
+
+/// Whether a variable is None before the loop of steps around it, and the branch behind `if name is
+/// None:` sets it: `mean = None; for x in batches: if mean is None: mean = loss.item()`.
+bool Guards::is_first_step(NodeId name) const {
+  const uint32_t loop = outline_.loop_of[name];
+  const NodeId branch = ast_.ancestor(name, K::if_);
+  if (loop == kNone || branch == kNoNode ||
+      !contains_any(ast_.slice(outline_.loops[loop]), {"backward(", ".step("}))
+    return false;
+  const NodeId body = ast_.child(branch, Role::consequence);
+  const NodeId before =
+      inference_.definition(outline_.function_of[name], ast_[name].text, outline_.loops[loop]);
+  if (body == kNoNode || before == kNoNode || ast_.slice(before) != "None") return false;
+  for (NodeId at = body; at < ast_[body].end; ++at) {
+    const NodeId left = ast_[at].kind == K::assign ? ast_.child(at, Role::left) : kNoNode;
+    if (left != kNoNode && ast_[left].kind == K::name && ast_[left].text == ast_[name].text)
       return true;
   }
   return false;

@@ -117,7 +117,7 @@ class Inference {
   std::vector<uint8_t> state_;              // per function: 0 new, 1 running, 2 done
   std::vector<uint8_t> parts_vary_;         // per function: it does not always return one tuple
   std::vector<std::string_view> assigned_;  // names, in the order they were bound
-  std::vector<std::pair<std::string_view, Value>> replaced_;  // tensors that a host value followed
+  std::vector<std::pair<std::string_view, Value>> replaced_;  // by a value on the other side
   size_t sibling_begin_ = 0, sibling_end_ = 0;  // those the branches before this one bound
   uint32_t function_ = 0;
   bool has_tensors_ = true;

@@ -22,18 +22,32 @@ bool declares_number(const Ast& ast, NodeId target) {
   return type.ends_with("_t") &&
          contains_any(type, {"int", "size", "scalar", "idx", "index", "float"});
 }
+/// accelerator.prepare(model, loader), fabric.setup_dataloaders(loader): what the loader yields
+/// then is on the device.
+bool places_batches(const Ast& ast, NodeId call) {
+  if (call == kNoNode || ast[call].kind != K::call ||
+      !is_one_of(callee_name(ast, call),
+                 {"prepare", "prepare_data_loader", "setup_dataloaders", "MpDeviceLoader"}))
+    return false;
+  const std::string_view callee = ast.slice(ast.child(call, Role::callee));
+  return contains_any(callee, {"accelerator", "fabric", "deviceloader"});
+}
 }  // namespace
 
 void Inference::assign(NodeId target, const Value& given, NodeId source) {
   const Node& node = ast_[target];
-  const Value value =
-      declares_number(ast_, target) ? Value{Kind::number, Certainty::proven} : typed(target, given);
+  const bool placed = (node.kind == K::name || node.kind == K::attribute) &&
+                      places_batches(ast_, source) && is_loader_name(ast_.slice(target));
+  const Value value = placed                          ? likely(Kind::loader, kModuleOutput)
+                      : declares_number(ast_, target) ? Value{Kind::number, Certainty::proven}
+                                                      : typed(target, given);
   values_[target] = value;
   if (node.kind == K::name) {
     Value& known = scopes_[function_].variables[node.text];
     const auto bound = std::span(assigned_).subspan(sibling_begin_, sibling_end_ - sibling_begin_);
     const bool sibling = std::ranges::find(bound, node.text) != bound.end();
-    if (known.is_device() && value.is_host()) replaced_.emplace_back(node.text, known);
+    if (known.is_device() != value.is_device() && (known.is_host() || value.is_host()))
+      replaced_.emplace_back(node.text, known);
     // `fn = linear` and `if cubic: fn = cubic`: either is called behind it.
     const Dependency* held = dependency(value);
     const bool function = held && held->kind == DependencyKind::function;
@@ -79,7 +93,8 @@ void Inference::assign_tuple(NodeId target, const Value& value, NodeId source) {
     Value v = literal && from != kNoNode ? values_[from] : element_value(value);
     counted = counted && ast_[part].kind != K::star;
     if (counted) v.dependency = depend(DependencyKind::part, {}, value.dependency, position++);
-    assign(part, v, literal ? from : kNoNode);
+    // a, b = f(): what each part is given is what f() gives
+    assign(part, v, literal ? from : source);
     if (from != kNoNode) from = ast_[from].next;
   }
 }

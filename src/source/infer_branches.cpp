@@ -1,4 +1,5 @@
 // What branches do to values: what each binds, and what its condition tells.
+#include <algorithm>
 #include <utility>
 
 #include "source/infer.h"
@@ -15,18 +16,6 @@ bool compares_with_number(const Ast& ast, NodeId condition) {
     if (ast[c].kind == K::number) return true;
   }
   return false;
-}
-
-/// The name of isinstance(NAME, torch.Tensor), or kNoNode.
-NodeId tested_for_tensor(const Ast& ast, NodeId condition) {
-  if (condition == kNoNode || ast[condition].kind != K::call ||
-      (callee_name(ast, condition) != "isinstance" && callee_name(ast, condition) != "is_tensor"))
-    return kNoNode;
-  const NodeId what = ast.child(condition, Role::argument);
-  if (what == kNoNode || ast[what].kind != K::name) return kNoNode;
-  const bool says = callee_name(ast, condition) == "is_tensor" ||
-                    (ast[what].next != kNoNode && ast.slice(ast[what].next).ends_with("Tensor"));
-  return says ? what : kNoNode;
 }
 
 }  // namespace
@@ -71,6 +60,11 @@ void Inference::restore_replaced(NodeId branch, size_t from) {
   if (condition == kNoNode) return;
   for (size_t i = replaced_.size(); i-- > from;) {
     const auto& [name, value] = replaced_[i];
+    // What it held before the branch counts, not what the branch made of it on the way.
+    const auto first =
+        std::find_if(replaced_.begin() + static_cast<std::ptrdiff_t>(from), replaced_.end(),
+                     [&](const auto& r) { return r.first == name; });
+    if (first->second.is_host()) continue;
     Value& now = scopes_[function_].variables[name];
     bool asked = false;
     for (NodeId at = condition; at < ast_[condition].end; ++at)

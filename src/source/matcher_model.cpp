@@ -171,6 +171,27 @@ void find_bias_before_norm(const FileView& file, std::vector<Match>& out) {
   }
 }
 
+/// Where `id` stands among the branches of conditions about accumulation.
+struct Accumulating {
+  bool then = false, otherwise = false;
+};
+
+Accumulating accumulating_around(const Ast& ast, NodeId id) {
+  Accumulating out;
+  NodeId below = id;
+  for (NodeId at = ast[id].parent; at != kNoNode && ast[at].kind != K::function;
+       below = at, at = ast[at].parent) {
+    const NodeId condition = ast[at].kind == K::if_ ? ast.child(at, Role::condition) : kNoNode;
+    if (condition == kNoNode || !contains_any(ast.slice(condition), {"accum"})) continue;
+    // `if accum_freq == 1:` asks for the opposite.
+    const std::string_view asked = ast.slice(condition);
+    const bool single =
+        asked.ends_with("== 1") || asked.ends_with("<= 1") || asked.ends_with("< 2");
+    ((ast[below].role == Role::alternative) != single ? out.otherwise : out.then) = true;
+  }
+  return out;
+}
+
 void find_accumulation_without_no_sync(const FileView& file, std::vector<Match>& out) {
   const Ast& ast = file.ast;
   if (ast.source.find("DistributedDataParallel") == std::string_view::npos &&
@@ -184,14 +205,11 @@ void find_accumulation_without_no_sync(const FileView& file, std::vector<Match>&
     bool accumulates = false;
     for (NodeId id : calls) {
       std::string_view name = callee_name(ast, id);
-      if (name == "backward") backward = id;
-      if (name != "step" && name != "zero_grad") continue;
-      for (NodeId at = ast[id].parent; at != kNoNode && ast[at].kind != K::function;
-           at = ast[at].parent) {
-        NodeId condition = ast[at].kind == K::if_ ? ast.child(at, Role::condition) : kNoNode;
-        if (condition != kNoNode && contains_any(ast.slice(condition), {"accum"}))
-          accumulates = true;
-      }
+      if (name != "backward" && name != "step" && name != "zero_grad") continue;
+      const Accumulating around = accumulating_around(ast, id);
+      // `else:` of what accumulates steps behind each backward.
+      if (name == "backward" && !around.otherwise) backward = id;
+      accumulates |= name != "backward" && (around.then || around.otherwise);
     }
     if (backward != kNoNode && accumulates)
       out.push_back({backward, likely(Kind::device_tensor), {}});

@@ -78,6 +78,12 @@ void add_words(std::string_view text, NameCollector& out) {
   }
 }
 
+/// A text that stands alone documents: it calls nothing by its name.
+bool is_docstring(const Ast& ast, NodeId text) {
+  const K parent = ast[ast[text].parent].kind;
+  return parent == K::block || parent == K::module;
+}
+
 }  // namespace
 
 uint32_t name_hash(std::string_view name) {
@@ -110,7 +116,7 @@ std::vector<uint32_t> mentions_of(const Ast& ast, const Names& names) {
       const auto bound = names.imports().find(name);
       if (bound == names.imports().end() || !is_library_root(first_component(bound->second)))
         out.add(name);
-    } else if (node.kind == K::string) {
+    } else if (node.kind == K::string && !is_docstring(ast, id)) {
       add_words(ast.slice(id).substr(0, kLongestName), out);
     }
     if (const std::string_view module = module_asked(ast, id); !module.empty())

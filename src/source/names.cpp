@@ -54,6 +54,17 @@ NodeId asked_to_exist(const Ast& ast, NodeId call) {
   return asked ? what : kNoNode;
 }
 
+NodeId tested_for_tensor(const Ast& ast, NodeId condition) {
+  if (condition == kNoNode || ast[condition].kind != K::call ||
+      (callee_name(ast, condition) != "isinstance" && callee_name(ast, condition) != "is_tensor"))
+    return kNoNode;
+  const NodeId what = ast.child(condition, Role::argument);
+  if (what == kNoNode || ast[what].kind != K::name) return kNoNode;
+  const bool says = callee_name(ast, condition) == "is_tensor" ||
+                    (ast[what].next != kNoNode && ast.slice(ast[what].next).ends_with("Tensor"));
+  return says ? what : kNoNode;
+}
+
 std::string_view callee_name(const Ast& ast, NodeId call) {
   NodeId callee = ast.child(call, Role::callee);
   if (callee == kNoNode) return {};

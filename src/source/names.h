@@ -97,6 +97,9 @@ std::string_view first_component(std::string_view path);
 bool is_library_root(std::string_view root);
 /// What `exists(x)`, short for `x is not None` in much code, asks about; or kNoNode.
 NodeId asked_to_exist(const Ast& ast, NodeId call);
+
+/// The name of isinstance(NAME, torch.Tensor) or torch.is_tensor(NAME), or kNoNode.
+NodeId tested_for_tensor(const Ast& ast, NodeId condition);
 /// The last name of a callee: "item" of `x.y.item`.
 std::string_view callee_name(const Ast& ast, NodeId call);
 

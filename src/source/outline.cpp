@@ -214,6 +214,9 @@ class Builder {
       out.flags = (out.flags | kInferenceFunction) & ~static_cast<uint32_t>(kForward);
     if (is_solver_class(out.class_name) && contains_any(out.name, {"sample"}))
       out.flags |= kEvalFunction | kInferenceFunction;
+    if (is_sampler_class(out.class_name))
+      out.flags =
+          (out.flags | kEvalFunction | kInferenceFunction) & ~static_cast<uint32_t>(kWeakRole);
     // def predict(x) -> np.ndarray: whoever calls it wants it on the host.
     const NodeId returns = ast_.child(id, Role::type);
     if (returns != kNoNode && (out.flags & kForward) == 0 &&

@@ -102,6 +102,7 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
                              "collate",
                              "_init_weights",
                              "__post_init__",
+                             "__attrs_post_init__",
                              "__enter__",
                              "__exit__",
                              "compile",
@@ -171,8 +172,8 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
                       "export",     "benchmark",  "bench",       "summarize", "rollout",
                       "get_action", "play",       "tokenize",    "viewer",    "serve",
                       "sampling",   "calibrate",  "calibration", "interact",  "interactive"}) ||
-      starts_with_any(text,
-                      {"predict", "inference", "generate", "visuali", "decode", "detokenize"}) ||
+      starts_with_any(text, {"predict", "inference", "generate", "visuali", "decode", "detokenize",
+                             "gen_im", "gen_sample", "gen_video"}) ||
       (of_module && has_word(text, {"sample"}) && text != "sample" && text != "_sample"))
     flags |= kInferenceFunction;
   // calibration_error(): a metric

@@ -124,6 +124,8 @@ bool is_acting_name(std::string_view name);
 
 /// Whether what a class of this name samples is made with a trained model: ODESolver, Pipeline.
 bool is_solver_class(std::string_view name);
+/// DDIMSampler, BeamSearch: makes outputs of a trained model, step by step.
+bool is_sampler_class(std::string_view name);
 
 /// Whether a package serves to deploy, convert or show trained models.
 bool is_deployment_library(std::string_view package);

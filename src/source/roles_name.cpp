@@ -222,6 +222,11 @@ bool is_solver_class(std::string_view name) {
   return contains_any(name, {"solver", "pipeline", "integrator"});
 }
 
+bool is_sampler_class(std::string_view name) {
+  return contains_any(name, {"ddimsampler", "plmssampler", "dpmsolver", "dpm_solver", "beamsearch",
+                             "sequencegenerator"});
+}
+
 bool is_deployment_library(std::string_view package) {
   return is_one_of(package, {"tensorrt", "onnxruntime", "coremltools", "gradio", "streamlit",
                              "openvino", "triton_python_backend_utils", "bentoml", "ncnn"});

@@ -25,34 +25,30 @@ bool path_has_word(std::string_view path, const std::array<std::string_view, N>&
 }
 
 /// Shows, serves, converts or prepares data: no part of training, nor of evaluation in it.
-constexpr std::array<std::string_view, 69> kBesideWords = {
-    "calculator",    "calculators",  "translate",     "beam",
-    "infer",         "serve",        "viewer",        "hub",
-    "vis",           "viz",          "visualization", "visualizer",
-    "visualizers",   "visualize",    "plot",          "plots",
-    "plotting",      "demo",         "demos",         "tokenizer",
-    "tokenizers",    "tokenization", "dataset",       "datasets",
-    "data",          "dataloader",   "dataloading",   "processor",
-    "processing",    "sampler",      "samplers",      "preprocess",
-    "preprocessing", "convert",      "converter",     "converters",
-    "conversion",    "export",       "exporters",     "onnx",
-    "inference",     "generate",     "generation",    "cli",
-    "deploy",        "deployment",   "serving",       "server",
-    "api",           "webui",        "gui",           "app",
-    "gradio",        "serialize",    "serialization", "notebooks",
-    "docs",          "install",      "setup",         "download",
-    "debug",         "tutorials",    "postprocess",   "postprocessing",
-    "merge",         "runtime",      "tensorrt",      "pipeline",
-    "pipelines"};
+constexpr std::array<std::string_view, 70> kBesideWords = {
+    "play",          "calculator",    "calculators",  "translate",     "beam",
+    "infer",         "serve",         "viewer",       "hub",           "vis",
+    "viz",           "visualization", "visualizer",   "visualizers",   "visualize",
+    "plot",          "plots",         "plotting",     "demo",          "demos",
+    "tokenizer",     "tokenizers",    "tokenization", "dataset",       "datasets",
+    "data",          "dataloader",    "dataloading",  "processor",     "processing",
+    "sampler",       "samplers",      "preprocess",   "preprocessing", "convert",
+    "converter",     "converters",    "conversion",   "export",        "exporters",
+    "onnx",          "inference",     "generate",     "generation",    "cli",
+    "deploy",        "deployment",    "serving",      "server",        "api",
+    "webui",         "gui",           "app",          "gradio",        "serialize",
+    "serialization", "notebooks",     "docs",         "install",       "setup",
+    "download",      "debug",         "tutorials",    "postprocess",   "postprocessing",
+    "merge",         "runtime",       "tensorrt",     "pipeline",      "pipelines"};
 /// Of these, where batches are made and moved.
 constexpr std::array<std::string_view, 10> kDataWords = {
     "dataset", "datasets",  "data",       "dataloader", "dataloading",
     "sampler", "processor", "processing", "preprocess", "preprocessing"};
 /// Of these, what is made of a trained model's output.
-constexpr std::array<std::string_view, 15> kInferenceWords = {
-    "inference",  "postprocess", "postprocessing", "preprocessing", "runtime",
-    "deployment", "serving",     "tensorrt",       "onnx",          "scoring",
-    "captioning", "evaluation",  "evaluator",      "evaluators",    "evals"};
+constexpr std::array<std::string_view, 16> kInferenceWords = {
+    "inference",  "postprocess", "postprocessing", "preprocessing", "runtime", "deployment",
+    "serve",      "serving",     "tensorrt",       "onnx",          "scoring", "captioning",
+    "evaluation", "evaluator",   "evaluators",     "evals"};
 constexpr std::array<std::string_view, 10> kAfterWords = {
     "checkpoint", "checkpoints", "checkpointing", "eval",     "evals",
     "evaluation", "evaluators",  "evaluator",     "commands", "scripts"};
@@ -92,7 +88,7 @@ bool is_evaluation_script(std::string_view path) {
   const std::string_view file = path.substr(path.rfind('/') + 1);
   return starts_with_any(file, {"eval.", "eval_", "evaluate.", "evaluate_", "infer.", "inference.",
                                 "infer_", "inference_", "predict.", "predict_", "demo.", "gen_img",
-                                "generate.", "generate_", "reconstruct."});
+                                "generate.", "generate_", "reconstruct.", "play.", "play_"});
 }
 
 bool is_evaluation_place(std::string_view path) {

@@ -33,8 +33,12 @@ Evidence StepEvidence::of_method(NodeId callee) const {
     if (own == OwnStep::update && is_optimizer_name(receiver)) return Evidence::step;
   }
   if (name == "step") {
+    const std::string_view last = receiver.substr(receiver.find_last_of(".>") + 1);
+    // self.solver_p.step(output, s, x): of a differential equation, or of one sample
+    const NodeId closure = ast_.child(ast_[callee].parent, Role::argument);
+    if (contains_any(last, {"solver"}) && closure != kNoNode && ast_[closure].next != kNoNode)
+      return Evidence::none;
     if (object != kNoNode && inference_.at(object).kind == Kind::optimizer) return Evidence::step;
-    std::string_view last = receiver.substr(receiver.find_last_of(".>") + 1);
     return is_optimizer_name(last) ? Evidence::step : Evidence::none;
   }
   if (name == "update" && is_optimizer_name(receiver) && names_.uses("jax")) return Evidence::step;

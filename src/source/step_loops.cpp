@@ -19,14 +19,14 @@ StepLoops::StepLoops(const CallGraph& graph, std::span<const EntryPoint> entry_p
   if (find_collections()) sum_up();
 }
 
-/// Whether a file of Python defines modules that another file imports, and is no trainer: by its
+/// Whether a file of Python defines classes that another file imports, and is no trainer: by its
 /// name, or as it reads a command line.
 bool StepLoops::is_imported_module(const FileFacts& file) const {
   const auto reads_arguments = [](const auto& bound_from) {
     return is_one_of(first_component(bound_from.second),
                      {"argparse", "tyro", "hydra", "absl", "fire", "click", "simple_parsing"});
   };
-  if (file.language != "python" || std::ranges::none_of(file.classes, &ClassFacts::is_module) ||
+  if (file.language != "python" || file.classes.empty() ||
       std::ranges::any_of(file.imports, reads_arguments))
     return false;
   const std::string_view name = std::string_view(file.path).substr(file.path.rfind('/') + 1);
@@ -106,8 +106,9 @@ void StepLoops::find_whole_steps(std::span<const EntryPoint> entry_points) {
     for (uint32_t i = 0; i < file.functions.size(); ++i) {
       const FunctionFacts& function = file.functions[i];
       // A constructor takes the gradient of a function to keep it: nothing is stepped there.
-      const bool constructor = is_one_of(function.name, {"__init__", "__post_init__"}) ||
-                               (!function.name.empty() && function.name == function.class_name);
+      const bool constructor =
+          is_one_of(function.name, {"__init__", "__post_init__", "__attrs_post_init__"}) ||
+          (!function.name.empty() && function.name == function.class_name);
       const bool steps = (function.flags & kStepEvidence) != 0 && has_loop[i] == 0 &&
                          !constructor && (function.flags & (kModuleLevel | kTestFunction)) == 0 &&
                          !((function.flags & kMainFunction) != 0 && function.class_name.empty());

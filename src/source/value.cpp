@@ -146,7 +146,8 @@ Value element_of(const Value& container) {
     case Kind::shape:
       return likely(Kind::number);
     case Kind::loader:
-      return likely(Kind::batch, kLoaded);
+      return container.has(kModuleOutput) ? likely(Kind::tensor_list, kModuleOutput)
+                                          : likely(Kind::batch, kLoaded);
     case Kind::list:
       return container.certainty == Certainty::unknown ? Value{} : likely(Kind::other);
     default:

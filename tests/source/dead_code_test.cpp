@@ -119,3 +119,36 @@ TEST_CASE("asking for an attribute of another object keeps nothing") {
   CHECK(forward("library") == "net.py:10");
   CHECK(forward("self").empty());
 }
+
+TEST_CASE("what documents a function does not call it, nor does an attribute of another object") {
+  const auto helper = [](const std::string& about) {
+    return "import torch\nimport torch.distributed as dist\n"
+           "def all_gather(x: torch.Tensor):\n"
+           "    \"" +
+           about +
+           "\"\n"
+           "    dist.all_gather([], x)\n"
+           "    return x.sum().item()\n";
+  };
+  const std::string uses = "import misc\nmisc.setup()\n";
+  CHECK(reads({{"misc.py", "", helper("Run all_gather on any data")}, {"train.py", "", uses}})
+            .empty());
+  CHECK(reads({{"misc.py", "", helper("For all ranks") + "table = {'all_gather': 1}\n"},
+               {"train.py", "", uses}}) == "misc.py:6");
+
+  const auto program = [](const std::string& argument) {
+    return "import torch\n"
+           "def train(cfg, model):\n"
+           "    optimizer = build_optimizer(" +
+           argument +
+           ", model)\n"
+           "    for epoch in range(cfg.epochs):\n"
+           "        print(model.weight.sum().item())\n"
+           "def train_one_epoch(loss, optimizer):\n"
+           "    optimizer.step()\n"
+           "    scale(loss, optimizer)\n";
+  };
+  const RuleSet rules = items_unless("step", "no-visible-caller");
+  CHECK(places(rules, {{"train.py", "", program("train")}}) == "train.py:5");
+  CHECK(places(rules, {{"train.py", "", program("cfg.train")}}).empty());
+}

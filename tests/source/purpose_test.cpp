@@ -150,3 +150,74 @@ TEST_CASE("a folder for evaluation holds no forward passes of training") {
   CHECK(reads({{"models/net.py", "", model}}) == "models/net.py:5");
   CHECK(reads({{"evaluation/net.py", "", model}}).empty());
 }
+
+TEST_CASE("forward() without gradients that works on its own output generates") {
+  const auto sampler = [](const std::string& decorator, const std::string& line) {
+    return "import torch\nfrom torch import nn\n"
+           "class Walk(nn.Module):\n"
+           "    " +
+           decorator +
+           "\n"
+           "    def forward(self, x, steps):\n"
+           "        for i in range(steps):\n"
+           "            v = self.net(x, i)\n"
+           "            " +
+           line +
+           "\n"
+           "            x.mean().item()\n"
+           "        return x\n"
+           "def fit_once(x, optimizer):\n"
+           "    Walk()(x).backward()\n"
+           "    optimizer.step()\n";
+  };
+  CHECK(reads({{"walk.py", "", sampler("@torch.no_grad()", "x = x - v")}}).empty());
+  CHECK(reads({{"walk.py", "", sampler("@torch.no_grad()", "y = x - v")}}) == "walk.py:9");
+  CHECK(reads({{"walk.py", "", sampler("@typed", "x = x - v")}}) == "walk.py:9");
+}
+
+TEST_CASE("neither a solver of equations nor what makes samples of a diffusion trains") {
+  const auto stepper = [](const std::string& arguments) {
+    return "import torch\n"
+           "class Flow:\n"
+           "    def advance(self, x, out):\n"
+           "        x.mean().item()\n"
+           "        return self.solver_p.step(" +
+           arguments + ")\n";
+  };
+  CHECK(reads({{"flow.py", "", stepper("")}}) == "flow.py:4");
+  CHECK(reads({{"flow.py", "", stepper("out, x")}}).empty());
+
+  const auto denoiser = [](const std::string& name) {
+    return "import torch\nfrom torch import nn\n"
+           "class " +
+           name +
+           ":\n"
+           "    def sample_steps(self, x):\n"
+           "        return x.mean().item()\n"
+           "class Net(nn.Module):\n"
+           "    def __init__(self):\n"
+           "        self.sampler = " +
+           name +
+           "()\n"
+           "    def forward(self, x):\n"
+           "        return self.sampler.sample_steps(x)\n";
+  };
+  CHECK(reads({{"net.py", "", denoiser("PixelSampler")}}) == "net.py:5");
+  CHECK(reads({{"net.py", "", denoiser("DDIMSampler")}}).empty());
+}
+
+TEST_CASE("the trial of a file that others import is no training") {
+  const std::string library =
+      "import torch\n"
+      "class Scaler:\n"
+      "    pass\n"
+      "for x in batches:\n"
+      "    loss = model(x)\n"
+      "    loss.backward()\n"
+      "    optimizer.step()\n"
+      "    loss.item()\n";
+  const std::string user = "import torch\nfrom scaler import Scaler\n";
+  const RuleSet rules = items_unless("step", "no-visible-caller");
+  CHECK(places(rules, {{"scaler.py", "", library}}) == "scaler.py:8");
+  CHECK(places(rules, {{"scaler.py", "", library}, {"fp16.py", "", user}}).empty());
+}

@@ -55,3 +55,11 @@ def train_on_pinned_samples(model, loader, opt, device):
         opt.zero_grad()
         kinds.mean().backward()
         opt.step()
+
+
+def train_prepared(model, loader, optimizer, accelerator):
+    model, optimizer, loader = accelerator.prepare(model, optimizer, loader)
+    for batch in loader:
+        x = batch["x"].to(accelerator.device)  # where the prepared loader has put it
+        accelerator.backward(model(x).mean())
+        optimizer.step()

@@ -70,3 +70,11 @@ class Crops(nn.Module):
         for crop in crops:
             out = torch.cat((out, self.backbone(crop)))
         return self.head(out)
+
+
+def sample_steps(x, steps, model):
+    with torch.no_grad():
+        for i in reversed(steps):
+            t = (torch.ones(x.shape[0]) * i).to(x.device)  # next to a pass of the model
+            x = x - model(x, t)
+    return x

@@ -179,3 +179,10 @@ class Sampler:
     def set_weights(self, weights):
         self.weights = weights
         self.scale = torch.tensor(weights).to(self.device)
+
+
+class UNet(torch.nn.Module):
+    def forward(self, sample, timesteps):
+        if not torch.is_tensor(timesteps):  # whoever trains hands a tensor in
+            timesteps = torch.tensor([timesteps], device=sample.device)
+        return self.body(sample, timesteps)

@@ -163,3 +163,21 @@ def train_reduced(model, loader, optimizer):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+
+
+def train_now_and_then(model, loader, optimizer, share):
+    for x in loader:
+        penalised = torch.rand([]).item() < share  # drawn on the host
+        model(x, penalised).mean().backward()
+        optimizer.step()
+
+
+def train_averaged(model, loader, optimizer):
+    mean = None
+    for x in loader:
+        loss = model(x).mean()
+        loss.backward()
+        optimizer.step()
+        if mean is None:
+            mean = loss.item()  # of the first step
+    return mean

@@ -107,3 +107,20 @@ def clip_all(model, loader, optimizer):
         trained = [p for p in model.parameters() if p.requires_grad and p.dim() > 0]
         torch.nn.utils.clip_grad_value_(trained, 1.0)
         optimizer.step()
+
+
+def forward_step(batches, model, ratio):
+    chosen = 0
+    if ratio > 0:
+        chosen = torch.cuda.LongTensor([1])
+        torch.distributed.broadcast(chosen, 0)
+        chosen = chosen.item()
+    if chosen:  # a number in either case
+        return model(batches[1])
+    return model(batches[0])
+
+
+def train_chosen(model, loader, optimizer):
+    for batches in loader:
+        forward_step(batches, model, 0.5).backward()
+        optimizer.step()
