@@ -46,14 +46,15 @@ std::string collective_sizes_html(const RankSummary& rank) {
       "what goes on as they end.</p>",
       escaped(rank_label(rank)));
   return out +
-         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Collectives by size\">"
-         "<table><thead><tr><th scope=\"col\">Collective</th><th scope=\"col\">Group</th><th "
-         "scope=\"col\" class=\"n\">Size</th><th scope=\"col\" class=\"n\">Count</th><th "
-         "scope=\"col\" class=\"n\">Time of one</th><th scope=\"col\" "
-         "class=\"n\">Algorithm</th><th scope=\"col\" class=\"n\">Bus</th><th scope=\"col\" "
-         "class=\"n\">Exposed</th><th scope=\"col\" class=\"n\">Hidden</th><th "
-         "scope=\"col\">Awaited by</th></tr></thead><tbody>" +
-         rows + "</tbody></table></div>";
+         scroll(
+             "Collectives by size",
+             "<table><thead><tr><th scope=\"col\">Collective</th><th scope=\"col\">Group</th><th "
+             "scope=\"col\" class=\"n\">Size</th><th scope=\"col\" class=\"n\">Count</th><th "
+             "scope=\"col\" class=\"n\">Time of one</th><th scope=\"col\" "
+             "class=\"n\">Algorithm</th><th scope=\"col\" class=\"n\">Bus</th><th "
+             "scope=\"col\" class=\"n\">Exposed</th><th scope=\"col\" "
+             "class=\"n\">Hidden</th><th scope=\"col\">Awaited by</th></tr></thead><tbody>" +
+                 rows + "</tbody></table>");
 }
 
 }  // namespace stallscope

@@ -27,10 +27,8 @@ std::string share_cell(const Observation& row, const char* field) {
 }
 
 std::string table(std::string_view label, std::string_view head, const std::string& rows) {
-  return fmt::format(
-      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table><thead><tr>{}"
-      "</tr></thead><tbody>{}</tbody></table></div>",
-      label, head, rows);
+  return scroll(
+      label, fmt::format("<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>", head, rows));
 }
 
 std::vector<const Observation*> rows_of(const RankSummary& rank, std::string_view kind,

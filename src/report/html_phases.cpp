@@ -21,16 +21,18 @@ std::string phases_html(const Report& report) {
         rest ? "" : fmt::format("{:.3g}", phase.per_step), duration_cell(phase.host),
         percent_text(phase.fraction), device ? duration_cell(phase.device) : "");
   }
-  return fmt::format(
-      "<h3>Phases of a step of {}</h3><p>Host time inside the ranges that the program, its "
-      "framework or the recorder put on the step\xE2\x80\x99s thread, each instant once.{}</p><div "
-      "class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Phases of a step\"><table "
-      "class=\"step-phases\"><thead><tr><th scope=\"col\">Phase</th><th scope=\"col\" "
+  const std::string table = fmt::format(
+      "<table class=\"step-phases\"><thead><tr><th scope=\"col\">Phase</th><th scope=\"col\" "
       "class=\"n\">Times</th><th scope=\"col\" class=\"n\">Host time</th><th scope=\"col\" "
-      "class=\"n\">Share</th>{}</tr></thead><tbody>{}</tbody></table></div>",
-      escaped(rank_label(*rank)),
-      device ? " Device work is that which was launched there, its streams added up." : "",
+      "class=\"n\">Share</th>{}</tr></thead><tbody>{}</tbody></table>",
       device ? "<th scope=\"col\" class=\"n\">Device work</th>" : "", rows);
+  return fmt::format(
+             "<h3>Phases of a step of {}</h3><p>Host time inside the ranges that the program, its "
+             "framework or the recorder put on the step\xE2\x80\x99s thread, each instant "
+             "once.{}</p>",
+             escaped(rank_label(*rank)),
+             device ? " Device work is that which was launched there, its streams added up." : "") +
+         scroll("Phases of a step", table);
 }
 
 }  // namespace stallscope

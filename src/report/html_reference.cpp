@@ -26,10 +26,9 @@ std::string difference_cell(const std::optional<double>& ns) {
 std::string table(std::string_view label, std::string_view first,
                   const std::vector<ReferenceRow>& rows, bool work) {
   std::string out = fmt::format(
-      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table><thead><tr>"
-      "<th scope=\"col\">{}</th><th scope=\"col\" class=\"n\">This run</th>"
+      "<table><thead><tr><th scope=\"col\">{}</th><th scope=\"col\" class=\"n\">This run</th>"
       "<th scope=\"col\" class=\"n\">Reference</th><th scope=\"col\" class=\"n\">Difference</th>",
-      label, first);
+      first);
   if (work)
     out +=
         "<th scope=\"col\" class=\"n\">Launches</th><th scope=\"col\" class=\"n\">Reference's "
@@ -52,7 +51,7 @@ std::string table(std::string_view label, std::string_view first,
                   : std::string("<td class=\"n\">unknown</td>"));
     out += "</tr>";
   }
-  return out + "</tbody></table></div>";
+  return scroll(label, out + "</tbody></table>");
 }
 
 }  // namespace

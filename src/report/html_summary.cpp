@@ -299,9 +299,8 @@ std::string run_html(const Report& report) {
   if (rows.empty())
     return empty_html(
         "Nothing is known about the run: the input names neither command nor machine.");
-  return "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Run and "
-         "environment\"><table class=\"facts\"><tbody>" +
-         rows + "</tbody></table></div>";
+  return scroll("Run and environment",
+                "<table class=\"facts\"><tbody>" + rows + "</tbody></table>");
 }
 
 std::string comparison_html(const Report& report) {

@@ -108,19 +108,18 @@ std::string slow_steps_table(const RankSummary& rank) {
 }
 
 std::string step_table(const RankSummary& rank) {
-  std::string out = fmt::format(
-      "<details class=\"sub\"><summary>Table of the steps of {}</summary><div class=\"scroll\" "
-      "tabindex=\"0\" role=\"region\" "
-      "aria-label=\"Steps\"><table><thead><tr><th scope=\"col\" class=\"n\">Step</th><th "
-      "scope=\"col\" class=\"n\">Time</th><th "
-      "scope=\"col\">Used</th></tr></thead><tbody>",
-      escaped(rank_label(rank)));
+  std::string table =
+      "<table><thead><tr><th scope=\"col\" class=\"n\">Step</th><th scope=\"col\" "
+      "class=\"n\">Time</th><th scope=\"col\">Used</th></tr></thead><tbody>";
   for (size_t i = 0; i < rank.steps.size() && i < kMaxStepRows; ++i) {
     const Step& step = rank.steps[i];
-    out += fmt::format("<tr><th scope=\"row\" class=\"n\">{}</th>{}<td>{}</td></tr>", step.index,
-                       duration_cell(step.window_end - step.window_start), step_use_name(step.use));
+    table +=
+        fmt::format("<tr><th scope=\"row\" class=\"n\">{}</th>{}<td>{}</td></tr>", step.index,
+                    duration_cell(step.window_end - step.window_start), step_use_name(step.use));
   }
-  out += "</tbody></table></div>";
+  std::string out =
+      fmt::format("<details class=\"sub\"><summary>Table of the steps of {}</summary>{}",
+                  escaped(rank_label(rank)), scroll("Steps", table + "</tbody></table>"));
   if (rank.steps.size() > kMaxStepRows)
     out += fmt::format("<p class=\"fine\">The first {} of {} steps; report.json has all.</p>",
                        kMaxStepRows, rank.steps.size());
@@ -132,23 +131,21 @@ std::string slice_table(const RankSummary& rank) {
   std::vector<const Slice*> slices;
   for (const Slice& slice : timeline.slices) slices.push_back(&slice);
   std::ranges::stable_sort(slices, std::greater{}, [](const Slice* s) { return s->duration; });
-  std::string out = fmt::format(
-      "<details class=\"sub\"><summary>Table: the longest slices of {}</summary><div "
-      "class=\"scroll\" tabindex=\"0\" "
-      "role=\"region\" aria-label=\"Longest slices\"><table><thead><tr><th "
-      "scope=\"col\">Slice</th><th scope=\"col\">Track</th>"
+  std::string table =
+      "<table><thead><tr><th scope=\"col\">Slice</th><th scope=\"col\">Track</th>"
       "<th scope=\"col\" class=\"n\">Starts at</th><th scope=\"col\" "
-      "class=\"n\">Time</th></tr></thead><tbody>",
-      escaped(rank_label(rank)));
+      "class=\"n\">Time</th></tr></thead><tbody>";
   for (size_t i = 0; i < slices.size() && i < kMaxSliceRows; ++i) {
     const Slice& slice = *slices[i];
-    out += fmt::format(
+    table += fmt::format(
         "<tr><th scope=\"row\"><code>{}</code></th><td>{}</td>{}{}</tr>",
         escaped(shortened(slice.name, 90)),
         slice.track < timeline.tracks.size() ? escaped(timeline.tracks[slice.track]) : "",
         duration_cell(slice.start), duration_cell(slice.duration));
   }
-  return out + "</tbody></table></div></details>";
+  return fmt::format(
+      "<details class=\"sub\"><summary>Table: the longest slices of {}</summary>{}</details>",
+      escaped(rank_label(rank)), scroll("Longest slices", table + "</tbody></table>"));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "source/implied_calls.h"
 #include "source/mentions.h"
 #include "source/object_names.h"
+#include "source/references.h"
 #include "source/role_words.h"
 #include "source/roles.h"
 #include "source/step_evidence.h"
@@ -20,17 +21,6 @@ namespace {
 using K = NodeKind;
 
 constexpr size_t kMostArguments = 12;  ///< of a call, that are kept
-
-/// Whether JAX traces, and mostly compiles, the function that is handed to the call.
-bool is_traced_by(const Ast& ast, const Names& names, NodeId call) {
-  const std::string_view name = callee_name(ast, call);
-  if (contains_any(name, {"jit", "pmap", "scan", "while_loop", "fori_loop", "shard_map"}))
-    return true;
-  const std::string& path = names.resolve(ast.child(call, Role::callee)).path;
-  return (path.starts_with("jax.") || path.starts_with("equinox.")) &&
-         contains_any(name, {"vmap", "grad", "checkpoint", "remat", "cond", "switch", "vjp", "jvp",
-                             "hessian", "jacfwd", "jacrev", "linearize"});
-}
 
 class EvidenceCollector {
  public:
@@ -45,6 +35,7 @@ class EvidenceCollector {
         gradients_(ast, names, outline, facts),
         steps_(ast, names, outline, inference, gradients_),
         consumers_(ast, outline),
+        references_(ast, names, outline, inference, guards, known_, facts),
         implied_(ast, names, outline, inference, guards, consumers_, known_, facts) {
     for (uint32_t f = 1; f < facts.functions.size(); ++f) known_.insert(facts.functions[f].name);
     own_steps_.resize(facts.functions.size());
@@ -61,10 +52,8 @@ class EvidenceCollector {
         call(id);
       } else if (node.kind == K::yield) {
         facts_.functions[outline_.function_of[id]].flags |= kGenerator;
-      } else if ((node.kind == K::name || node.kind == K::attribute) && node.role != Role::callee &&
-                 node.role != Role::left && node.role != Role::object &&
-                 (known_.contains(node.text) || may_be_imported_function(id))) {
-        reference(id);
+      } else if (node.kind == K::name || node.kind == K::attribute) {
+        references_.visit(id);
       }
     }
     if (ast_.grammar == Grammar::cuda) find_launches();
@@ -282,69 +271,6 @@ class EvidenceCollector {
     if (!any && position < kAnyArguments) out.positional = static_cast<uint8_t>(position);
   }
 
-  /// jax.pmap(training.train_step), loss=losses.focal: handed to a call, and of the project.
-  bool may_be_imported_function(NodeId id) const {
-    if (ast_.grammar != Grammar::python || is_class_like(ast_[id].text)) return false;
-    const Node& parent = ast_[ast_[id].parent];
-    if (ast_[id].role != Role::argument && parent.kind != K::keyword) return false;
-    const Dotted& path = names_.resolve(id);
-    return path.imported && path.path.find('.') != std::string::npos &&
-           !is_library_root(first_component(path.path));
-  }
-
-  /// cfg.train is no reference to this file's train(), nor a parameter `sample` to a method of that
-  /// name: what an object's attribute names is a method, what stands alone is none.
-  bool may_name(std::string_view name, bool of_object) const {
-    return std::ranges::any_of(facts_.functions,
-                               [&](const FunctionFacts& f) {
-                                 const bool method = !f.class_name.empty() && f.parent == kNone;
-                                 return f.name == name && method == of_object;
-                               }) ||
-           std::ranges::any_of(facts_.aliases,
-                               [&](const auto& alias) { return alias.first == name; });
-  }
-
-  /// A function handed on as a value may be called from here.
-  void reference(NodeId id) {
-    const Node& node = ast_[id];
-    const K parent = ast_[node.parent].kind;
-    if (parent == K::function || parent == K::class_ || parent == K::parameters ||
-        parent == K::import_name || node.role == Role::type) {
-      return;
-    }
-    if (node.kind == K::name && inference_.at(id).kind != Kind::unknown) return;
-    CallFacts out;
-    out.function = outline_.function_of[id];
-    out.loop = outline_.loop_of[id];
-    out.line = node.first_line;
-    out.form = CallForm::reference;
-    const Dotted& path = names_.resolve(id);
-    if (path.path.empty()) return;
-    const bool of_object = node.kind == K::attribute && !path.imported;
-    if (ast_.grammar == Grammar::python && !path.imported && !may_name(node.text, of_object))
-      return;
-    out.name = of_object ? std::string(node.text) : path.path;
-    out.guards = guards_.around(id);
-    handed_to(id, out);
-    facts_.calls.push_back(std::move(out));
-  }
-
-  /// jit(partial(f, n)) compiles f; `step = jit(f)` gives it a second name.
-  void handed_to(NodeId id, CallFacts& out) {
-    NodeId assign = ast_[id].parent;
-    if (ast_[assign].kind == K::keyword) assign = ast_[assign].parent;
-    if (ast_[assign].kind != K::call) return;
-    while (ast_[assign].kind == K::call) {
-      if (is_traced_by(ast_, names_, assign)) out.guards |= kGuardJit;
-      assign = ast_[assign].parent;
-    }
-    if (ast_[assign].kind != K::assign) return;
-    NodeId left = ast_.child(assign, Role::left);
-    if (left == kNoNode || (ast_[left].kind != K::name && ast_[left].kind != K::attribute)) return;
-    facts_.aliases.emplace_back(ast_[left].text, out.name);
-    if (ast_[left].kind == K::name) known_.insert(ast_[left].text);
-  }
-
   /// env.step(action), and agent.update() beside it or around it.
   void note_play(NodeId callee, uint32_t loop) {
     const NodeId object = ast_.child(callee, Role::object);
@@ -380,6 +306,7 @@ class EvidenceCollector {
   GradientNames gradients_;
   StepEvidence steps_;
   Consumers consumers_;
+  References references_;
   ImpliedCalls implied_;
   std::vector<uint32_t> timed_;  ///< loops that time what the device does
   struct OwnSteps {

@@ -9,7 +9,7 @@ import pytest
 SOURCE = pathlib.Path(os.environ.get("STALLSCOPE_SOURCE", pathlib.Path(__file__).parents[2]))
 BUILD = pathlib.Path(os.environ.get("STALLSCOPE_BUILD", SOURCE / "build/release"))
 TOOL = pathlib.Path(os.environ.get("STALLSCOPE", BUILD / "stallscope"))
-SHARED_TRACES = SOURCE.parent / "shared/data/traces"
+SHARED_TRACES = pathlib.Path(os.environ.get("STALLSCOPE_TRACES", SOURCE.parent / "shared/data/traces"))
 
 
 def pytest_configure(config):

@@ -56,9 +56,11 @@ inline Result<Trace> import_text(std::string_view importer_name, std::string_vie
   return import_with(importer_name, file.path());
 }
 
-/// The folder of real traces beside the project; empty, said loudly, when absent.
+/// The folder of real traces: STALLSCOPE_TRACES, or beside the project; empty, said loudly, when
+/// absent.
 inline std::string shared_traces() {
-  const std::string folder = STALLSCOPE_SOURCE_DIR "/../shared/data/traces";
+  const char* named = std::getenv("STALLSCOPE_TRACES");
+  const std::string folder = named ? named : STALLSCOPE_SOURCE_DIR "/../shared/data/traces";
   if (std::filesystem::is_directory(folder)) return folder;
   std::fprintf(stderr, "SKIPPED: the shared traces are not at %s\n", folder.c_str());
   return {};

@@ -14,7 +14,8 @@ import json
 import pathlib
 import random
 
-DEFAULT = pathlib.Path(__file__).resolve().parents[3] / "shared/data/traces/ddp_3steps_rank0.json.gz"
+from real_traces import real_trace
+
 DEVICE_WORK = {"kernel", "gpu_memcpy", "gpu_memset"}
 LATE_US = 2000.0
 
@@ -53,9 +54,9 @@ def main():
     parser.add_argument("--slow-rank", type=int, default=7)
     parser.add_argument("--late-link", default="3,4")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--input", default=str(DEFAULT))
+    parser.add_argument("--input")
     options = parser.parse_args()
-    with gzip.open(options.input, "rt", errors="replace") as source:
+    with gzip.open(options.input or real_trace("ddp_3steps_rank0.json.gz"), "rt", errors="replace") as source:
         trace = json.load(source, strict=False)
     events = trace.pop("traceEvents")
     base_ns = int(trace.pop("baseTimeNanoseconds", 0))

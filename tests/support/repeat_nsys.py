@@ -5,12 +5,11 @@ usage: repeat_nsys.py OUTPUT [--rows N] [--input EXPORT.sqlite]
 Times and correlation ids are moved, so that every copy stands for itself.
 """
 import argparse
-import pathlib
 import shutil
 import sqlite3
 
-HERE = pathlib.Path(__file__).resolve()
-DEFAULT = HERE.parents[3] / "shared/data/traces/nsys_2gpu_h100.sqlite"
+from real_traces import real_trace
+
 TIMED = ("CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET",
          "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "NVTX_EVENTS")
 
@@ -19,8 +18,9 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("output")
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--input", default=str(DEFAULT))
+    parser.add_argument("--input")
     options = parser.parse_args()
+    options.input = options.input or real_trace("nsys_2gpu_h100.sqlite")
     shutil.copyfile(options.input, options.output)
     database = sqlite3.connect(options.output)
     database.execute("PRAGMA synchronous = OFF")

@@ -9,11 +9,10 @@ ids; the output is written copy by copy.
 import argparse
 import gzip
 import json
-import pathlib
 from decimal import Decimal
 
-HERE = pathlib.Path(__file__).resolve()
-DEFAULT = HERE.parents[3] / "shared/data/traces/timesformer_h100.json.gz"
+from real_traces import real_trace
+
 TIME, ID = "\x01time\x01", "\x01id\x01"
 
 
@@ -59,8 +58,9 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("output")
     parser.add_argument("--events", type=int, default=1_000_000)
-    parser.add_argument("--input", default=str(DEFAULT))
+    parser.add_argument("--input")
     options = parser.parse_args()
+    options.input = options.input or real_trace("timesformer_h100.json.gz")
     opener = gzip.open if options.input.endswith(".gz") else open
     with opener(options.input, "rt", errors="replace") as source:
         trace = json.load(source, strict=False, parse_float=Decimal)
