@@ -29,11 +29,11 @@ function(stallscope_doctest_program target)
   stallscope_precompile(${target} <doctest/doctest.h>)
 endfunction()
 
-# stallscope_module(NAME): the object library of src/NAME. Objects, not an
+# stallscope_module(NAME): the object library of src/NAME and its folders. Objects, not an
 # archive: importers, formats and subcommands register themselves through static
 # objects, which a linker would drop from an archive.
 function(stallscope_module name)
-  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/${name}/*.cpp")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/${name}/*.cpp")
   if(NOT sources)
     return()
   endif()

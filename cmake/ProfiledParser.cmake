@@ -11,7 +11,7 @@ function(profiled_parser_objects out)
   file(GLOB_RECURSE texts "${CMAKE_SOURCE_DIR}/samples/*.py" "${CMAKE_SOURCE_DIR}/rules/cases/*.py"
     "${CMAKE_SOURCE_DIR}/tests/*.py")
   set(main "${CMAKE_SOURCE_DIR}/cmake/train_parser.c")
-  set(headers "${CMAKE_SOURCE_DIR}/src/source/parse_memory.h" "${CMAKE_SOURCE_DIR}/src/source/syntax_nodes.h")
+  set(headers "${CMAKE_SOURCE_DIR}/src/source/syntax/parse_memory.h" "${CMAKE_SOURCE_DIR}/src/source/syntax/syntax_nodes.h")
   separate_arguments(flags UNIX_COMMAND "${CMAKE_C_FLAGS} ${CMAKE_C_FLAGS_RELEASE} -std=gnu11 -fPIC")
   list(APPEND flags ${arg_FLAGS})
 

@@ -8,13 +8,13 @@ foreach(file tree-sitter/src/lib.c tree-sitter-python/scanner.c tree-sitter-cuda
 endforeach()
 set(parser_sources
   "${STALLSCOPE_DEPS_DIR}/tree-sitter/src/lib.c"
-  "${CMAKE_SOURCE_DIR}/src/source/syntax_nodes.c"
+  "${CMAKE_SOURCE_DIR}/src/source/syntax/syntax_nodes.c"
   "${STALLSCOPE_DEPS_DIR}/tree-sitter-python/parser.c"
   "${STALLSCOPE_DEPS_DIR}/tree-sitter-python/scanner.c")
 # Nothing outside may replace its functions, so they can be inlined.
 # -fno-strict-aliasing: its array.h casts between arrays of different types.
 set(parser_flags -w -O3 -g0 -fno-strict-aliasing -fno-semantic-interposition -fvisibility=hidden
-  -include "${CMAKE_SOURCE_DIR}/src/source/parse_memory.h")
+  -include "${CMAKE_SOURCE_DIR}/src/source/syntax/parse_memory.h")
 set(parser_folders "${STALLSCOPE_DEPS_DIR}/tree-sitter/src" "${CMAKE_SOURCE_DIR}/src")
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_C_COMPILER_VERSION VERSION_GREATER_EQUAL 11 AND
    CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CMAKE_CROSSCOMPILING)

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "source/parse_memory.h"
-#include "source/syntax_nodes.h"
+#include "source/syntax/parse_memory.h"
+#include "source/syntax/syntax_nodes.h"
 #include "tree_sitter/api.h"
 
 const TSLanguage* tree_sitter_python(void);

@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "base/shell.h"
-#include "source/file_facts.h"
+#include "source/extract/file_facts.h"
 
 namespace stallscope {
 namespace {

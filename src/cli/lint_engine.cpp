@@ -9,7 +9,7 @@
 #include "rule/baseline.h"
 #include "rule/load.h"
 #include "rule/suppress.h"
-#include "source/notebook.h"
+#include "source/syntax/notebook.h"
 
 namespace stallscope {
 namespace {

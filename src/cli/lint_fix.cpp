@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "rule/edit.h"
 #include "rule/suppress.h"
-#include "source/ast.h"
+#include "source/syntax/ast.h"
 
 namespace stallscope {
 namespace {

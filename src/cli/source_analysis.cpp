@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/install_tree.h"
-#include "source/frameworks.h"
+#include "source/link/frameworks.h"
 
 namespace stallscope {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "rule/cases.h"
-#include "source/clang_layer.h"
+#include "source/clang/layer.h"
 
 namespace stallscope {
 

@@ -10,7 +10,7 @@
 #include "analyze/summary.h"
 #include "base/result.h"
 #include "rule/rule.h"
-#include "source/source_fact.h"
+#include "source/facts/source_fact.h"
 
 namespace stallscope {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "source/ast.h"
-#include "source/names.h"
+#include "source/names/names.h"
+#include "source/syntax/ast.h"
 
 namespace stallscope {
 namespace {

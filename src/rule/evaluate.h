@@ -12,7 +12,7 @@
 #include "analyze/summary.h"
 #include "rule/finding.h"
 #include "rule/rule.h"
-#include "source/source_fact.h"
+#include "source/facts/source_fact.h"
 
 namespace stallscope {
 

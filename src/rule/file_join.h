@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "source/source_fact.h"
+#include "source/facts/source_fact.h"
 
 namespace stallscope {
 

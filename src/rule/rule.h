@@ -15,7 +15,7 @@
 
 namespace stallscope {
 
-struct SourceCondition;  // source/condition.h
+struct SourceCondition;  // source/facts/condition.h
 
 /// One way to see a rule's stall in a run: an observation of `kind` for which `where` holds.
 struct TraceCondition {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/yaml.h"
-#include "source/vocabulary.h"
+#include "source/facts/vocabulary.h"
 
 namespace stallscope {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "source/condition.h"
+#include "source/facts/condition.h"
 
 namespace stallscope {
 

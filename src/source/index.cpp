@@ -8,11 +8,11 @@
 #include <thread>
 
 #include "base/file.h"
-#include "source/cache.h"
-#include "source/notebook.h"
-#include "source/purpose.h"
-#include "source/roles.h"
-#include "source/settings.h"
+#include "source/extract/cache.h"
+#include "source/extract/settings.h"
+#include "source/link/purpose.h"
+#include "source/names/roles.h"
+#include "source/syntax/notebook.h"
 
 namespace stallscope {
 namespace {

@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "base/result.h"
-#include "source/clang_layer.h"
-#include "source/contexts.h"
-#include "source/device_buffers.h"
-#include "source/file_facts.h"
-#include "source/mentions.h"
+#include "source/clang/layer.h"
+#include "source/extract/file_facts.h"
+#include "source/link/contexts.h"
+#include "source/link/dead_code.h"
+#include "source/link/device_buffers.h"
 
 namespace stallscope {
 

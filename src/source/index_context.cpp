@@ -2,9 +2,8 @@
 #include <algorithm>
 
 #include "source/index.h"
-#include "source/names.h"
-#include "source/role_words.h"
-#include "source/roles.h"
+#include "source/names/roles.h"
+#include "source/syntax/words.h"
 
 namespace stallscope {
 namespace {

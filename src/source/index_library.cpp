@@ -5,9 +5,9 @@
 
 #include "base/text.h"
 #include "source/index.h"
-#include "source/mentions.h"
-#include "source/role_words.h"
-#include "source/roles.h"
+#include "source/names/mentions.h"
+#include "source/names/roles.h"
+#include "source/syntax/words.h"
 
 namespace stallscope {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "source/index.h"
-#include "source/macro_calls.h"
+#include "source/match/macro_calls.h"
 
 namespace stallscope {
 namespace {

@@ -1,11 +1,11 @@
 stallscope_unity(stallscope_source)
 # Its interface has a type of the file's own.
-set_source_files_properties("${CMAKE_SOURCE_DIR}/src/source/clang_worker.cpp" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+set_source_files_properties("${CMAKE_SOURCE_DIR}/src/source/clang/worker.cpp" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 # Its functions are called millions of times per second: let them be inlined.
 target_compile_options(stallscope_source PRIVATE -fno-semantic-interposition)
 target_link_libraries(stallscope_source PRIVATE stallscope_tree_sitter)
 # Cached facts of another build of the analysis must not be read.
-file(GLOB analysis_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/source/*.cpp" "${CMAKE_SOURCE_DIR}/src/source/*.h")
+file(GLOB_RECURSE analysis_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/source/*.cpp" "${CMAKE_SOURCE_DIR}/src/source/*.h")
 set(analysis_hashes "")
 foreach(analysis_source ${analysis_sources})
   file(SHA1 "${analysis_source}" analysis_hash)
@@ -13,5 +13,5 @@ foreach(analysis_source ${analysis_sources})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${analysis_source}")
 endforeach()
 string(SHA1 analysis_build_id "${analysis_hashes}")
-set_source_files_properties("${CMAKE_SOURCE_DIR}/src/source/cache.cpp" PROPERTIES
+set_source_files_properties("${CMAKE_SOURCE_DIR}/src/source/extract/cache.cpp" PROPERTIES
   COMPILE_DEFINITIONS "STALLSCOPE_BUILD_ID=\"${analysis_build_id}\"")

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "source/index.h"
-#include "source/roles.h"
+#include "source/names/roles.h"
 
 namespace stallscope {
 namespace {

@@ -13,7 +13,7 @@
 #include "rule/baseline.h"
 #include "rule/config.h"
 #include "rule/pyproject.h"
-#include "source/settings.h"
+#include "source/extract/settings.h"
 
 namespace {
 

@@ -1,10 +1,10 @@
-// What src/source/clang_api.h declares of libclang is what its headers say.
+// What src/source/clang/api.h declares of libclang is what its headers say.
 #if __has_include(<clang-c/Index.h>)
 #include <clang-c/Index.h>
 
 #include <cstddef>
 
-#include "source/clang_api.h"
+#include "source/clang/api.h"
 
 namespace {
 namespace ours = stallscope::clang;

@@ -7,10 +7,10 @@
 
 #include "base/file.h"
 #include "base/temporary_folder.h"
-#include "source/clang_flags.h"
-#include "source/clang_layer.h"
-#include "source/file_facts.h"
-#include "source/macro_calls.h"
+#include "source/clang/flags.h"
+#include "source/clang/layer.h"
+#include "source/extract/file_facts.h"
+#include "source/match/macro_calls.h"
 
 using namespace stallscope;
 namespace fs = std::filesystem;

@@ -8,8 +8,8 @@
 
 #include "base/file.h"
 #include "rule/load.h"
-#include "source/frameworks.h"
 #include "source/index.h"
+#include "source/link/frameworks.h"
 
 using namespace stallscope;
 namespace fs = std::filesystem;

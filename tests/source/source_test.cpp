@@ -6,15 +6,15 @@
 #include <string>
 
 #include "base/file.h"
-#include "source/cache.h"
-#include "source/file_facts.h"
+#include "source/extract/cache.h"
+#include "source/extract/file_facts.h"
 #include "source/gitignore.h"
 #include "source/index.h"
 #include "source/item_rule.h"
-#include "source/matcher.h"
-#include "source/notebook.h"
-#include "source/pattern.h"
-#include "source/roles.h"
+#include "source/match/matcher.h"
+#include "source/match/pattern.h"
+#include "source/names/roles.h"
+#include "source/syntax/notebook.h"
 
 using namespace stallscope;
 

@@ -21,6 +21,8 @@ DIRECT = {
     "trainer": ["comm"],
     "cli": ["base", "trace", "record", "import", "analyze", "replay", "source", "rule", "report"],
 }
+# Inside src/source: each folder may include those before it, and what lies beside them all the rest.
+SOURCE_ORDER = ["syntax", "facts", "names", "values", "guards", "match", "extract", "link", "clang"]
 # The trainer announces its work through the collector's public header, and only that.
 EXTRA_FILES = {
     ("trainer", "collect/annotate.h"),
@@ -41,6 +43,14 @@ def reachable(folder):
                 seen.add(target)
                 stack.append(target)
     return seen
+
+
+def runs_back(folder_of_file, target):
+    """Whether a file of src/source in that folder ("." beside the folders) includes what comes later."""
+    parts = target.split("/")[1:-1]
+    place = {folder: number for number, folder in enumerate([*SOURCE_ORDER, "."])}
+    last = len(place)  # a folder that is not part of the order comes after all
+    return place.get(parts[0] if parts else ".", last) > place.get(folder_of_file, -1)
 
 
 def main():
@@ -68,6 +78,8 @@ def main():
                 wrong.append(f"{path}:{number}: the collector may not include {target}")
             elif head not in reachable(folder):
                 wrong.append(f"{path}:{number}: src/{folder} may not include {target}")
+            elif folder == head == "source" and runs_back(path.parent.relative_to(root / folder).as_posix(), target):
+                wrong.append(f"{path}:{number}: {target} comes after this folder ({' < '.join(SOURCE_ORDER)})")
     if checked == 0:
         wrong.append("no includes were checked: is the source folder right?")
     print("\n".join(wrong) or f"{checked} includes follow the arrows")

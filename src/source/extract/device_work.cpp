@@ -1,0 +1,80 @@
+#include "source/extract/device_work.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "source/names/roles.h"
+#include "source/syntax/words.h"
+
+namespace stallscope {
+namespace {
+
+using K = NodeKind;
+
+/// Libraries whose functions queue work, by how their names begin.
+constexpr std::array<std::string_view, 13> kTensorLibraries = {
+    "cublas",  "cusparse", "cudnn",     "cufftExec", "cusolver",   "curandGenerate", "hipblas",
+    "rocblas", "miopen",   "hipsparse", "nccl",      "hipfftExec", "cutensor"};
+
+bool sets_up(std::string_view name) {
+  return contains_any(name, {"create", "destroy", "init", "set", "get", "plan", "finalize", "abort",
+                             "error", "workspace", "descriptor"});
+}
+
+/// Algorithms of Thrust that run on the device, by how their names begin.
+bool is_device_algorithm(std::string_view name) {
+  constexpr std::array<std::string_view, 20> kAlgorithms = {
+      "sort",     "stable_sort", "transform", "reduce",      "inclusive_scan",
+      "copy",     "fill",        "for_each",  "gather",      "exclusive_scan",
+      "scatter",  "unique",      "remove",    "count",       "inner_product",
+      "sequence", "partition",   "merge",     "lower_bound", "upper_bound"};
+  return std::ranges::any_of(kAlgorithms, [&](std::string_view a) { return name.starts_with(a); });
+}
+
+/// launch_histogram(...), CUDA_LAUNCH(...), dh::LaunchN(...); not POST_LAUNCH_CHECK().
+bool launches_by_name(std::string_view name) {
+  return (name.starts_with("launch") || name.find("Launch") != std::string_view::npos ||
+          name.find("LAUNCH") != std::string_view::npos) &&
+         !contains_any(lower(name), {"config", "param", "check", "bound", "dims", "error"});
+}
+
+}  // namespace
+
+bool queues_work(const Ast& ast, const Names& names, NodeId call) {
+  const NodeId callee = ast.child(call, Role::callee);
+  if (callee == kNoNode) return false;
+  const std::string_view name = ast[callee].text;
+  if (name == "cudaMemcpyAsync" || name == "cudaMemsetAsync" || name == "cudaLaunchKernel" ||
+      name == "hipMemcpyAsync" || name == "hipMemsetAsync" || name == "hipLaunchKernelGGL" ||
+      name == "cuLaunchKernel" || name == "hipModuleLaunchKernel" || name == "cudaGraphLaunch" ||
+      name == "copy_from_host")  // CUTLASS's
+    return true;
+  if (std::ranges::any_of(kTensorLibraries,
+                          [&](std::string_view l) { return name.starts_with(l); }))
+    return !sets_up(name);
+  const std::string& path = names.resolve(callee).path;
+  const std::string_view root = first_component(path);
+  if (root == "cub" || root == "hipcub") return path.find("Device") != std::string::npos;
+  if (root == "thrust") return is_device_algorithm(last_component(path));
+  return launches_by_name(name);
+}
+
+OwnStep own_step(std::string_view name) {
+  const std::string text = snake_case(name);
+  if (contains_any(text, {"test", "print", "check", "bench", "log", "init", "setup", "alloc"}))
+    return OwnStep::none;
+  if (contains_any(text, {"backward", "backprop", "back_prop", "bprop"})) return OwnStep::backward;
+  if (contains_any(
+          text, {"update_", "_update", "apply_grad", "optimizer_step", "optimize", "adam", "sgd"}))
+    return OwnStep::update;
+  return contains_any(text, {"forward", "fprop"}) ? OwnStep::forward : OwnStep::none;
+}
+
+bool is_driver_allocation(std::string_view name) {
+  return is_one_of(name, {"cudaMalloc", "cudaMallocManaged", "cudaMallocHost", "cudaHostAlloc",
+                          "cudaFree", "cudaFreeHost", "hipMalloc", "hipHostMalloc", "hipFree",
+                          "hipHostFree", "cuMemAlloc", "cuMemFree"});
+}
+
+}  // namespace stallscope

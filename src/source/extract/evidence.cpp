@@ -1,0 +1,323 @@
+#include "source/extract/evidence.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "source/extract/device_work.h"
+#include "source/extract/generation.h"
+#include "source/extract/implied_calls.h"
+#include "source/extract/references.h"
+#include "source/extract/step_evidence.h"
+#include "source/names/bindings.h"
+#include "source/names/mentions.h"
+#include "source/names/object_names.h"
+#include "source/names/roles.h"
+
+namespace stallscope {
+namespace {
+
+using K = NodeKind;
+
+constexpr size_t kMostArguments = 12;  ///< of a call, that are kept
+
+class EvidenceCollector {
+ public:
+  EvidenceCollector(const Ast& ast, const Names& names, const Outline& outline,
+                    const Inference& inference, const Guards& guards, FileFacts& facts)
+      : ast_(ast),
+        names_(names),
+        outline_(outline),
+        inference_(inference),
+        guards_(guards),
+        facts_(facts),
+        gradients_(ast, names, outline, facts),
+        steps_(ast, names, outline, inference, gradients_),
+        consumers_(ast, outline),
+        references_(ast, names, outline, inference, guards, known_, facts),
+        implied_(ast, names, outline, inference, guards, consumers_, known_, facts) {
+    for (uint32_t f = 1; f < facts.functions.size(); ++f) known_.insert(facts.functions[f].name);
+    own_steps_.resize(facts.functions.size());
+  }
+
+  void run() {
+    const std::vector<uint32_t> samplers = forwards_without_grad(facts_);
+    for (const NodeId made : gradients_.made())
+      note(Evidence::backward, outline_.function_of[made], outline_.loop_of[made]);
+    for (NodeId id = 1; id < ast_.size(); ++id) {
+      const Node& node = ast_[id];
+      if (ast_.grammar == Grammar::python) implied_.visit(id);
+      if (node.kind == K::call) {
+        call(id);
+      } else if (node.kind == K::yield) {
+        facts_.functions[outline_.function_of[id]].flags |= kGenerator;
+      } else if (node.kind == K::name || node.kind == K::attribute) {
+        references_.visit(id);
+      }
+    }
+    if (ast_.grammar == Grammar::cuda) find_launches();
+    if (ast_.grammar == Grammar::python) {
+      for (uint32_t loop = 0; loop < facts_.loops.size(); ++loop) implied_.iterate(loop);
+    }
+    for (uint32_t f = 1; f < facts_.functions.size(); ++f) {
+      judge_own_step(f);
+      if ((facts_.functions[f].flags & kDecorated) != 0) implied_.decorators(f);
+    }
+    if (!timed_.empty()) leave_out_benchmarks();
+    leave_out_generators(samplers, facts_);
+  }
+
+ private:
+  /// A program that times kernels and updates nothing trains nothing, whatever its kernels are
+  /// called: matmul_backward() in a loop is no step, and a wait for the timer's events no stall.
+  void leave_out_benchmarks() {
+    if (std::ranges::any_of(facts_.loops, &LoopFacts::optimizer_step)) return;
+    for (LoopFacts& loop : facts_.loops) {
+      loop.backward = false;
+      loop.seldom = true;
+    }
+  }
+
+  /// kernel<128><<<grid, block>>>(x): the text says it where templates are read as comparisons.
+  void find_launches() {
+    const std::string_view text = ast_.source;
+    constexpr size_t kLongestHead = 200;  // of a launch, before its <<<
+    uint32_t last = 0;                    // the last function that starts before
+    for (size_t at = text.find("<<<"); at != std::string_view::npos;
+         at = text.find("<<<", at + 3)) {
+      const size_t from = at < kLongestHead ? 0 : at - kLongestHead;
+      const std::string_view before = text.substr(from, at - from);
+      const size_t line = before.rfind('\n');
+      if (before.find("//", line == std::string_view::npos ? 0 : line) != std::string_view::npos)
+        continue;
+      while (last + 1 < facts_.functions.size() &&
+             ast_[outline_.functions[last + 1]].first_byte <= at)
+        ++last;
+      if (last > 0 && at < ast_[outline_.functions[last]].last_byte)
+        facts_.functions[last].flags |= kDeviceWork;
+    }
+  }
+
+  /// backward_network(net), update_network(net): together they are one step.
+  void judge_own_step(uint32_t function) {
+    FunctionFacts& f = facts_.functions[function];
+    const OwnSteps& calls = own_steps_[function];
+    if (calls.backward && (calls.forward || calls.update) && (f.flags & kForward) == 0 &&
+        !is_binding_name(f.name))
+      f.flags |= kStepEvidence;
+    // What launches kernels works on data, whatever else it is said to build.
+    if ((f.flags & kDeviceWork) != 0 && (f.flags & kWeakRole) != 0 && works_on_data(f.name))
+      f.flags &= ~static_cast<uint32_t>(kInitFunction | kWeakRole);
+  }
+
+  void call(NodeId id) {
+    NodeId callee = ast_.child(id, Role::callee);
+    if (callee == kNoNode) return;
+    const uint32_t function = outline_.function_of[id], loop = outline_.loop_of[id];
+    if (ast_[callee].kind != K::name && ast_[callee].kind != K::attribute) return;
+    const Evidence found = steps_.of(id, callee);
+    if (found != Evidence::none) note(found, function, loop);
+    if (is_model_name(ast_[callee].text) || ast_[callee].text == "forward") {
+      // A while loop runs it on its own output: it generates.
+      const bool without_grad = loop != kNone && is_without_grad(id);
+      for (uint32_t at = loop; at != kNone; at = facts_.loops[at].parent) {
+        facts_.loops[at].runs_model |= ast_[outline_.loops[at]].kind == K::for_;
+        facts_.loops[at].generates |=
+            !facts_.loops[at].over_batches && feeds_back(ast_, id, outline_.loops[at]);
+        facts_.loops[at].without_grad |= without_grad;
+        if (facts_.loops[at].over_batches) break;  // the loop around it runs epochs
+      }
+      if (without_grad) facts_.functions[function].flags |= kWithoutGrad;
+    }
+    if (is_generation(ast_, callee)) {
+      for (uint32_t at = loop; at != kNone; at = facts_.loops[at].parent)
+        facts_.loops[at].generates = true;
+    }
+    if (loop != kNone) note_play(callee, loop);
+    if (ast_.grammar == Grammar::cuda) {
+      add_bound(ast_, id, facts_.bound);
+      if (queues_work(ast_, names_, id)) facts_.functions[function].flags |= kDeviceWork;
+      if (is_driver_allocation(ast_[callee].text))
+        facts_.functions[function].flags |= kDriverAllocation;
+      if (ast_[callee].kind == K::name && loop == kNone) note_own_step(callee, function);
+    }
+    if (loop != kNone &&
+        (ast_[callee].text == "cudaEventElapsedTime" || ast_[callee].text == "hipEventElapsedTime"))
+      timed_.push_back(loop);
+
+    CallFacts out;
+    out.function = function;
+    out.loop = loop;
+    out.line = ast_[id].first_line;
+    const Dotted& path = names_.resolve(callee);
+    // ns::f(x) is a function, whatever the tree says.
+    const bool qualified = ast_.grammar == Grammar::cuda && ast_[callee].kind == K::attribute &&
+                           ast_.slice(callee).find("::") != std::string_view::npos &&
+                           ast_.slice(callee).find('(') == std::string_view::npos &&
+                           ast_.slice(callee).find("this") == std::string_view::npos;
+    if (ast_[callee].kind == K::name || path.imported || qualified) {
+      const std::string_view root = first_component(path.path);
+      if (path.imported && is_library_root(root)) return;
+      out.form = CallForm::function;
+      out.name = path.path;
+      if (qualified) {
+        const NodeId scope = ast_.child(callee, Role::object);
+        out.name = scope == kNoNode ? std::string() : std::string(ast_[scope].text) + ".";
+        out.name += ast_[callee].text;
+      }
+    } else {
+      NodeId object = ast_.child(callee, Role::object);
+      if (object == kNoNode) return;
+      std::string_view receiver =
+          ast_[object].kind == K::name ? ast_[object].text : std::string_view();
+      const bool super = ast_[object].kind == K::call && callee_name(ast_, object) == "super";
+      out.form = super ? CallForm::super_method
+                 : receiver == "self" || receiver == "this" || receiver == "cls"
+                     ? CallForm::self_method
+                     : CallForm::method;
+      out.name = ast_[callee].text;
+      if (ast_.grammar == Grammar::cuda) out.object = object_name(ast_, object);
+      const Value& value = inference_.at(object);
+      // Methods of tensors and other library values lead nowhere.
+      const Dependency* from = inference_.dependency(value);
+      const bool instance = from && from->kind == DependencyKind::instance;
+      out.moves_batch = value.kind == Kind::batch && (out.name == "to" || out.name == "cuda");
+      if (out.form == CallForm::method && value.kind != Kind::unknown &&
+          value.kind != Kind::module && !instance && !out.moves_batch)
+        return;
+      out.receiver = value.dependency;
+    }
+    out.guards = guards_.around(id);
+    out.consumer = consumers_.of(id);
+    if (is_wait_only_name(last_component(out.name)) ||
+        (ast_.grammar == Grammar::cuda && is_read_back_name(last_component(out.name)))) {
+      out.first_byte = ast_[id].first_byte;
+      out.last_byte = ast_[id].last_byte;
+      out.column = ast_[id].column;
+      out.line_text = line_text(ast_.source, out.first_byte);
+    }
+    arguments(id, out);
+    const uint8_t given = count_arguments(id);
+    if (out.form == CallForm::method || ast_.grammar == Grammar::cuda) out.given = given;
+    if (ast_.grammar == Grammar::python) implied_.call_object(callee, out, given);
+    facts_.calls.push_back(std::move(out));
+  }
+
+  /// Whether a `with` around the call says that no gradients are wanted.
+  bool is_without_grad(NodeId call) const {
+    for (NodeId at = ast_[call].parent; at != kNoNode && ast_[at].kind != K::function;
+         at = ast_[at].parent) {
+      if (ast_[at].kind != K::with_) continue;
+      for (NodeId item : children(ast_, at)) {
+        if (ast_[item].kind == K::with_item && says_without_grad(ast_.slice(item))) return true;
+      }
+    }
+    return false;
+  }
+
+  void note_own_step(NodeId callee, uint32_t function) {
+    OwnSteps& calls = own_steps_[function];
+    switch (own_step(ast_[callee].text)) {
+      case OwnStep::forward:
+        calls.forward = true;
+        break;
+      case OwnStep::backward:
+        calls.backward = true;
+        break;
+      case OwnStep::update:
+        calls.update = true;
+        break;
+      case OwnStep::none:
+        break;
+    }
+  }
+
+  uint8_t count_arguments(NodeId id) const {
+    unsigned count = 0;
+    for (NodeId c : children(ast_, id)) {
+      if (ast_[c].role != Role::argument) continue;
+      if (ast_[c].kind == K::star || ++count >= kAnyArguments) return kAnyArguments;
+    }
+    return static_cast<uint8_t>(count);
+  }
+
+  /// "mean", 3, True, None
+  bool is_literal(NodeId id) const {
+    return ast_[id].kind == K::string || ast_[id].kind == K::number || ast_[id].kind == K::constant;
+  }
+
+  void arguments(NodeId id, CallFacts& out) {
+    uint32_t position = 0;
+    bool any = ast_.grammar != Grammar::python;
+    for (NodeId c : children(ast_, id)) {
+      if (ast_[c].role != Role::argument) continue;
+      const bool keyword = ast_[c].kind == K::keyword;
+      any |= ast_[c].kind == K::star;
+      if (keyword) out.keywords |= name_bit(ast_[c].text);
+      NodeId value_node = keyword ? ast_.child(c, Role::value) : c;
+      std::string name = keyword ? std::string(ast_[c].text) : std::to_string(position++);
+      if (value_node == kNoNode) continue;
+      const Value& value = inference_.at(value_node);
+      // mask = None; model(x, mask): as good as not given
+      const bool none = value.kind == Kind::none && value.certainty == Certainty::proven;
+      if (!any && (none || is_literal(value_node)) && out.literals.size() < kMostArguments) {
+        const std::string_view text = none ? "None" : ast_.slice(value_node);
+        out.literals.emplace_back(name_hash(name), literal_hash(text));
+      }
+      if (value.kind == Kind::unknown && value.dependency == 0) continue;
+      if (out.arguments.size() < kMostArguments) out.arguments.emplace_back(std::move(name), value);
+    }
+    if (!any && position < kAnyArguments) out.positional = static_cast<uint8_t>(position);
+  }
+
+  /// env.step(action), and agent.update() beside it or around it.
+  void note_play(NodeId callee, uint32_t loop) {
+    const NodeId object = ast_.child(callee, Role::object);
+    if (ast_[callee].kind != K::attribute || object == kNoNode) return;
+    const std::string_view name = ast_[callee].text, whose = last_component(ast_.slice(object));
+    if (name == "step" && is_simulator_name(whose)) {
+      while (facts_.loops[loop].comprehension && facts_.loops[loop].parent != kNone)
+        loop = facts_.loops[loop].parent;
+      facts_.loops[loop].plays = true;
+    } else if (is_learning_call(whose, name)) {
+      for (uint32_t at = loop; at != kNone; at = facts_.loops[at].parent)
+        facts_.loops[at].learns = true;
+    }
+  }
+
+  void note(Evidence found, uint32_t function, uint32_t loop) {
+    if (ast_.grammar == Grammar::cuda && is_binding_name(facts_.functions[function].name)) return;
+    if (loop == kNone) {
+      facts_.functions[function].flags |= kStepEvidence;
+      return;
+    }
+    (found == Evidence::step ? facts_.loops[loop].optimizer_step : facts_.loops[loop].backward) =
+        true;
+  }
+
+  const Ast& ast_;
+  const Names& names_;
+  const Outline& outline_;
+  const Inference& inference_;
+  const Guards& guards_;
+  FileFacts& facts_;
+  std::unordered_set<std::string_view> known_;
+  GradientNames gradients_;
+  StepEvidence steps_;
+  Consumers consumers_;
+  References references_;
+  ImpliedCalls implied_;
+  std::vector<uint32_t> timed_;  ///< loops that time what the device does
+  struct OwnSteps {
+    bool forward = false, backward = false, update = false;
+  };
+  std::vector<OwnSteps> own_steps_;  ///< per function of C++, what it calls outside loops
+};
+
+}  // namespace
+
+void collect_calls(const Ast& ast, const Names& names, const Outline& outline,
+                   const Inference& inference, const Guards& guards, FileFacts& facts) {
+  EvidenceCollector(ast, names, outline, inference, guards, facts).run();
+}
+
+}  // namespace stallscope

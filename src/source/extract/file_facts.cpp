@@ -1,0 +1,140 @@
+#include "source/extract/file_facts.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/file.h"
+#include "source/extract/evidence.h"
+#include "source/extract/settings.h"
+#include "source/match/candidates.h"
+#include "source/match/macro_calls.h"
+#include "source/names/mentions.h"
+#include "source/names/roles.h"
+
+namespace stallscope {
+namespace {
+
+/// A file that names none of these holds nothing a rule is about.
+constexpr std::array<std::string_view, 27> kFrameworks = {
+    "torch",      "jax",        "equinox",      "flax",      "optax",
+    "lightning",  "accelerate", "transformers", "deepspeed", "cuda",
+    "Cuda",       "CUDA",       "nccl",         "MPI_",      "mpi4py",
+    "einops",     "fairseq",    "backward",     "TORCH_",    "JAX_",
+    "NCCL_",      "cupy",       ".item()",      "tree_at",   ".to(self.device",
+    ".to(device", "zero_grad"};
+
+std::string_view without_bom(std::string_view bytes) {
+  return bytes.starts_with("\xef\xbb\xbf") ? bytes.substr(3) : bytes;
+}
+
+/// Processor time of this thread.
+uint64_t thread_time_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+bool names_framework(std::string_view bytes) {
+  return std::ranges::any_of(kFrameworks, [&](std::string_view word) {
+    return bytes.find(word) != std::string_view::npos;
+  });
+}
+
+/// train.py that makes a Trainer(model, Meter()) and runs it: it says what others are handed,
+/// though it names no framework itself.
+bool runs_as_program(std::string_view bytes) {
+  return bytes.find("__main__") != std::string_view::npos;
+}
+
+}  // namespace
+
+std::string_view language_of_file(std::string_view path) {
+  size_t dot = path.rfind('.');
+  if (dot == std::string_view::npos) return {};
+  std::string_view ext = path.substr(dot + 1);
+  if (ext == "py" || ext == "pyw") return "python";
+  if (ext == "ipynb") return "notebook";
+  if (ext == "cu" || ext == "cuh") return "cuda";
+  if (ext == "cpp" || ext == "cc" || ext == "cxx" || ext == "h" || ext == "hpp" || ext == "hh" ||
+      ext == "c++")
+    return "cpp";
+  return is_settings_file(path) ? "config" : std::string_view();
+}
+
+std::string counted_text(std::string_view bytes) {
+  std::string out(without_bom(bytes));
+  std::ranges::replace(out, '\0', ' ');
+  return out;
+}
+
+FileFacts analyze_file(const std::string& path, std::string_view bytes, const RuleSet& rules,
+                       const FileOptions& options, const ClangTypes* types) {
+  FileFacts facts;
+  facts.path = path;
+  facts.content_hash = content_hash(bytes);
+  facts.language = language_of_file(path);
+  if (facts.language == "notebook") facts.language = "python";
+  if (facts.language.empty()) facts.language = "python";
+  if (bytes.size() > options.max_bytes) {
+    facts.skipped = true;
+    facts.note = "larger than " + std::to_string(options.max_bytes >> 20) +
+                 " MB; raise --max-file-size to read it";
+    return facts;
+  }
+  if (facts.language == "config") {
+    // Large ones are data.
+    facts.skipped = bytes.size() > kLargestSettings;
+    if (facts.skipped) return facts;
+    facts.has_suppressions = bytes.find("stallscope:") != std::string_view::npos;
+    facts.functions.emplace_back().flags = kModuleLevel;
+    facts.functions.back().name = facts.functions.back().qualified = "<file>";
+    facts.mentions = mentions_of(bytes);  // _target_: package.Class.method
+    collect_settings(without_bom(bytes), rules, facts);
+    return facts;
+  }
+  const bool python = facts.language == "python";
+  const bool framework = names_framework(bytes);
+  if (!framework && !(python && runs_as_program(bytes))) {
+    facts.skipped = true;
+    if (python) facts.mentions = mentions_of(bytes);
+    return facts;
+  }
+  facts.has_suppressions = bytes.find("stallscope:") != std::string_view::npos;
+  const uint64_t start = thread_time_ns();
+  Ast ast = parse_source(without_bom(bytes), python ? Grammar::python : Grammar::cuda);
+  if (ast.error_bytes > 0 && !bytes.empty()) {
+    facts.readable = std::max(
+        0.0, 1.0 - static_cast<double>(ast.error_bytes) / static_cast<double>(bytes.size()));
+  }
+  const uint64_t parsed = thread_time_ns();
+  if (!python) facts.hiding_macros = hiding_macros(ast.source, rules);
+  facts.typed = types != nullptr;
+  if (types) insert_hidden_calls(ast, *types, rules);
+  Names names(ast);
+  if (types) names.resolve_calls(*types);
+  const Outline outline = outline_of(ast, names, facts);
+  Inference inference(ast, names, outline, facts, types);
+  inference.run();
+  const Guards guards(ast, outline, inference);
+  collect_calls(ast, names, outline, inference, guards, facts);
+  const FileView view{ast, names, outline, inference, guards, facts};
+  // Of TensorFlow alone: its names are like Torch's, what they do is not.
+  const bool foreign = python && names.uses("tensorflow") && !names.uses("torch") &&
+                       !names.uses("jax") && !names.uses("flax");
+  // CUDA C++ is C++ as well.
+  const uint32_t languages = python ? 1u : facts.language == "cpp" ? 2u : 2u | 4u;
+  if (framework && !foreign) collect_candidates(view, rules, languages, facts);
+  if (python) facts.mentions = mentions_of(ast, names);
+  for (const auto& [bound, to] : names.imports()) facts.imports.emplace_back(bound, to);
+  for (const std::string& from : names.stars()) facts.imports.emplace_back("*", from);
+  std::ranges::sort(facts.imports);
+  if (options.times) {
+    options.times->parse_ns += parsed - start;
+    options.times->facts_ns += thread_time_ns() - parsed;
+  }
+  return facts;
+}
+
+}  // namespace stallscope

@@ -1,0 +1,36 @@
+// Builds FileFacts from the bytes of one file.
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <string_view>
+
+#include "source/facts/facts.h"
+#include "source/facts/type_facts.h"
+#include "source/match/ruleset.h"
+
+namespace stallscope {
+
+/// Where the processor time of reading files went, over all threads.
+struct AnalysisTimes {
+  std::atomic<uint64_t> parse_ns{0};  ///< text to Ast
+  std::atomic<uint64_t> facts_ns{0};  ///< Ast to FileFacts
+};
+
+struct FileOptions {
+  uint64_t max_bytes = 4u << 20;   ///< larger files are skipped with a note
+  AnalysisTimes* times = nullptr;  ///< added to, if given
+};
+
+/// "python", "cpp", "cuda", "notebook" by the file's name; empty for others.
+std::string_view language_of_file(std::string_view path);
+
+/// Everything `bytes` says by itself, and with `types` what libclang adds for a C++ file. Never
+/// fails; `note` says what was left out.
+FileFacts analyze_file(const std::string& path, std::string_view bytes, const RuleSet& rules,
+                       const FileOptions& options = {}, const ClangTypes* types = nullptr);
+
+/// `bytes` as places in a file are counted: without a byte order mark, zero bytes as blanks.
+std::string counted_text(std::string_view bytes);
+
+}  // namespace stallscope

@@ -1,0 +1,124 @@
+#include "source/extract/implied_calls.h"
+
+#include "source/names/method_prefix.h"
+#include "source/names/roles.h"
+
+namespace stallscope {
+namespace {
+
+using K = NodeKind;
+
+}  // namespace
+
+void ImpliedCalls::visit(NodeId id) {
+  const Node& node = ast_[id];
+  if (node.kind == K::attribute && node.role != Role::callee && node.role != Role::left) read(id);
+  if (node.kind == K::with_item) enter(id);
+  const NodeId callee = node.kind == K::call ? ast_.child(id, Role::callee) : kNoNode;
+  if (callee == kNoNode) return;
+  if (ast_[callee].text == "getattr") by_prefix(id);
+  if (is_hook_registration(ast_[callee].text)) hook(id);
+}
+
+/// Whether something is known of where the object comes from.
+bool ImpliedCalls::may_be_object(const Value& value) const {
+  const Dependency* from = inference_.dependency(value);
+  return from && from->kind != DependencyKind::element;
+}
+
+/// A call of the object's method that is written otherwise.
+CallFacts ImpliedCalls::implied(NodeId at, NodeId object, CallForm form,
+                                std::string_view name) const {
+  CallFacts out;
+  out.name = name;
+  out.form = form;
+  out.function = outline_.function_of[at];
+  out.loop = outline_.loop_of[at];
+  out.line = ast_[at].first_line;
+  out.guards = guards_.around(at);
+  out.receiver = inference_.at(object).dependency;
+  return out;
+}
+
+/// with Timer("forward"): calls its __enter__() and its __exit__().
+void ImpliedCalls::enter(NodeId item) {
+  const NodeId object = ast_.child(item, Role::value);
+  if (object == kNoNode || !may_be_object(inference_.at(object))) return;
+  for (const char* method : {"__enter__", "__exit__"})
+    facts_.calls.push_back(implied(item, object, CallForm::method, method));
+}
+
+/// scale.value, self.value: a property runs.
+void ImpliedCalls::read(NodeId attribute) {
+  const NodeId object = ast_.child(attribute, Role::object);
+  if (object == kNoNode || ast_[object].kind != K::name) return;
+  const bool own = ast_[object].text == "self" && known_.contains(ast_[attribute].text);
+  const Dependency* from = inference_.dependency(inference_.at(object));
+  const bool object_of_class =
+      from &&
+      (from->kind == DependencyKind::instance ||
+       (from->kind == DependencyKind::returns && is_class_like(last_component(from->name))));
+  if (own || object_of_class)
+    facts_.calls.push_back(implied(attribute, object, CallForm::property, ast_[attribute].text));
+}
+
+/// getattr(self, f"loss_{name}")(x): the methods of that prefix.
+void ImpliedCalls::by_prefix(NodeId id) {
+  const std::string_view prefix = method_prefix(ast_, id);
+  if (!prefix.empty()) facts_.calls.push_back(implied(id, id, CallForm::prefix, prefix));
+}
+
+void ImpliedCalls::iterate(uint32_t loop) {
+  const NodeId over = consumers_.iterated(loop);
+  if (over == kNoNode) return;
+  const Value& object = inference_.at(over);
+  if (!may_be_object(object) || (ast_[over].kind != K::name && ast_[over].kind != K::attribute))
+    return;
+  CallFacts out = implied(outline_.loops[loop], over, CallForm::method, "__iter__");
+  out.consumer = loop;
+  facts_.calls.push_back(std::move(out));
+}
+
+/// self.body.register_forward_hook(self._keep): this file's function of that name is a hook.
+void ImpliedCalls::hook(NodeId call) {
+  const NodeId handed = ast_.child(call, Role::argument);
+  if (handed == kNoNode || !known_.contains(ast_[handed].text)) return;
+  const bool method = ast_[handed].kind == K::attribute;
+  const std::string& klass = facts_.functions[outline_.function_of[call]].class_name;
+  constexpr uint32_t kBeside = kEvalFunction | kTestFunction | kInferenceFunction;
+  for (FunctionFacts& f : facts_.functions) {
+    if (f.name == ast_[handed].text && (!method || f.class_name == klass) &&
+        (f.flags & kBeside) == 0)
+      f.flags |= kHook;
+  }
+}
+
+void ImpliedCalls::decorators(uint32_t function) {
+  const NodeId definition = outline_.functions[function];
+  for (const NodeId d : children(ast_, ast_[definition].parent)) {
+    if (ast_[d].kind != K::decorator) continue;
+    NodeId made = ast_[d].first_child;
+    if (made != kNoNode && ast_[made].kind == K::call) made = ast_.child(made, Role::callee);
+    if (made == kNoNode || (ast_[made].kind != K::name && ast_[made].kind != K::attribute))
+      continue;
+    CallFacts out;
+    out.name = names_.resolve(made).path;
+    out.form = CallForm::decorator;
+    out.function = function;
+    out.line = ast_[definition].first_line;
+    if (!out.name.empty()) facts_.calls.push_back(std::move(out));
+  }
+}
+
+void ImpliedCalls::call_object(NodeId callee, const CallFacts& call, uint8_t given) {
+  const Value& object = inference_.at(callee);
+  if (object.kind != Kind::unknown || !may_be_object(object)) return;
+  facts_.calls.push_back(call);
+  CallFacts& out = facts_.calls.back();
+  out.name = "__call__";
+  out.form = CallForm::method;
+  out.receiver = object.dependency;
+  out.given = given;
+}
+
+}  // namespace stallscope

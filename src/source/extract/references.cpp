@@ -1,0 +1,90 @@
+#include "source/extract/references.h"
+
+#include "source/syntax/words.h"
+
+#include <algorithm>
+#include <string>
+
+namespace stallscope {
+namespace {
+
+using K = NodeKind;
+
+/// Whether JAX traces, and mostly compiles, the function that is handed to the call.
+bool is_traced_by(const Ast& ast, const Names& names, NodeId call) {
+  const std::string_view name = callee_name(ast, call);
+  if (contains_any(name, {"jit", "pmap", "scan", "while_loop", "fori_loop", "shard_map"}))
+    return true;
+  const std::string& path = names.resolve(ast.child(call, Role::callee)).path;
+  return (path.starts_with("jax.") || path.starts_with("equinox.")) &&
+         contains_any(name, {"vmap", "grad", "checkpoint", "remat", "cond", "switch", "vjp", "jvp",
+                             "hessian", "jacfwd", "jacrev", "linearize"});
+}
+
+}  // namespace
+
+/// jax.pmap(training.train_step), loss=losses.focal: handed to a call, and of the project.
+bool References::may_be_imported_function(NodeId id) const {
+  if (ast_.grammar != Grammar::python || is_class_like(ast_[id].text)) return false;
+  const Node& parent = ast_[ast_[id].parent];
+  if (ast_[id].role != Role::argument && parent.kind != K::keyword) return false;
+  const Dotted& path = names_.resolve(id);
+  return path.imported && path.path.find('.') != std::string::npos &&
+         !is_library_root(first_component(path.path));
+}
+
+/// cfg.train is no reference to this file's train(), nor a parameter `sample` to a method of that
+/// name: what an object's attribute names is a method, what stands alone is none.
+bool References::may_name(std::string_view name, bool of_object) const {
+  return std::ranges::any_of(facts_.functions,
+                             [&](const FunctionFacts& f) {
+                               const bool method = !f.class_name.empty() && f.parent == kNone;
+                               return f.name == name && method == of_object;
+                             }) ||
+         std::ranges::any_of(facts_.aliases,
+                             [&](const auto& alias) { return alias.first == name; });
+}
+
+void References::visit(NodeId id) {
+  const Node& node = ast_[id];
+  if (node.role == Role::callee || node.role == Role::left || node.role == Role::object ||
+      !(known_.contains(node.text) || may_be_imported_function(id)))
+    return;
+  const K parent = ast_[node.parent].kind;
+  if (parent == K::function || parent == K::class_ || parent == K::parameters ||
+      parent == K::import_name || node.role == Role::type) {
+    return;
+  }
+  if (node.kind == K::name && inference_.at(id).kind != Kind::unknown) return;
+  CallFacts out;
+  out.function = outline_.function_of[id];
+  out.loop = outline_.loop_of[id];
+  out.line = node.first_line;
+  out.form = CallForm::reference;
+  const Dotted& path = names_.resolve(id);
+  if (path.path.empty()) return;
+  const bool of_object = node.kind == K::attribute && !path.imported;
+  if (ast_.grammar == Grammar::python && !path.imported && !may_name(node.text, of_object)) return;
+  out.name = of_object ? std::string(node.text) : path.path;
+  out.guards = guards_.around(id);
+  handed_to(id, out);
+  facts_.calls.push_back(std::move(out));
+}
+
+/// jit(partial(f, n)) compiles f; `step = jit(f)` gives it a second name.
+void References::handed_to(NodeId id, CallFacts& out) {
+  NodeId assign = ast_[id].parent;
+  if (ast_[assign].kind == K::keyword) assign = ast_[assign].parent;
+  if (ast_[assign].kind != K::call) return;
+  while (ast_[assign].kind == K::call) {
+    if (is_traced_by(ast_, names_, assign)) out.guards |= kGuardJit;
+    assign = ast_[assign].parent;
+  }
+  if (ast_[assign].kind != K::assign) return;
+  NodeId left = ast_.child(assign, Role::left);
+  if (left == kNoNode || (ast_[left].kind != K::name && ast_[left].kind != K::attribute)) return;
+  facts_.aliases.emplace_back(ast_[left].text, out.name);
+  if (ast_[left].kind == K::name) known_.insert(ast_[left].text);
+}
+
+}  // namespace stallscope

@@ -1,0 +1,72 @@
+#include "source/extract/step_evidence.h"
+
+#include <string_view>
+#include <unordered_set>
+
+#include "source/extract/device_work.h"
+#include "source/names/roles.h"
+#include "source/syntax/words.h"
+
+namespace stallscope {
+namespace {
+
+using K = NodeKind;
+
+/// Functions whose call is one training step's update.
+const std::unordered_set<std::string_view> kUpdateFunctions = {
+    "optax.apply_updates", "equinox.apply_updates", "torch_xla.core.xla_model.optimizer_step"};
+
+}  // namespace
+
+Evidence StepEvidence::of_method(NodeId callee) const {
+  const std::string_view name = ast_[callee].text;
+  NodeId object = ast_.child(callee, Role::object);
+  std::string_view receiver = object == kNoNode ? std::string_view() : ast_.slice(object);
+  if (receiver.size() > 200) receiver = receiver.substr(receiver.size() - 200);
+  if (name == "backward" || name == "manual_backward") {
+    return receiver.starts_with("super") || receiver == "ctx" ? Evidence::none : Evidence::backward;
+  }
+  if (name == "optimizer_step" || name == "apply_gradients") return Evidence::step;
+  if (ast_.grammar == Grammar::cuda) {
+    const OwnStep own = own_step(name);
+    if (own == OwnStep::backward) return Evidence::backward;
+    if (own == OwnStep::update && is_optimizer_name(receiver)) return Evidence::step;
+  }
+  if (name == "step") {
+    const std::string_view last = receiver.substr(receiver.find_last_of(".>") + 1);
+    // self.solver_p.step(output, s, x): of a differential equation, or of one sample
+    const NodeId closure = ast_.child(ast_[callee].parent, Role::argument);
+    if (contains_any(last, {"solver"}) && closure != kNoNode && ast_[closure].next != kNoNode)
+      return Evidence::none;
+    if (object != kNoNode && inference_.at(object).kind == Kind::optimizer) return Evidence::step;
+    return is_optimizer_name(last) ? Evidence::step : Evidence::none;
+  }
+  if (name == "update" && is_optimizer_name(receiver) && names_.uses("jax")) return Evidence::step;
+  return Evidence::none;
+}
+
+Evidence StepEvidence::of(NodeId call, NodeId callee) const {
+  const std::string_view name = ast_[callee].text;
+  if (ast_[callee].kind == K::attribute) {
+    const Evidence found = of_method(callee);
+    if (found != Evidence::none) return found;
+  }
+  if (ast_.grammar == Grammar::cuda && ast_[callee].kind == K::name &&
+      outline_.loop_of[call] != kNone) {
+    // C programs name their own: gpt2_backward(), model_update(), adam_step().
+    if (name.ends_with("_update") || name.ends_with("_optimizer_step") || name.ends_with("adamw"))
+      return Evidence::step;
+    if (name == "backward" || name.find("_backward") != std::string_view::npos)
+      return Evidence::backward;
+  }
+  if (gradients_.contains(name)) return Evidence::backward;
+  const Dotted& path = names_.resolve(callee);
+  if (path.imported) {
+    if (kUpdateFunctions.contains(path.path)) return Evidence::step;
+    if (gradients_.is_called(call, path)) return Evidence::backward;
+    if (path.path == "torch.autograd.backward") return Evidence::backward;
+  }
+  return Evidence::none;
+}
+
+}  // namespace stallscope

@@ -1,0 +1,33 @@
+// What one call says about training: it computes gradients, or updates parameters by them.
+#pragma once
+
+#include <cstdint>
+
+#include "source/extract/gradient_names.h"
+#include "source/values/infer.h"
+
+namespace stallscope {
+
+enum class Evidence : uint8_t { none, backward, step };
+
+class StepEvidence {
+ public:
+  /// All must outlive it.
+  StepEvidence(const Ast& ast, const Names& names, const Outline& outline,
+               const Inference& inference, const GradientNames& gradients)
+      : ast_(ast), names_(names), outline_(outline), inference_(inference), gradients_(gradients) {}
+
+  /// loss.backward(), optimizer.step(), gpt2_backward(model); `callee` is the call's.
+  Evidence of(NodeId call, NodeId callee) const;
+
+ private:
+  Evidence of_method(NodeId callee) const;
+
+  const Ast& ast_;
+  const Names& names_;
+  const Outline& outline_;
+  const Inference& inference_;
+  const GradientNames& gradients_;
+};
+
+}  // namespace stallscope

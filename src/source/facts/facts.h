@@ -1,0 +1,182 @@
+// FileFacts: what one file says by itself. A pure function of its bytes, the
+// rules and the tool's version; this alone is cached. Everything that needs
+// another file is left as a name for the link (see index.h).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "source/facts/value.h"
+
+namespace stallscope {
+
+inline constexpr uint32_t kNone = 0xffffffffu;
+
+/// A value that another function decides.
+struct Dependency {
+  DependencyKind kind = DependencyKind::none;
+  std::string name;  ///< function or class, as resolved in this file
+  /// Of which function a parameter; of which dependency an `element` or a `part`.
+  uint32_t function = 0;
+  uint32_t parameter = 0;  ///< which one, or at which position a `part` stands
+  /// `either`: the two dependencies, as Value::dependency counts them.
+  std::pair<uint32_t, uint32_t> both() const { return {function, parameter}; }
+};
+
+inline constexpr uint8_t kAnyArguments = 255;  ///< how many is not known, or unlimited
+
+enum FunctionFlag : uint32_t {
+  kForward = 1u << 0,         ///< forward or __call__ of a module
+  kJitCompiled = 1u << 1,     ///< decorated with jit or compile
+  kCachedFunction = 1u << 2,  ///< lru_cache, cached_property
+  kStepEvidence = 1u << 3,    ///< itself calls backward, optimizer step or grad, outside loops
+  kEntryPoint = 1u << 4,      ///< a framework calls it every step
+  kInitFunction = 1u << 5,
+  kEvalFunction = 1u << 6,
+  kCheckpointFunction = 1u << 7,
+  kTestFunction = 1u << 8,
+  kNested = 1u << 9,
+  kModuleLevel = 1u << 10,
+  kReturnsInterval = 1u << 11,  ///< answers "is it time to log?"
+  kMainFunction = 1u << 12,
+  kReferenced = 1u << 13,         ///< handed on as a value somewhere
+  kFollowsDevice = 1u << 16,      ///< works on the device of what it is given
+  kInferenceFunction = 1u << 15,  ///< generates, predicts, shows: its caller wants host values
+  kDecorated = 1u << 17,          ///< by what may hand it on: @register
+  kWeakRole = 1u << 14,           ///< its name says init or eval, but steps call such functions too
+  kDeviceWork = 1u << 18,         ///< C++: launches kernels or starts copies
+  kDriverAllocation = 1u << 20,   ///< C++: calls cudaMalloc, cudaFree or the like itself
+  kWithoutGrad = 1u << 19,        ///< runs a model in a loop under no_grad
+  kHook = 1u << 23,               ///< PyTorch calls it in each forward or backward pass
+  kProperty = 1u << 22,           ///< read like an attribute
+  kGenerator = 1u << 21,          ///< yields: its body runs with the loop over what it makes
+};
+
+struct FunctionFacts {
+  std::string name;       ///< "train_step"
+  std::string qualified;  ///< "Trainer.train_step"
+  std::string class_name;
+  uint32_t parent = kNone;  ///< function this one is nested in
+  uint32_t first_line = 0, last_line = 0;
+  uint32_t flags = 0;
+  Value returns;
+  Value declared;            ///< what the annotation says that it returns
+  std::vector<Value> parts;  ///< of the tuple that it returns, where it always returns one
+  std::vector<std::string> parameters;
+  /// Python: classes that annotations name, "" where none does; empty if there is no such one.
+  std::vector<std::string> parameter_types;
+  uint8_t required = 0;              ///< arguments a call must give, beside self
+  uint8_t accepted = kAnyArguments;  ///< and may give
+};
+
+struct LoopFacts {
+  uint32_t function = 0;
+  uint32_t parent = kNone;
+  uint32_t first_line = 0, last_line = 0;
+  bool optimizer_step = false;  ///< holds one in its body, in this function
+  bool backward = false;
+  bool over_parameters = false;
+  bool over_optimizers = false;
+  bool over_batches = false;  ///< runs over what a loader yields
+  bool runs_model = false;    ///< calls a model in its body
+  bool without_grad = false;  ///< calls it under no_grad()
+  bool generates = false;     ///< and makes outputs of many passes: next to those a wait is nothing
+  bool comprehension = false;
+  bool seldom = false;  ///< its head names epochs or evaluations
+  bool plays = false;   ///< steps an environment in its body
+  bool learns = false;  ///< somewhere within, what acts in it is updated
+};
+
+enum class CallForm : uint8_t {
+  function,
+  self_method,
+  super_method,
+  method,
+  prefix,     ///< `getattr(self, "loss_" + name)`: methods whose names begin so
+  property,   ///< an attribute is read: calls it if it is a property
+  decorator,  ///< `@timed` above a function: what timed() makes of it runs when it is called
+  reference   ///< handed on as a value: it may be called from here
+};
+
+struct CallFacts {
+  std::string name;  ///< dotted for functions, bare for methods
+  CallForm form = CallForm::function;
+  uint32_t function = 0;
+  uint32_t loop = kNone;
+  uint32_t consumer = kNone;  ///< the loop over what the call makes
+  uint32_t line = 0;
+  uint32_t first_byte = 0, last_byte = 0, column = 0;  ///< of calls to what waits, by its name
+  std::string line_text;                               ///< likewise
+  uint32_t guards = 0;
+  uint8_t given = kAnyArguments;       ///< arguments of a method's call
+  uint8_t positional = kAnyArguments;  ///< Python: of them by position
+  uint64_t keywords = 0;               ///< Python: a bit for each name given, by its hash
+  std::string object;                  ///< C++: the last name of what a method is called on
+  uint32_t receiver = 0;               ///< dependency that says whose method it is; 0 = unknown
+  bool moves_batch = false;            ///< batch.to(device), on what a loader yields
+  std::vector<std::pair<std::string, Value>>
+      arguments;  ///< those of a known kind, by name or position
+  /// Python: those that are literals, hashes of their names or positions and of their texts.
+  std::vector<std::pair<uint32_t, uint32_t>> literals;
+};
+
+/// An argument that a place waits for: it runs only where `function` was called with it.
+struct Option {
+  uint32_t function = kNone;   ///< of the file: the place's own, or its class's constructor
+  uint32_t parameter = kNone;  ///< which, by default, is something else
+  uint32_t literal = 0;        ///< hash of the text it must be; 0 = neither None, False nor 0
+};
+
+struct ClassFacts {
+  std::string name;
+  std::vector<std::string> bases;  ///< resolved
+  bool is_module = false;
+};
+
+/// A place where everything this file can decide about a rule holds.
+struct Candidate {
+  uint32_t rule = 0, clause = 0;
+  uint32_t function = 0;
+  uint32_t loop = kNone;
+  uint32_t first_byte = 0, last_byte = 0;
+  uint32_t first_line = 0, last_line = 0, column = 0;
+  uint32_t anchor_line = 0;  ///< last line of the callee: where newer Pythons report the call
+  uint32_t block = 0;        ///< the outermost expression: one host block is one finding
+  uint32_t guards = 0;
+  Value subject;
+  Option option;
+  uint32_t default_of = kNone;  ///< parameter whose default is made here, under `if x is None`
+  bool in_inner_loop = false;
+  std::string line_text;
+  unsigned ordinal = 0;
+  std::vector<std::pair<std::string, std::string>> metavariables;
+};
+
+struct FileFacts {
+  std::string path;  ///< relative to the project's root
+  std::string content_hash;
+  std::string language;
+  /// Whether it is C++ or CUDA.
+  bool is_compiled() const { return language == "cpp" || language == "cuda"; }
+  bool skipped = false;  ///< names no framework, or too large
+  std::string note;      ///< why it was skipped or how much could not be read
+  double readable = 1;   ///< share of the bytes the parser could read
+  bool has_suppressions = false;
+  std::vector<std::string> lines_of_cells;  ///< notebooks: "cell 3" per cell start
+  std::vector<FunctionFacts> functions;     ///< 0 is the module itself
+  std::vector<LoopFacts> loops;
+  std::vector<CallFacts> calls;
+  std::vector<ClassFacts> classes;
+  std::vector<Dependency> dependencies;
+  std::vector<std::pair<std::string, std::string>> aliases;  ///< step = jit(train_step)
+  std::vector<std::pair<std::string, std::string>> imports;  ///< bound name -> path
+  std::vector<uint32_t> mentions;          ///< hashes of the names used here, sorted; of Python
+  std::vector<std::string> bound;          ///< C++ functions that this file hands to Python
+  std::vector<std::string> hiding_macros;  ///< macros of C++ whose bodies call what rules are about
+  std::vector<Candidate> candidates;
+  bool typed = false;  ///< C++: libclang's types were used; never so in the cache
+};
+
+}  // namespace stallscope

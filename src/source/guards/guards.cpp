@@ -1,0 +1,341 @@
+#include "source/guards/guards.h"
+
+#include <algorithm>
+#include <string>
+
+#include "source/guards/kept_values.h"
+#include "source/names/names.h"
+#include "source/names/roles.h"
+#include "source/syntax/words.h"
+
+namespace stallscope {
+namespace {
+
+using K = NodeKind;
+constexpr unsigned kMaxDepth = 6;  ///< of variables and helpers followed
+
+/// `if mask.sum() > 0: ... else: loss = torch.tensor(0.0)`: a constant for when there is nothing to
+/// work on.
+bool is_fallback(const Ast& ast, NodeId condition, NodeId branch) {
+  const std::string_view text = ast.slice(condition);
+  const bool asks = ast[condition].kind == K::compare
+                        ? text.ends_with("> 0") || text.ends_with(">= 0") || text.ends_with("!= 0")
+                        : text.ends_with(".any()");
+  if (!asks || !contains_any(text, {".sum(", ".max(", ".any(", "len(", ".numel(", ".shape[0]",
+                                    ".size(0)", ".nelement("}))
+    return false;
+  NodeId only = branch;
+  while (only != kNoNode && (ast[only].kind == K::block || ast[only].kind == K::else_))
+    only = ast[only].first_child;
+  return only != kNoNode && (only == branch || ast[only].next == kNoNode) &&
+         contains_any(ast.slice(only).substr(0, 160), {"tensor(0", "tensor([0"});
+}
+
+}  // namespace
+
+uint32_t Guards::around(NodeId node) const {
+  if (around_.empty()) around_.resize(ast_.size(), kNotAsked);
+  if (around_[node] != kNotAsked) return around_[node];
+  const NodeId parent = ast_[node].parent;
+  uint32_t guards = 0;
+  if (parent != kNoNode && ast_[parent].kind != K::function && ast_[parent].kind != K::class_)
+    guards = by_parent(parent, node) | around(parent);
+  return around_[node] = guards;
+}
+
+/// TEST_CASE("...") { ... }: by structure a call, and a block behind it.
+bool Guards::is_body_of_test(NodeId block) const {
+  if (ast_.grammar != Grammar::cuda || ast_[block].kind != K::block) return false;
+  const NodeId parent = ast_[block].parent;
+  NodeId before = block - 1;  // the last part of what stands before it
+  while (before != parent && ast_[before].parent != parent) before = ast_[before].parent;
+  return before != parent && ast_[before].kind == K::call &&
+         is_test_macro(callee_name(ast_, before));
+}
+
+Guards::Guards(const Ast& ast, const Outline& outline, const Inference& inference)
+    : ast_(ast), outline_(outline), inference_(inference) {
+  for (NodeId id = 1; id < ast.size(); ++id) {
+    if (ast[id].kind == K::global) globals_.push_back(id);
+  }
+}
+
+/// What the node around `below` adds to the guards.
+uint32_t Guards::by_parent(NodeId at, NodeId below) const {
+  const Node& self = ast_[at];
+  const Role role = ast_[below].role;
+  switch (self.kind) {
+    case K::if_:
+    case K::elif_:
+    case K::conditional: {
+      // case UNINITIALIZED: of what is made when it is first wanted
+      if (ast_.grammar == Grammar::cuda && self.kind == K::elif_ &&
+          ast_.slice(at).starts_with("case") &&
+          contains_any(ast_.slice(at).substr(0, 60), {"uninit"}))
+        return kGuardCached;
+      NodeId condition = ast_.child(at, Role::condition);
+      if (condition == kNoNode || role == Role::condition) return 0;
+      const bool negated = role == Role::alternative && ast_[below].kind != K::elif_;
+      if (role == Role::alternative && ast_[below].kind == K::elif_) return 0;
+      uint32_t found = of_condition(condition, negated);
+      // `x if isinstance(x, Tensor) else torch.tensor(x)`: callers can hand a tensor in.
+      if (self.kind == K::conditional && negated && ast_.slice(condition).ends_with("Tensor)"))
+        found |= kGuardNotGiven;
+      // if not torch.is_tensor(timesteps): timesteps = torch.tensor([timesteps], device=x.device)
+      if (role == Role::consequence && ast_[condition].kind == K::unary &&
+          tested_for_tensor(ast_, ast_[condition].first_child) != kNoNode)
+        found |= kGuardNotGiven;
+      // `stack(losses).sum() if losses else torch.tensor(0.0)`: for when there are none.
+      const Kind tested = inference_.at(condition).kind;
+      if (self.kind == K::conditional && negated && ast_[condition].kind == K::name &&
+          (tested == Kind::list || tested == Kind::tensor_list || tested == Kind::host_tensors))
+        found |= kGuardErrorPath;
+      if ((role == Role::consequence || negated) && keeps_value(ast_, condition, below, negated))
+        found |= kGuardCached;
+      if (negated && is_fallback(ast_, condition, below)) found |= kGuardErrorPath;
+      if ((found & kGuardInterval) != 0 && accumulates(below)) found &= ~kGuardInterval;
+      if (role == Role::consequence && ends_in_error(below)) found |= kGuardErrorPath;
+      return found;
+    }
+    case K::boolean:
+      // `step % 10 == 0 and print(loss.item())`
+      if (role == Role::right && self.text != "or" && self.text != "||") {
+        NodeId left = ast_.child(at, Role::left);
+        if (left != kNoNode) return of_condition(left);
+      }
+      return 0;
+    case K::except_:
+    case K::raise:
+      return kGuardErrorPath;
+    case K::assert_:
+      return role == Role::value ? +kGuardErrorPath : 0u;
+    case K::call:
+      return is_message(at, below) ? +kGuardErrorPath : 0u;
+    case K::with_:
+      return role == Role::body ? of_with(at) : 0u;
+    case K::block:
+    case K::module:
+      return is_body_of_test(below) ? +kGuardTest : left_early(below);
+    case K::other:
+      return ast_.grammar == Grammar::cuda ? of_macro(at, role == Role::alternative) : 0u;
+    default:
+      return 0;
+  }
+}
+
+/// TORCH_CHECK(n > 0, "got ", n): what is only worked out where the check fails.
+bool Guards::is_message(NodeId call, NodeId argument) const {
+  if (ast_.grammar != Grammar::cuda || ast_[argument].role != Role::argument ||
+      ast_.child(call, Role::argument) == argument)
+    return false;
+  const std::string_view name = callee_name(ast_, call);
+  return name.starts_with("TORCH_CHECK") || name.starts_with("TORCH_INTERNAL_ASSERT") ||
+         name == "AT_ASSERTM" || name == "AT_CHECK";
+}
+
+uint32_t Guards::of_with(NodeId with) const {
+  std::string_view head = ast_.slice(with);
+  head = head.substr(0, std::min<size_t>(head.find('\n'), 80));
+  // with jax.ensure_compile_time_eval(): once, when it is traced
+  if (head.find("ensure_compile_time") != std::string_view::npos)
+    return kGuardCached | kGuardOutsideStep;
+  return head.find("eval_timer") != std::string_view::npos ? +kGuardEvaluation : 0u;
+}
+
+/// `#ifdef DEBUG`, `#ifndef NDEBUG`: what only a build for trials has.
+uint32_t Guards::of_macro(NodeId at, bool alternative) const {
+  std::string_view head = ast_.slice(at);
+  head = head.substr(0, std::min<size_t>(head.find('\n'), 120));
+  if (!head.starts_with("#")) return 0;
+  const bool negated = (head.find("ndef") != std::string_view::npos ||
+                        head.find('!') != std::string_view::npos) != alternative;
+  if (contains_any(head, {"ndebug"})) return negated ? +kGuardDebug : 0u;
+  return contains_any(head, {"debug", "profil", "timing", "trace", "verbos", "bench", "visualiz",
+                             "viewer", "gui"}) &&
+                 !negated
+             ? +kGuardDebug
+             : 0u;
+}
+
+/// `if step % n: continue` guards the statements after it in the same block.
+uint32_t Guards::left_early(NodeId statement) const {
+  const NodeId parent = ast_[statement].parent;
+  if (early_.empty()) early_.resize(ast_.size(), kNotAsked);
+  if (early_[statement] != kNotAsked) return early_[statement];
+  uint32_t guards = 0;
+  for (NodeId at : children(ast_, parent)) {
+    early_[at] = guards;
+    if (never_passed(at)) guards |= kGuardErrorPath;
+    if (ast_[at].kind != K::if_) continue;
+    NodeId body = ast_.child(at, Role::consequence), condition = ast_.child(at, Role::condition);
+    if (body == kNoNode || condition == kNoNode || ast_.child(at, Role::alternative) != kNoNode)
+      continue;
+    if (only_leaves(body)) guards |= of_condition(condition, true);
+    // `if self.training: ...; return losses`: what follows predicts. `if self.table is not None:
+    // ...; return`: what follows makes it once.
+    if (returns(body)) {
+      const bool own = ast_.slice(condition).find("self.") != std::string_view::npos;
+      guards |= of_condition(condition, true) & (kGuardEvaluation | (own ? kGuardCached : 0u));
+    }
+    // C++: `if (n == size) return;` before what makes the buffer anew
+    if (ast_.grammar == Grammar::cuda && only_leaves(body) &&
+        brings_up_to_date(ast_, condition, parent, true))
+      guards |= kGuardCached;
+  }
+  return early_[statement];
+}
+
+/// raise, return, `assert False`: nothing behind them in their block runs.
+bool Guards::never_passed(NodeId statement) const {
+  const K kind = ast_[statement].kind;
+  if (ast_.grammar != Grammar::python) return false;
+  if (kind == K::assert_) {
+    const NodeId condition = ast_.child(statement, Role::condition);
+    return condition != kNoNode && is_one_of(ast_.slice(condition), {"False", "0"});
+  }
+  return kind == K::raise || kind == K::return_ || kind == K::leave;
+}
+
+bool Guards::returns(NodeId block) const {
+  NodeId last = kNoNode;
+  for (NodeId c : children(ast_, block)) last = c;
+  if (last == kNoNode) return false;
+  if (ast_[last].kind == K::return_) return true;
+  const NodeId inner = ast_[last].kind == K::if_ ? ast_.child(last, Role::consequence) : kNoNode;
+  return inner != kNoNode && returns(inner);
+}
+
+bool Guards::only_leaves(NodeId block) const {
+  NodeId first = ast_[block].kind == K::block ? ast_[block].first_child : block;
+  if (first == kNoNode || ast_[first].next != kNoNode) return false;
+  if (ast_[block].kind != K::block)
+    return ast_[first].kind == K::leave || ast_[first].kind == K::return_;
+  return ast_[first].kind == K::leave || (ast_[first].kind == K::return_);
+}
+
+/// Gradient accumulation looks like a log interval, but what it guards is the step itself.
+bool Guards::accumulates(NodeId branch) const {
+  for (NodeId id = branch; id < ast_[branch].end; ++id) {
+    if (ast_[id].kind != K::call) continue;
+    NodeId callee = ast_.child(id, Role::callee);
+    if (callee == kNoNode) continue;
+    // C++: pushGradients(), all_reduce_grads(), fetchParams()
+    if (ast_.grammar == Grammar::cuda && contains_any(ast_[callee].text, {"grad", "params"}) &&
+        ast_[callee].text != "grad" &&
+        !contains_any(ast_[callee].text, {"log", "print", "norm", "check", "dump", "save"}))
+      return true;
+    if (ast_[callee].kind != K::attribute) continue;
+    if (ast_[callee].text == "backward" || ast_[callee].text == "zero_grad") return true;
+    NodeId object = ast_.child(callee, Role::object);
+    if (ast_[callee].text == "step" && object != kNoNode && is_optimizer_name(ast_.slice(object)))
+      return true;
+  }
+  return false;
+}
+
+bool Guards::ends_in_error(NodeId block) const {
+  NodeId last = kNoNode;
+  for (NodeId c : children(ast_, block)) last = c;
+  if (last == kNoNode) return false;
+  if (ast_[last].kind == K::raise) return true;
+  if (ast_[last].kind != K::call) return false;
+  std::string_view name = callee_name(ast_, last);
+  return name == "exit" || name == "_exit" || name == "abort" || name == "fail";
+}
+
+uint32_t Guards::of_condition(NodeId condition, bool negated, unsigned depth) const {
+  if (depth > kMaxDepth) return 0;
+  const Node& node = ast_[condition];
+  if (node.kind == K::boolean) {
+    uint32_t a = 0, b = 0;
+    NodeId left = ast_.child(condition, Role::left), right = ast_.child(condition, Role::right);
+    if (left != kNoNode) a = of_condition(left, negated, depth + 1);
+    if (right != kNoNode) b = of_condition(right, negated, depth + 1);
+    const bool either = (node.text == "or" || node.text == "||") != negated;
+    // `step % n == 0 or step == last` is an interval: both sides are rare.
+    return either ? (a & b) | ((a | b) & (kGuardInterval | kGuardCached)) : a | b;
+  }
+  if (node.kind == K::unary && (node.text == "not" || node.text == "!")) {
+    NodeId inner = node.first_child;
+    return inner == kNoNode ? 0 : of_condition(inner, !negated, depth + 1);
+  }
+  return of_term(condition, negated, depth);
+}
+
+/// What the conditions around `return True` say.
+uint32_t Guards::of_ifs_around(NodeId statement, unsigned depth) const {
+  uint32_t guards = 0;
+  NodeId below = statement;
+  for (NodeId at = ast_[statement].parent; at != kNoNode && ast_[at].kind != K::function;
+       below = at, at = ast_[at].parent) {
+    const NodeId condition = ast_.child(at, Role::condition);
+    if (ast_[at].kind == K::if_ && condition != kNoNode && ast_[below].role == Role::consequence)
+      guards |= of_condition(condition, false, depth);
+  }
+  return guards;
+}
+
+uint32_t Guards::of_term(NodeId id, bool negated, unsigned depth) const {
+  const Node& node = ast_[id];
+  if (node.kind == K::compare) return of_compare(id, negated);
+  if (node.kind == K::binary && node.text == "%") {
+    // `if not step % 100`
+    return negated && !is_every_few(ast_, id) &&
+                   inference_.at(ast_[id].first_child).kind != Kind::text
+               ? +kGuardInterval
+               : 0u;
+  }
+  // if (0) { what was tried once }
+  if (ast_.grammar == Grammar::cuda && is_one_of(ast_.slice(id), {"0", "false"}))
+    return negated ? 0u : +kGuardDebug;
+  if (node.kind == K::name) {
+    uint32_t words = of_words(node.text, negated);
+    NodeId defined = inference_.definition(outline_.function_of[id], node.text, id);
+    if (defined != kNoNode && defined != id) words |= of_condition(defined, negated, depth + 1);
+    // constexpr bool kSync = false; SYNC = False of the whole file
+    if (defined == kNoNode && !negated) {
+      const NodeId constant = inference_.definition(0, node.text, ast_[0].end);
+      const bool only = constant != kNoNode &&
+                        inference_.definition(0, node.text, ast_[constant].parent) == kNoNode;
+      if (only && is_one_of(ast_.slice(constant), {"false", "False"})) words |= kGuardDebug;
+    }
+    return words;
+  }
+  if (node.kind == K::call) {
+    NodeId callee = ast_.child(id, Role::callee);
+    if (callee == kNoNode) return 0;
+    uint32_t guards = 0;
+    uint32_t own = inference_.local_function(callee);
+    if (own != kNone && !negated) {
+      const NodeId body = outline_.functions[own];
+      for (NodeId at = body; at < ast_[body].end; ++at) {
+        if (ast_[at].kind != K::return_) continue;
+        NodeId value = ast_.child(at, Role::value);
+        if (value == kNoNode) continue;
+        const bool told = is_one_of(ast_.slice(value), {"True", "true"});
+        const uint32_t said =
+            told ? of_ifs_around(at, depth + 2) : of_condition(value, false, depth + 2);
+        guards |= said & kGuardInterval;
+      }
+    }
+    std::string_view name = ast_.slice(callee);
+    // What is done about a loss that is no number is done seldom.
+    if (contains_any(name, {"isnan", "isinf", "is_nan", "is_inf"}))
+      return guards | (negated ? 0u : kGuardErrorPath);
+    if (contains_any(name, {"isfinite", "is_finite"}))
+      return guards | (negated ? kGuardErrorPath : 0u);
+    if (contains_any(name, {"is_available"})) return guards | (negated ? kGuardCpuBranch : 0u);
+    if (contains_any(name, {"isenabledfor"})) return guards | (negated ? 0u : kGuardDebug);
+    // A bounded queue of what the device has to do: this waits for the oldest of it.
+    if (name.ends_with("queue.full")) return guards | (negated ? 0u : kGuardInterval);
+    if (negated && asks_whether_made(callee)) return guards | kGuardCached;
+    if (const NodeId what = asked_to_exist(ast_, id); what != kNoNode)
+      return guards | of_none(what, negated);
+    if (name == "hasattr") return guards | (negated && keeps_by_name(id) ? kGuardCached : 0u);
+    return guards | of_words(name, negated);
+  }
+  if (node.kind == K::attribute) return of_words(ast_.slice(id), negated);
+  return 0;
+}
+
+}  // namespace stallscope

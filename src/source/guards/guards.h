@@ -1,0 +1,57 @@
+// Guards: what a condition around a place says about how often it runs.
+#pragma once
+
+#include "source/values/infer.h"
+
+namespace stallscope {
+
+/// Whether `step % n` says 2, 3 or 4: what runs that often belongs to the step.
+bool is_every_few(const Ast& ast, NodeId modulo);
+
+class Guards {
+ public:
+  Guards(const Ast& ast, const Outline& outline, const Inference& inference);
+
+  /// Guard bits of everything around `node` inside its function.
+  uint32_t around(NodeId node) const;
+  /// What it means that `condition` is true.
+  uint32_t of_condition(NodeId condition, bool negated = false, unsigned depth = 0) const;
+
+ private:
+  bool is_body_of_test(NodeId block) const;
+  uint32_t by_parent(NodeId at, NodeId below) const;
+  uint32_t of_term(NodeId id, bool negated, unsigned depth) const;
+  uint32_t of_ifs_around(NodeId statement, unsigned depth) const;
+  uint32_t of_none(NodeId what, bool is_none) const;
+  uint32_t of_compare(NodeId id, bool negated) const;
+  uint32_t of_words(std::string_view text, bool negated) const;
+  uint32_t of_macro(NodeId at, bool alternative) const;
+  uint32_t left_early(NodeId statement) const;
+  bool accumulates(NodeId branch) const;
+  bool asks_whether_made(NodeId callee) const;
+  bool has_default(NodeId name) const;
+  bool is_kept(NodeId what) const;
+  bool is_static(NodeId name) const;
+  bool is_declared_global(NodeId name) const;
+  bool is_looked_up(NodeId name) const;
+  bool is_first_step(NodeId name) const;
+  NodeId parameter_of(NodeId name) const;
+  bool is_parameter(NodeId name) const;
+  uint32_t of_with(NodeId with) const;
+  bool ends_in_error(NodeId block) const;
+  bool returns(NodeId block) const;
+  bool never_passed(NodeId statement) const;
+  bool keeps_by_name(NodeId call) const;
+  bool is_message(NodeId call, NodeId argument) const;
+  bool only_leaves(NodeId block) const;
+
+  const Ast& ast_;
+  const Outline& outline_;
+  const Inference& inference_;
+  std::vector<NodeId> globals_;  ///< `global NAME` statements
+  static constexpr uint32_t kNotAsked = 0xffffffffu;
+  mutable std::vector<uint32_t> early_;   ///< per statement: guards of those before it
+  mutable std::vector<uint32_t> around_;  ///< per node
+};
+
+}  // namespace stallscope

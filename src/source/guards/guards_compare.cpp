@@ -1,0 +1,169 @@
+// What comparisons and words in a condition say: every so many steps, on one rank, when debugging.
+#include "source/guards/guards.h"
+
+#include "source/names/names.h"
+#include "source/syntax/words.h"
+
+namespace stallscope {
+namespace {
+
+using K = NodeKind;
+
+/// A loop counter by its name.
+bool is_counter(std::string_view text) {
+  std::string_view name = last_component(text);
+  if (contains_any(name, {"micro", "accum"})) return false;  // of one step, not of steps
+  return name == "i" || name == "it" || name == "n" || name == "t" || name == "idx" ||
+         name == "iter" ||
+         contains_any(name,
+                      {"step", "iter", "epoch", "batch_idx", "batch_i", "count", "idx", "tick",
+                       "num_total", "num_seen", "n_seen", "num_print", "printed", "shown"});
+}
+
+}  // namespace
+
+bool is_every_few(const Ast& ast, NodeId modulo) {
+  const NodeId by =
+      ast[modulo].first_child == kNoNode ? kNoNode : ast[ast[modulo].first_child].next;
+  return by != kNoNode && ast[by].kind == K::number && is_one_of(ast.slice(by), {"2", "3", "4"});
+}
+
+uint32_t Guards::of_compare(NodeId id, bool negated) const {
+  const Node& node = ast_[id];
+  NodeId left = node.first_child, right = left == kNoNode ? kNoNode : ast_[left].next;
+  if (right == kNoNode) return 0;
+  // if (nullptr == p)
+  if (ast_.grammar == Grammar::cuda && is_one_of(ast_.slice(left), {"nullptr", "NULL"}))
+    std::swap(left, right);
+  std::string_view op = node.text, text = ast_.slice(id);
+  std::string_view l = ast_.slice(left), r = ast_.slice(right);
+  const bool equal = op == "==" || op == "is", unequal = op == "!=" || op == "is not";
+  uint32_t guards = 0;
+  bool every_few = false;
+  auto has_modulo = [&](NodeId at) {
+    for (NodeId n = at; n < ast_[at].end; ++n) {
+      if (ast_[n].kind == K::binary && ast_[n].text == "%" && inference_.at(n).kind != Kind::text) {
+        every_few |= is_every_few(ast_, n);
+        return true;
+      }
+      if (ast_[n].kind == K::call && contains_any(callee_name(ast_, n), {"fmod"})) return true;
+    }
+    return false;
+  };
+  if (has_modulo(left) || has_modulo(right)) {
+    if (every_few ||
+        contains_any(text, {"accum", "update_freq", "update_every", "microbatch", "micro_batch"}))
+      return 0;
+    // `step % n == 0`, not `step % n != 0`; `step % n == n - 1` too.
+    if (equal != negated && (equal || unequal)) return kGuardInterval;
+    if (!equal && !unequal && !negated) return kGuardInterval;
+    return 0;
+  }
+  if (r == "None" || r == "nullptr" || r == "NULL") return of_none(left, equal != negated);
+  if (equal && !negated && r == "0" && l.starts_with("len(")) return kGuardCached;
+  // C++: `if (bytes > capacity_)` before a larger buffer is made
+  if (ast_.grammar == Grammar::cuda && !negated && !equal && !unequal &&
+      contains_any(
+          text, {"capacity", "size_", "_size", "allocated", "reserved", "bytes_", "workspace"}) &&
+      ast_[left].kind != K::number && ast_[right].kind != K::number)
+    return kGuardCached;
+  if (op == "not in" && !negated &&
+      contains_any(r, {"state", "cache", "self.", "buffer", "seen", "memo", "table"}))
+    return kGuardCached;
+  // `if "cuda" in str(x.device): ... else: ...`
+  if (op == "in" && ast_[left].kind == K::string && contains_any(r, {"device"})) {
+    if (contains_any(l, {"cuda", "gpu"})) return negated ? +kGuardCpuBranch : 0u;
+    if (contains_any(l, {"cpu"})) return negated ? 0u : +kGuardCpuBranch;
+  }
+  if (contains_any(text, {"cpu"}) &&
+      (ast_[right].kind == K::string || ast_[left].kind == K::string)) {
+    return (equal != negated) ? +kGuardCpuBranch : 0u;
+  }
+  if (contains_any(l, {"rank"}) && (equal || op == "<=") && !negated) return kGuardRankZero;
+  if (contains_any(l, {"rank"}) && unequal && negated) return kGuardRankZero;
+  const bool timed = contains_any(text, {"time()", "perf_counter", "monotonic", "elapsed",
+                                         "last_log", "time_since", "last_print", "last_report"});
+  if (timed && !equal && !unequal) return kGuardInterval;
+  if (contains_any(text, {"log_interval", "log_freq", "print_freq", "log_every", "interval",
+                          "print_every", "every_n"}))
+    return kGuardInterval;
+  // Of a forward pass, not of training: the first element of a sequence.
+  const bool first_of_sequence =
+      equal && r == "0" && is_one_of(l, {"t", "i", "idx", "timestep", "time_step"}) &&
+      ast_[outline_.functions[outline_.function_of[left]]].text == "forward";
+  // The first steps, or one given step.
+  if (!negated && is_counter(l) && !first_of_sequence &&
+      (equal || ((op == "<" || op == "<=") && r != "0")) &&
+      inference_.at(right).kind == Kind::number && ast_[right].kind == K::number) {
+    return kGuardInterval;
+  }
+  if (!negated && is_counter(l) && equal &&
+      contains_any(r, {"last", "- 1", "-1", "len(", "total", "max", "num_"}))
+    return kGuardInterval;
+  if (!negated && op == "in" && is_counter(l)) return kGuardInterval;
+  if (contains_any(l, {"verbos", "debug", "log_level"}) && !negated) return kGuardDebug;
+  if (contains_any(l, {"mode", "phase", "split"}) && contains_any(r, {"eval", "val", "test"})) {
+    return (equal != negated) ? +kGuardEvaluation : 0u;
+  }
+  // `if self.max_len < n` before `self.table = ...`: kept and grown.
+  if (!negated && contains_any(l, {"self."}) && ast_[left].kind != K::binary &&
+      contains_any(text,
+                   {"cache", "max_len", "max_seq", "seq_len_cached", "shape", "size", "numel"})) {
+    guards |= kGuardCached;
+  }
+  if (!negated && contains_any(text, {"cached"})) guards |= kGuardCached;
+  return guards;
+}
+
+uint32_t Guards::of_words(std::string_view text, bool negated) const {
+  uint32_t guards = 0;
+  if (negated) {
+    if (last_component(text) == "training") guards |= kGuardEvaluation;
+    if (last_component(text) == "is_cuda" ||
+        contains_any(text, {"use_cuda", "use_gpu", "cuda_available"}))
+      guards |= kGuardCpuBranch;
+    if (contains_any(text, {"initialized", "initted", "_inited", "is_init"}) || text == "state")
+      guards |= kGuardCached;
+    return guards;
+  }
+  // `if log: ...` of an argument that says whether it is time to.
+  if (last_component(text) == "log") guards |= kGuardInterval;
+  if (contains_any(
+          text, {"should_log", "log_step",      "do_log",      "is_log",         "to_log",
+                 "log_now",    "should_print",  "do_print",    "every_n",        "log_interval",
+                 "print_freq", "should_report", "time_to",     "should_eval",    "is_first",
+                 "first_step", "first_iter",    "first_batch", "first_time",     "should_save",
+                 "do_eval",    "should_sync",   "log_this",    "should_display", "last_step",
+                 "is_last",    "every(",        "log_every",   "should_collect", "should_profile",
+                 "log_freq",   "needs_log",     "report_now",  "is_time"})) {
+    guards |= kGuardInterval;
+  }
+  if (contains_any(text, {"is_main", "is_master", "master_process", "is_rank_zero", "is_rank0",
+                          "main_process", "is_global_zero", "is_primary", "is_root", "is_chief",
+                          "is_leader", "rank_zero", "rank0", "is_local_main", "is_coordinator"})) {
+    guards |= kGuardRankZero;
+  }
+  if (contains_any(
+          text, {"debug", "verbos", "sanity", "profil", "dry_run", "benchmark", "trace_memory",
+                 "cuda_sync", "sync_cuda", "synchronize", "blocking_timer", "time_it", "timing"}))
+    guards |= kGuardDebug;
+  if (contains_any(text, {"eval_mode", "is_eval", "validating", "is_test", "is_val", "testing"}))
+    guards |= kGuardEvaluation;
+  if (is_one_of(last_component(text), {"inference", "is_inference", "predicting", "sampling"}))
+    guards |= kGuardEvaluation | kGuardOutsideStep;
+  if (starts_with_any(last_component(text), {"time_", "print_"})) guards |= kGuardDebug;
+  // torch.onnx.is_in_onnx_export(), torch.jit.is_tracing(): once, for those who deploy it
+  if (contains_any(text, {"onnx", "is_tracing", "is_scripting", "is_exporting"}))
+    guards |= kGuardEvaluation | kGuardOutsideStep;
+  // What the caller asked to have on the host.
+  if (contains_any(text, {"as_numpy", "to_numpy", "return_numpy", "convert_to_numpy", "to_cpu"}))
+    guards |= kGuardCpuBranch;
+  // What is moved to the host to make room is meant to be there.
+  if (contains_any(text, {"use_cpu", "on_cpu", "is_cpu", "is_mps", "offload"}))
+    guards |= kGuardCpuBranch;
+  if (contains_any(text, {"needs_init", "not_initialized", "recompute", "rebuild"}))
+    guards |= kGuardCached;
+  return guards;
+}
+
+}  // namespace stallscope

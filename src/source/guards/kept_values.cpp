@@ -1,0 +1,97 @@
+#include "source/guards/kept_values.h"
+
+#include <utility>
+
+#include "source/syntax/words.h"
+
+namespace stallscope {
+namespace {
+
+using K = NodeKind;
+
+/// The block of an `else`.
+NodeId body_of(const Ast& ast, NodeId branch) {
+  const NodeId inner = ast[branch].kind == K::else_ ? ast[branch].first_child : kNoNode;
+  return inner != kNoNode && ast[inner].kind == K::block ? inner : branch;
+}
+
+}  // namespace
+
+bool brings_up_to_date(const Ast& ast, NodeId condition, NodeId body, bool negated) {
+  if (negated && ast[condition].kind == K::boolean && ast[condition].text == "and") {
+    for (NodeId part : children(ast, condition)) {
+      if (brings_up_to_date(ast, part, body, true)) return true;
+    }
+    return false;
+  }
+  if (ast[condition].kind != K::compare || (ast[condition].text == "==") != negated) return false;
+  const NodeId left = ast[condition].first_child;
+  const NodeId right = left == kNoNode ? kNoNode : ast[left].next;
+  if (right == kNoNode) return false;
+  const auto is_member = [&](NodeId side) {
+    return ast[side].kind == K::attribute ||
+           (ast.grammar == Grammar::cuda && ast[side].kind == K::name);
+  };
+  for (const auto& [kept, wanted] : {std::pair(left, right), std::pair(right, left)}) {
+    if (!is_member(kept)) continue;
+    for (NodeId at : children(ast, body)) {
+      // `int n = size;` declares another one
+      if (ast[at].kind != K::assign ||
+          (ast.grammar == Grammar::cuda && !ast[at].text.empty() && ast[at].text != "="))
+        continue;
+      const NodeId to = ast.child(at, Role::left), from = ast.child(at, Role::right);
+      if (to != kNoNode && from != kNoNode && ast.slice(to) == ast.slice(kept) &&
+          ast.slice(from) == ast.slice(wanted))
+        return true;
+    }
+  }
+  return false;
+}
+
+namespace {
+
+/// `if (self.nx, self.ny) != (nx, ny): self.create_grids(nx, ny)`
+bool makes_anew(const Ast& ast, NodeId condition, NodeId body) {
+  const NodeId first = ast[body].kind == K::block ? ast[body].first_child : kNoNode;
+  if (ast[condition].kind != K::compare || ast[condition].text != "!=" || first == kNoNode ||
+      ast[first].kind != K::call)
+    return false;
+  const NodeId callee = ast.child(first, Role::callee);
+  return ast.slice(condition).find("self.") != std::string_view::npos &&
+         ast.slice(callee).starts_with("self.") &&
+         contains_any(ast[callee].text,
+                      {"create", "make", "build", "update", "set", "init", "reset"});
+}
+
+/// `if step is None: step = jit(f); self.steps[key] = step`: kept under another name.
+bool keeps_what_was_missing(const Ast& ast, NodeId condition, NodeId body) {
+  const bool negation = ast[condition].kind == K::unary && ast[condition].text == "not";
+  const NodeId name = ast[condition].first_child;
+  if (name == kNoNode || ast[name].kind != K::name ||
+      !(negation || ast.slice(condition).ends_with(" is None")))
+    return false;
+  for (NodeId at : children(ast, body)) {
+    if (ast[at].kind != K::assign) continue;
+    // step = self.steps[key] = jit(f)
+    const NodeId chained = ast.child(at, Role::right);
+    const bool chain = chained != kNoNode && ast[chained].kind == K::assign;
+    const NodeId to = ast.child(chain ? chained : at, Role::left);
+    const NodeId from = chain ? ast.child(at, Role::left) : chained;
+    // Not `batch.maps[key] = map`: the next batch has none.
+    const std::string_view place = to == kNoNode ? std::string_view() : ast.slice(to);
+    const bool lasts =
+        starts_with_any(place, {"self.", "cls.", "_"}) || contains_any(place, {"cache"});
+    if (lasts && from != kNoNode && ast.slice(from) == ast.slice(name)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool keeps_value(const Ast& ast, NodeId condition, NodeId branch, bool negated) {
+  if (brings_up_to_date(ast, condition, body_of(ast, branch), negated)) return true;
+  return !negated &&
+         (keeps_what_was_missing(ast, condition, branch) || makes_anew(ast, condition, branch));
+}
+
+}  // namespace stallscope

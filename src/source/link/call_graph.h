@@ -1,0 +1,125 @@
+// CallGraph: the functions of all files and which calls which.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "source/facts/facts.h"
+#include "source/facts/module_paths.h"
+#include "source/link/class_graph.h"
+
+namespace stallscope {
+
+using FunctionId = uint32_t;  ///< over all files
+
+struct Edge {
+  FunctionId from = 0, to = 0;
+  const CallFacts* call = nullptr;
+  uint32_t loop = kNone;  ///< of the caller, with which the called function's body runs
+};
+
+class CallGraph {
+ public:
+  /// `files` must outlive the graph.
+  explicit CallGraph(std::span<const std::unique_ptr<FileFacts>> files);
+  CallGraph(const CallGraph&) = delete;  // the classes look at the modules
+  CallGraph& operator=(const CallGraph&) = delete;
+
+  size_t functions() const { return where_.size(); }
+  const FunctionFacts& function(FunctionId id) const;
+  const FileFacts& file(FunctionId id) const { return *files_[where_[id].first]; }
+  FunctionId id_of(size_t file, uint32_t function) const { return first_of_file_[file] + function; }
+  size_t file_index(FunctionId id) const { return where_[id].first; }
+  uint32_t index_in_file(FunctionId id) const { return where_[id].second; }
+  const std::vector<Edge>& edges() const { return edges_; }
+  /// Edges into `id`, as indices into edges().
+  const std::vector<uint32_t>& callers(FunctionId id) const { return callers_[id]; }
+  /// Edges out of `id`, as indices into edges().
+  const std::vector<uint32_t>& calls(FunctionId id) const { return calls_[id]; }
+
+  std::span<const std::unique_ptr<FileFacts>> files() const { return files_; }
+  const ClassGraph& classes() const { return classes_; }
+  /// What a call gives for a parameter of the function it runs; unknown if nothing is known of it.
+  Value argument(const Edge& edge, uint32_t parameter) const;
+  /// All functions of that name.
+  std::vector<FunctionId> named(std::string_view name) const;
+
+  /// The class of the object whose method a call of `file` runs, as the file names it; empty if
+  /// that is not known.
+  std::string_view receiver_class(const FileFacts& file, const CallFacts& call) const;
+
+  /// What a name means in a file: a function, or a method "self.x" of the class of `in`.
+  std::vector<FunctionId> resolve(size_t file, std::string_view name, CallForm form, FunctionId in,
+                                  std::string_view receiver_class,
+                                  uint8_t given = kAnyArguments) const;
+
+ private:
+  std::vector<FunctionId> methods(std::string_view class_name, std::string_view name,
+                                  uint32_t from_file, CallForm form = CallForm::method) const;
+  std::vector<FunctionId> constructors(std::string_view class_name, uint32_t from_file) const;
+  std::vector<FunctionId> dispatched(const CallFacts& call) const;
+  std::string_view root_class(std::string_view name) const;
+  bool takes(FunctionId id, uint8_t given) const;
+  std::vector<FunctionId> starred(size_t file, const std::vector<FunctionId>& candidates) const;
+  void add_edges();
+  struct FileEdges {
+    std::vector<Edge> known, open;  ///< open: other functions decide whose method is called
+  };
+  void find_edges(uint32_t file, FileEdges& out) const;
+  void add_calls(size_t file, const CallFacts& call, const std::vector<FunctionId>& to,
+                 std::vector<Edge>& out) const;
+  void connect(std::span<const FileEdges> files);
+  std::vector<FunctionId> methods_of(const ClassPlace& klass, std::string_view name,
+                                     CallForm form) const;
+  /// Whether calling a class gives an object whose methods are the class's.
+  bool makes_its_objects(std::string_view class_name) const;
+  /// Whether other functions decide whose method is called.
+  bool is_open(size_t file, const CallFacts& call) const;
+  std::vector<FunctionId> nested(FunctionId in, std::string_view name) const;
+  std::vector<FunctionId> wrappers(uint32_t file, const CallFacts& call) const;
+  std::vector<FunctionId> named_by_prefix(size_t file, const CallFacts& call) const;
+  std::vector<FunctionId> batch_movers(size_t file, std::string_view name) const;
+  void find_batch_movers();
+  bool imports(size_t file, size_t other) const;
+  bool override_each_other(std::span<const FunctionId> methods) const;
+  std::vector<FunctionId> open_targets(size_t file, const CallFacts& call) const;
+  struct Classes {
+    std::vector<ClassPlace> found;
+    std::vector<FunctionId> functions;  ///< that the value may be instead
+    unsigned looked_at = 0;  ///< values, so that callers of callers of callers come to an end
+  };
+  bool add_named(size_t file, std::string_view name, Classes& out) const;
+  bool add_given(FunctionId in, uint32_t parameter, unsigned hops, Classes& out) const;
+  std::vector<FunctionId> makers(size_t file, const Dependency& on) const;
+  bool add_classes(size_t file, uint32_t dependency, unsigned hops, Classes& out) const;
+  std::vector<FunctionId> members(const ClassPlace& klass, std::string_view name) const;
+
+  std::span<const std::unique_ptr<FileFacts>> files_;
+  ModulePaths modules_;
+  ClassGraph classes_;
+  std::vector<std::pair<uint32_t, uint32_t>> where_;
+  std::vector<FunctionId> first_of_file_;
+  /// to() or cuda() of a class that is no module, and the files that import its file.
+  struct BatchMover {
+    FunctionId method;
+    std::vector<uint32_t> importers;
+  };
+  std::unordered_map<std::string_view, std::vector<FunctionId>> by_name_;
+  std::vector<BatchMover> batch_movers_;
+  std::unordered_map<std::string_view, std::vector<FunctionId>> members_;  ///< by class
+  std::unordered_set<std::string_view> remade_;  ///< classes with a __new__() or __getattr__()
+  std::vector<Edge> edges_;
+  std::vector<std::vector<uint32_t>> callers_;
+  std::vector<std::vector<uint32_t>> calls_;
+};
+
+/// Whether a method of C++ is called on an object of which nothing but the name is known.
+bool is_dispatched(const FileFacts& file, const CallFacts& call, std::string_view receiver);
+/// Whether methods of that name are so common that it says nothing.
+bool is_common_method(std::string_view name);
+
+}  // namespace stallscope

@@ -1,0 +1,369 @@
+#include "source/link/contexts.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "source/names/roles.h"
+#include "source/syntax/words.h"
+
+namespace stallscope {
+
+Contexts::Contexts(const CallGraph& graph, std::vector<EntryPoint> entry_points)
+    : graph_(graph), entry_points_(std::move(entry_points)), steps_(graph, entry_points_) {
+  bits_.assign(graph.functions(), 0);
+  from_.assign(16, std::vector<uint32_t>(graph.functions(), 0));
+  classify_files();
+  find_launchers();
+  find_epoch_runners();
+  seed();
+  for (uint16_t bit : {kInStep, kInForward, kInJit, kNearStep, kAtInterval, kInEval, kInInference,
+                       kInCheckpoint, kInInit, kOutside, kEvalLoop})
+    propagate(bit);
+}
+
+void Contexts::classify_files() {
+  for (const auto& file : graph_.files()) {
+    places_.push_back(static_cast<uint8_t>((is_test_path(file->path) ? kTest : 0) |
+                                           (is_example_path(file->path) ? kExample : 0)));
+  }
+}
+
+/// Functions of C++ that launch kernels, and those that call such wrappers of kernels.
+void Contexts::find_launchers() {
+  constexpr int kWrappers = 2;
+  launchers_.assign(graph_.functions(), 0);
+  for (FunctionId id = 0; id < graph_.functions(); ++id)
+    launchers_[id] = (graph_.function(id).flags & kDeviceWork) != 0;
+  for (int hop = 0; hop < kWrappers; ++hop) {
+    const std::vector<uint8_t> before = launchers_;
+    for (const Edge& edge : graph_.edges()) {
+      if (before[edge.to] != 0 && edge.call->form == CallForm::function &&
+          graph_.file(edge.from).language != "python")
+        launchers_[edge.from] = 1;
+    }
+  }
+}
+
+/// The C++ functions that a module of Python is made of: its operators.
+std::vector<uint8_t> Contexts::bound_functions() const {
+  std::vector<uint8_t> out(graph_.functions(), 0);
+  for (FunctionId id = 0; id < graph_.functions(); ++id) {
+    if (graph_.index_in_file(id) != 0) continue;
+    for (const std::string& name : graph_.file(id).bound) {
+      for (FunctionId to : graph_.named(name)) {
+        const FunctionFacts& f = graph_.function(to);
+        constexpr uint32_t kBeside = kInitFunction | kCheckpointFunction | kTestFunction;
+        // sample_points() launches kernels: an operator, whatever its name says.
+        const bool evaluates = (f.flags & kEvalFunction) != 0 &&
+                               (f.flags & (kWeakRole | kDeviceWork)) != (kWeakRole | kDeviceWork);
+        if (graph_.file(to).language == "python" || (f.flags & kBeside) != 0 || evaluates ||
+            contains_any(graph_.file(to).path, {"viewer", "visualiz", "/gui/"}))
+          continue;
+        // Of shapes alone.
+        out[to] = !f.name.ends_with("_meta");
+      }
+    }
+  }
+  return out;
+}
+
+void Contexts::seed() {
+  const std::vector<uint8_t> bound = bound_functions();
+  for (FunctionId id = 0; id < graph_.functions(); ++id) {
+    const FunctionFacts& f = graph_.function(id);
+    const bool eval_entry = is_entry_point(graph_.file(id), f, entry_points_, false);
+    // sample_points(), generate_rays(), sub_sampling() that launch kernels are operators.
+    const bool operates = launchers_[id] != 0 && (f.flags & kWeakRole) != 0 &&
+                          graph_.file(id).language != "python" && !predicts(f.name);
+    if (evaluates_for_training(id)) bits_[id] |= kInEval;
+    if (steps_.is_whole_step(id)) bits_[id] |= kInStep;
+    if ((f.flags & (kForward | kHook)) != 0 || bound[id] != 0) bits_[id] |= kInForward;
+    if ((f.flags & kJitCompiled) != 0) bits_[id] |= kInJit;
+    if (!steps_.is_whole_step(id)) {
+      if (((f.flags & kEvalFunction) != 0 && !operates) || eval_entry) bits_[id] |= kInEval;
+      // What steps call too by its name, and nobody is seen to call, may be called for each batch.
+      if (eval_entry || ((f.flags & kWeakRole) != 0 && !operates &&
+                         !(is_called(id) || has_loop(id) || is_whole_evaluation(f.name))))
+        bits_[id] |= kEvalLoop;
+      if ((f.flags & kInferenceFunction) != 0 && !operates) bits_[id] |= kInInference;
+      if ((f.flags & kCheckpointFunction) != 0) bits_[id] |= kInCheckpoint;
+      if ((f.flags & kInitFunction) != 0) bits_[id] |= kInInit;
+    }
+    // C++ runs nothing there: REGISTER(...).set_body([](...) { ... }) offers it.
+    const bool loaded = (f.flags & kModuleLevel) != 0 && graph_.file(id).language == "python";
+    if (loaded || ((f.flags & kMainFunction) != 0 && f.class_name.empty())) bits_[id] |= kOutside;
+  }
+}
+
+/// Whether the caller's context `bit` holds in what this edge calls.
+bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
+  const CallFacts& call = *edge.call;
+  const FunctionFacts& to = graph_.function(edge.to);
+  // Net(...): what a constructor does it does once.
+  if (to.name == "__init__" && call.form == CallForm::function) return false;
+  const uint16_t from = bits_[edge.from];
+  const bool in_step_loop = step_loop(edge.from, edge.loop) != kNone;
+  const bool in_step =
+      in_step_loop || ((from & kInStep) != 0 && !steps_.is_around_own_steps(edge.from));
+  const bool rare =
+      (call.guards & (kGuardInterval | kGuardErrorPath | kGuardDebug | kGuardCached)) != 0 ||
+      (graph_.function(edge.from).flags & kCachedFunction) != 0;
+  // What examples and tools run at their top level says nothing about the library they use.
+  if ((bit == kOutside || bit == kInInit) && is_example(edge.from) && !is_example(edge.to))
+    return false;
+  // Nor does what a test does in a step.
+  if (is_test(edge.from) && !is_test(edge.to)) return false;
+  // `if not self.training: self.metrics(x)`: for each batch of an evaluation.
+  const bool evaluates = (call.guards & kGuardEvaluation) != 0;
+  // for batch in make_batches(): what a generator makes it makes with the loop.
+  const bool again = is_consumed(edge) || to.name == "__enter__" || to.name == "__exit__";
+  const uint32_t once = again ? kEvalFunction | kCheckpointFunction
+                              : kEvalFunction | kCheckpointFunction | kInitFunction;
+  const bool named = (to.flags & once) != 0 && !steps_.is_whole_step(edge.to);
+  const bool firm = named && (to.flags & kWeakRole) == 0;
+  switch (bit) {
+    case kInStep:
+      return in_step && !rare && !firm && !evaluates;
+    case kNearStep:
+      return (in_step || ((from & kNearStep) != 0 &&
+                          (graph_.function(edge.from).flags & kEvalFunction) == 0)) &&
+             !rare && !evaluates;
+    case kAtInterval:
+      return ((in_step || (from & kInForward) != 0) && rare && !named) ||
+             ((from & kAtInterval) != 0 && !in_step_loop && !named);
+    case kInForward:
+      return (from & kInForward) != 0 && !rare && !firm && !evaluates;
+    case kInJit:
+      return (from & kInJit) != 0 || (call.guards & kGuardJit) != 0;
+    case kInEval:
+      if (evaluates && (in_step || (from & kInForward) != 0)) return true;
+      [[fallthrough]];
+    case kInInference:
+    case kInCheckpoint:
+    case kInInit:
+      // What a function's own name says wins: plot() called by evaluate() builds, it does not run.
+      // A constructor that hands on a method does not run it.
+      if (bit == kInInit && call.form == CallForm::reference) return false;
+      // BuildHistogram() of C++ builds in every step: of what it launches its name says nothing.
+      if (bit == kInInit && (to.flags & kDeviceWork) != 0 &&
+          (graph_.function(edge.from).flags & kWeakRole) != 0)
+        return false;
+      return (from & bit) != 0 && !in_step_loop && (!named || (bits_[edge.to] & bit) != 0);
+    case kEvalLoop: {
+      if (call.form == CallForm::reference) return false;
+      return (from & kEvalLoop) != 0 || (evaluates && (in_step || (from & kInForward) != 0)) ||
+             ((from & kInEval) != 0 && is_batch_loop(edge.from, edge.loop));
+    }
+    case kOutside:
+      // What a function runs besides its step loop; references may be called from anywhere.
+      return call.form != CallForm::reference && !in_step && (from & (kInForward | kInEval)) == 0 &&
+             !repeats(edge) && ((from & kOutside) != 0 || only_runs_steps(edge.from));
+    default:
+      return false;
+  }
+}
+
+/// Whether a program of C++ makes this call again and again: in a loop that is not over epochs.
+bool Contexts::repeats(const Edge& edge) const {
+  const FileFacts& file = graph_.file(edge.from);
+  const uint32_t loop = edge.loop;
+  return loop != kNone && file.language != "python" && !file.loops[loop].seldom &&
+         !file.loops[loop].comprehension;
+}
+
+void Contexts::propagate(uint16_t bit) {
+  const auto position = static_cast<size_t>(std::countr_zero(bit));
+  std::vector<FunctionId> work;
+  for (FunctionId id = 0; id < graph_.functions(); ++id) work.push_back(id);
+  for (size_t i = 0; i < work.size(); ++i) {
+    for (uint32_t e : graph_.calls(work[i])) {
+      const Edge& edge = graph_.edges()[e];
+      if ((bits_[edge.to] & bit) != 0 || !spreads(edge, bit)) continue;
+      bits_[edge.to] |= bit;
+      from_[position][edge.to] = e + 1;
+      work.push_back(edge.to);
+    }
+  }
+}
+
+bool Contexts::has_open_caller(FunctionId id) const {
+  return std::ranges::any_of(graph_.callers(id), [&](uint32_t e) {
+    const Edge& edge = graph_.edges()[e];
+    return edge.call->form != CallForm::reference && bits_[edge.from] == 0 &&
+           (edge.call->guards & (kGuardInterval | kGuardErrorPath | kGuardDebug)) == 0 &&
+           !is_test(edge.from);
+  });
+}
+
+bool Contexts::serves_many(FunctionId id) const {
+  constexpr size_t kMany = 3;
+  std::vector<size_t> files;
+  for (const uint32_t e : graph_.callers(id)) {
+    const Edge& edge = graph_.edges()[e];
+    const size_t file = graph_.file_index(edge.from);
+    if (edge.call->form == CallForm::reference || std::ranges::find(files, file) != files.end() ||
+        is_test(edge.from) || is_example(edge.from))
+      continue;
+    files.push_back(file);
+    if (files.size() == kMany) return true;
+  }
+  return false;
+}
+
+bool Contexts::is_called(FunctionId id) const {
+  return std::ranges::any_of(graph_.callers(id), [&](uint32_t e) {
+    return graph_.edges()[e].call->form != CallForm::reference;
+  });
+}
+
+bool Contexts::has_loop(FunctionId id) const {
+  return std::ranges::any_of(graph_.file(id).loops, [&](const LoopFacts& loop) {
+    return loop.function == graph_.index_in_file(id) && !loop.comprehension;
+  });
+}
+
+bool Contexts::is_batch_loop(FunctionId id, uint32_t loop) const {
+  const FileFacts& file = graph_.file(id);
+  for (uint32_t at = loop; at != kNone; at = file.loops[at].parent) {
+    const LoopFacts& l = file.loops[at];
+    if (!l.comprehension && !l.generates && (l.over_batches || l.runs_model)) return true;
+  }
+  return false;
+}
+
+bool Contexts::only_runs_steps(FunctionId id) const {
+  return (steps_.in(id) || runs_epochs_[id] != 0) && bits_[id] == 0;
+}
+
+/// run(), called by what trains, or beside it in a class: a model over all batches of a loader
+/// without gradients, whatever the function's name says.
+bool Contexts::evaluates_for_training(FunctionId id) const {
+  const FunctionFacts& f = graph_.function(id);
+  if ((f.flags & kWithoutGrad) == 0 || (f.flags & (kModuleLevel | kTestFunction)) != 0 ||
+      steps_.is_whole_step(id) || steps_.in(id))
+    return false;
+  const bool over_batches = std::ranges::any_of(graph_.file(id).loops, [&](const LoopFacts& loop) {
+    return loop.function == graph_.index_in_file(id) && loop.over_batches && loop.runs_model &&
+           !loop.generates;
+  });
+  if (!over_batches) return false;
+  if (graph_.callers(id).empty() && !f.class_name.empty() && !f.name.starts_with("get_"))
+    return trains_itself(id);
+  return std::ranges::any_of(graph_.callers(id), [&](uint32_t e) {
+    const Edge& edge = graph_.edges()[e];
+    return edge.call->form != CallForm::reference &&
+           (steps_.in(edge.from) || runs_epochs_[edge.from] != 0);
+  });
+}
+
+/// Whether the class of a method has the loop over training's steps.
+bool Contexts::trains_itself(FunctionId method) const {
+  const FileFacts& file = graph_.file(method);
+  const FunctionId first = method - graph_.index_in_file(method);
+  for (uint32_t f = 0; f < file.functions.size(); ++f) {
+    if (file.functions[f].class_name == graph_.function(method).class_name && steps_.in(first + f))
+      return true;
+  }
+  return false;
+}
+
+/// fit() that calls train_epoch(), which has the loop: what else it calls runs once an epoch.
+void Contexts::find_epoch_runners() {
+  runs_epochs_.assign(graph_.functions(), 0);
+  std::vector<FunctionId> work;
+  for (FunctionId id = 0; id < graph_.functions(); ++id) {
+    if (steps_.in(id)) work.push_back(id);
+  }
+  for (size_t i = 0; i < work.size(); ++i) {
+    for (const uint32_t e : graph_.callers(work[i])) {
+      const Edge& edge = graph_.edges()[e];
+      const CallFacts& call = *edge.call;
+      // model.train() is mostly torch's.
+      const bool known = call.form == CallForm::function || call.form == CallForm::self_method ||
+                         call.form == CallForm::super_method ||
+                         !graph_.receiver_class(graph_.file(edge.from), call).empty();
+      if (call.form == CallForm::reference || !known || runs_epochs_[edge.from] != 0 ||
+          is_batch_loop(edge.from, edge.loop))
+        continue;
+      runs_epochs_[edge.from] = 1;
+      work.push_back(edge.from);
+    }
+  }
+}
+
+/// `with torch.no_grad(): for x, y in test_loader: model(x)` beside the loop over steps.
+bool Contexts::is_evaluation_loop(FunctionId function, uint32_t loop) const {
+  if (!steps_.in(function) && runs_epochs_[function] == 0) return false;
+  const FileFacts& file = graph_.file(function);
+  for (uint32_t at = loop; at != kNone; at = file.loops[at].parent) {
+    const LoopFacts& l = file.loops[at];
+    if (l.over_batches && l.runs_model && l.without_grad && !l.generates && !l.comprehension)
+      return true;
+  }
+  return false;
+}
+
+/// Whether a loop of the caller runs over what the call makes.
+bool Contexts::is_consumed(const Edge& edge) const {
+  return edge.call->consumer != kNone && edge.loop == edge.call->consumer;
+}
+
+/// Whether a generator is only iterated, by what is no step itself: what it does outside its loops
+/// it does once.
+bool Contexts::is_only_consumed(FunctionId function) const {
+  const std::span<const uint32_t> callers = graph_.callers(function);
+  return (graph_.function(function).flags & kGenerator) != 0 && !callers.empty() &&
+         !steps_.is_whole_step(function) && std::ranges::all_of(callers, [&](uint32_t e) {
+           const Edge& edge = graph_.edges()[e];
+           return is_consumed(edge) && (bits_[edge.from] & kInStep) == 0;
+         });
+}
+
+uint16_t Contexts::at(FunctionId function, uint32_t loop) const {
+  uint16_t bits = bits_[function];
+  if (loop == kNone && (bits & kInStep) != 0 && is_only_consumed(function))
+    return static_cast<uint16_t>((bits & ~(kInStep | kNearStep)) | kOutside);
+  if (step_loop(function, loop) != kNone) return static_cast<uint16_t>((bits & kInJit) | kInStep);
+  if (is_evaluation_loop(function, loop)) return kInEval | kEvalLoop;
+  // Rollouts of a trainer generate in every step.
+  if ((bits & kInInference) != 0 && (bits & kNearStep) != 0) bits |= kInStep;
+  if ((bits & kInStep) == 0 ? steps_.in(function) : steps_.is_around_own_steps(function)) {
+    // Before or behind the loop, whoever calls it.
+    if (loop == kNone) bits &= kInJit;
+    bits &= static_cast<uint16_t>(~kInStep);
+    return static_cast<uint16_t>(bits | kOutside);
+  }
+  return bits;
+}
+
+std::vector<std::string> Contexts::chain(FunctionId function, uint32_t loop, uint16_t bit) const {
+  std::vector<std::string> out;
+  const auto position = static_cast<size_t>(std::countr_zero(bit));
+  FunctionId at = function;
+  uint32_t at_loop = loop;
+  for (int hop = 0; hop < 12; ++hop) {
+    const FileFacts& file = graph_.file(at);
+    uint32_t step = step_loop(at, at_loop);
+    if (step != kNone) {
+      out.push_back("in the loop at " + file.path + ":" +
+                    std::to_string(file.loops[step].first_line));
+      break;
+    }
+    uint32_t edge = from_[position][at];
+    if (edge == 0) {
+      const FunctionFacts& f = graph_.function(at);
+      if (bit == kInStep) out.push_back(f.qualified + "() runs one training step");
+      if (bit == kInForward) out.push_back(f.qualified + "() is a forward pass");
+      break;
+    }
+    const Edge& e = graph_.edges()[edge - 1];
+    out.push_back("called from " + graph_.function(e.from).qualified + "() at " +
+                  graph_.file(e.from).path + ":" + std::to_string(e.call->line));
+    at = e.from;
+    at_loop = e.loop;
+  }
+  std::ranges::reverse(out);
+  return out;
+}
+
+}  // namespace stallscope

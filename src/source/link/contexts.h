@@ -1,0 +1,89 @@
+// Contexts: for every function, whether it runs in each step, in a forward
+// pass, in evaluation, ..., and the calls that prove it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "source/link/call_graph.h"
+#include "source/link/frameworks.h"
+#include "source/link/step_loops.h"
+
+namespace stallscope {
+
+enum ContextBit : uint16_t {
+  kInStep = 1,
+  kInForward = 2,
+  kInEval = 4,
+  kInCheckpoint = 8,
+  kInInit = 16,
+  kAtInterval = 32,  ///< called from the step or a forward pass, but only now and then
+  kOutside = 64,     ///< called from code that runs once
+  kInJit = 128,
+  kNearStep = 512,     ///< reached from the step, whatever the names on the way say
+  kInInference = 256,  ///< generation, prediction, export: beside training
+  kEvalLoop = 1024,    ///< called from a loop of an evaluation: for each batch, not once
+};
+
+class Contexts {
+ public:
+  Contexts(const CallGraph& graph, std::vector<EntryPoint> entry_points);
+
+  /// Bits of a place: of its function, and of the loops around it.
+  uint16_t at(FunctionId function, uint32_t loop) const;
+  /// What proves the step, forward or evaluation context, outermost first.
+  std::vector<std::string> chain(FunctionId function, uint32_t loop, uint16_t bit) const;
+  /// Whether some function calls it, beside handing it on as a value.
+  bool is_called(FunctionId id) const;
+  /// Whether it launches kernels itself, or through wrappers of kernels.
+  bool launches(FunctionId id) const { return launchers_[id] != 0; }
+  /// Whether it stands in a test, by its file's path.
+  bool is_test(FunctionId id) const { return (places_[graph_.file_index(id)] & kTest) != 0; }
+  /// Whether something of which no context is known calls it, beside what builds or evaluates.
+  bool has_open_caller(FunctionId id) const;
+  /// Whether functions of several files call it: no part of one set-up.
+  bool serves_many(FunctionId id) const;
+  /// Whether it has a loop of statements.
+  bool has_loop(FunctionId id) const;
+  /// Whether `loop`, or one around it, takes a batch each time: from a loader, or for a model, but
+  /// not to generate from it.
+  bool is_batch_loop(FunctionId id, uint32_t loop) const;
+  /// The step loop that holds `loop`, or kNone.
+  uint32_t step_loop(FunctionId function, uint32_t loop) const {
+    return steps_.around(function, loop);
+  }
+  /// Whether `loop` stands before, behind or around the step loop of its function.
+  bool is_beside_steps(FunctionId function, uint32_t loop) const {
+    return step_loop(function, loop) == kNone && steps_.in(function);
+  }
+
+ private:
+  void find_launchers();
+  std::vector<uint8_t> bound_functions() const;
+  void seed();
+  void propagate(uint16_t bit);
+  bool spreads(const Edge& edge, uint16_t bit) const;
+  bool repeats(const Edge& edge) const;
+  bool evaluates_for_training(FunctionId id) const;
+  bool trains_itself(FunctionId method) const;
+  void find_epoch_runners();
+  bool is_consumed(const Edge& edge) const;
+  bool is_only_consumed(FunctionId function) const;
+  bool is_evaluation_loop(FunctionId function, uint32_t loop) const;
+  bool only_runs_steps(FunctionId id) const;
+  void classify_files();
+  bool is_example(FunctionId id) const { return (places_[graph_.file_index(id)] & kExample) != 0; }
+
+  enum Place : uint8_t { kTest = 1, kExample = 2 };
+
+  const CallGraph& graph_;
+  std::vector<EntryPoint> entry_points_;
+  StepLoops steps_;
+  std::vector<uint8_t> places_;  ///< per file: Place, by its path
+  std::vector<uint16_t> bits_;
+  std::vector<uint8_t> launchers_;           ///< per function
+  std::vector<uint8_t> runs_epochs_;         ///< per function: it calls what has a step loop
+  std::vector<std::vector<uint32_t>> from_;  ///< per bit position and function: edge + 1
+};
+
+}  // namespace stallscope

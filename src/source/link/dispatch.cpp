@@ -1,0 +1,109 @@
+// Virtual dispatch of C++: what `updater->Update(a, b)` may call when the type of `updater` is
+// declared elsewhere. A project's method of one class hierarchy, with as many arguments, is meant;
+// of several hierarchies, the one that the object is named after.
+#include <algorithm>
+#include <string>
+
+#include "source/link/call_graph.h"
+#include "source/names/names.h"
+
+namespace stallscope {
+namespace {
+
+constexpr size_t kMostNamed = 24;  ///< methods that one prefix of names may mean
+constexpr size_t kMostOverriders = 48;
+constexpr size_t kMostWithoutName = 4;  ///< of several hierarchies, whatever the object's name
+constexpr size_t kShortestName = 3;
+constexpr unsigned kMostHops = 8;
+
+/// "treeupdater" of "TreeUpdater", "updater" of "p_updaters_".
+std::string plain(std::string_view name, bool object) {
+  if (object && name.starts_with("p_")) name.remove_prefix(2);
+  if (object && name.starts_with("m_")) name.remove_prefix(2);
+  std::string out;
+  for (char c : name) {
+    if (c >= 'A' && c <= 'Z') out += static_cast<char>(c + 32);
+    if ((c >= 'a' && c <= 'z')) out += c;
+  }
+  if (object && out.size() > kShortestName && out.ends_with('s')) out.pop_back();
+  return out;
+}
+
+/// Whether an object of this name is one of the class, by the names.
+bool is_named_after(std::string_view object, std::string_view klass) {
+  const std::string o = plain(object, true), k = plain(klass, false);
+  if (o.size() < kShortestName || k.size() < kShortestName) return false;
+  return k.find(o) != std::string::npos || o.find(k) != std::string::npos;
+}
+
+}  // namespace
+
+bool is_dispatched(const FileFacts& file, const CallFacts& call, std::string_view receiver) {
+  return file.language != "python" && call.form == CallForm::method && receiver.empty();
+}
+
+/// The first class of a hierarchy that the project knows.
+std::string_view CallGraph::root_class(std::string_view name) const {
+  for (unsigned hop = 0; hop < kMostHops; ++hop) {
+    const ClassFacts* with_bases = nullptr;
+    for (const ClassPlace& c : classes_.named(name)) {
+      if (!c.facts->bases.empty()) with_bases = c.facts;
+    }
+    if (!with_bases) return name;
+    std::string_view base = last_component(with_bases->bases.front());
+    base = base.substr(base.rfind(':') == std::string_view::npos ? 0 : base.rfind(':') + 1);
+    if (base == name || classes_.named(base).empty()) return name;
+    name = base;
+  }
+  return name;
+}
+
+std::vector<FunctionId> CallGraph::dispatched(const CallFacts& call) const {
+  std::vector<FunctionId> out;
+  auto found = by_name_.find(call.name);
+  if (found == by_name_.end()) return out;
+  std::vector<std::string_view> roots;
+  for (FunctionId id : found->second) {
+    if (function(id).class_name.empty() || file(id).language == "python" || !takes(id, call.given))
+      continue;
+    out.push_back(id);
+    const std::string_view root = root_class(function(id).class_name);
+    if (std::ranges::find(roots, root) == roots.end()) roots.push_back(root);
+  }
+  const bool common = is_common_method(plain(call.name, false));
+  if (common || (roots.size() > 1 && out.size() > kMostWithoutName)) {
+    std::erase_if(out, [&](FunctionId id) {
+      const std::string_view klass = function(id).class_name;
+      return !is_named_after(call.object, klass) && !is_named_after(call.object, root_class(klass));
+    });
+  }
+  if (out.size() > kMostOverriders) out.clear();
+  return out;
+}
+
+/// The methods of the caller's class, of its bases and of what derives from it, that begin so.
+std::vector<FunctionId> CallGraph::named_by_prefix(size_t file, const CallFacts& call) const {
+  FunctionId at = id_of(file, call.function);
+  while (function(at).class_name.empty() && function(at).parent != kNone)
+    at = id_of(file, function(at).parent);
+  std::vector<FunctionId> out;
+  for (const ClassPlace& klass :
+       classes_.visible(function(at).class_name, static_cast<uint32_t>(file))) {
+    std::vector<ClassPlace> family = classes_.with_bases(klass);
+    const std::vector<ClassPlace> below = classes_.below(klass);
+    family.insert(family.end(), below.begin(), below.end());
+    for (const ClassPlace& member : family) {
+      const auto all = members_.find(member.facts->name);
+      if (all == members_.end()) continue;
+      for (const FunctionId id : all->second) {
+        if (file_index(id) == member.file && function(id).name.starts_with(call.name) &&
+            std::ranges::find(out, id) == out.end())
+          out.push_back(id);
+      }
+    }
+  }
+  if (out.size() > kMostNamed) out.clear();
+  return out;
+}
+
+}  // namespace stallscope

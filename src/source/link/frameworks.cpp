@@ -1,0 +1,55 @@
+#include "source/link/frameworks.h"
+
+#include "base/file.h"
+#include "base/yaml.h"
+#include "source/syntax/words.h"
+
+namespace stallscope {
+
+Result<std::vector<EntryPoint>> load_entry_points(const std::string& path) {
+  auto text = read_file(path, 1u << 20);
+  if (!text) return text.error();
+  const auto root = read_yaml(*text, path);
+  if (!root) return root.error();
+  std::vector<EntryPoint> out;
+  for (const char* context : {"step", "eval"}) {
+    for (const YamlNode& entry : (*root)[context].items()) {
+      const std::string owner = entry["class"].text();
+      for (const YamlNode& name : entry["functions"].items())
+        out.push_back({name.text(), owner, std::string_view(context) == "step"});
+    }
+  }
+  return out;
+}
+
+bool is_entry_point(const FileFacts& file, const FunctionFacts& function,
+                    std::span<const EntryPoint> known, bool step) {
+  // train_step_gen(), training_step_logs(): parts of a step by their names; _execute_train_step().
+  const std::string_view name =
+      std::string_view(function.name).substr(function.name.starts_with('_') ? 1 : 0);
+  const bool method = !function.class_name.empty() && (function.flags & kNested) == 0;
+  if (step && !function.class_name.empty() &&
+      (name.starts_with("train_step_") || name.starts_with("training_step_") ||
+       name.ends_with("_train_step") || name.ends_with("_training_step")) &&
+      !contains_any(name, {"end", "fn", "func", "init", "config", "make", "build", "create", "get_",
+                           "compile", "jit", "before_", "after_", "on_"}))
+    return true;
+  for (const EntryPoint& entry : known) {
+    // _training_step(): the same of a trainer that is not to be overridden
+    if (entry.step != step ||
+        (entry.name != function.name && !(step && method && entry.name == name)))
+      continue;
+    if (entry.class_contains.empty()) return true;
+    if (function.class_name.empty()) continue;
+    if (function.class_name.find(entry.class_contains) != std::string::npos) return true;
+    for (const ClassFacts& c : file.classes) {
+      if (c.name != function.class_name) continue;
+      for (const std::string& base : c.bases) {
+        if (base.find(entry.class_contains) != std::string::npos) return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace stallscope

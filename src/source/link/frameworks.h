@@ -1,0 +1,28 @@
+// Entry points of frameworks: functions that are called every step from code
+// outside the project. Data: rules/frameworks.yaml.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "source/facts/facts.h"
+
+namespace stallscope {
+
+/// A function that a framework calls: its name, and what its class or a base's name must contain.
+struct EntryPoint {
+  std::string name;
+  std::string class_contains;  ///< empty = any class or none
+  bool step = true;            ///< else evaluation
+};
+
+/// Reads a frameworks.yaml. Errors name file and line.
+Result<std::vector<EntryPoint>> load_entry_points(const std::string& path);
+
+/// Whether a framework calls `function` of `file` for each step, or else for evaluations.
+bool is_entry_point(const FileFacts& file, const FunctionFacts& function,
+                    std::span<const EntryPoint> known, bool step);
+
+}  // namespace stallscope

@@ -1,0 +1,225 @@
+#include "source/link/step_loops.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/text.h"
+#include "source/names/names.h"
+#include "source/names/roles.h"
+#include "source/syntax/words.h"
+
+namespace stallscope {
+
+StepLoops::StepLoops(const CallGraph& graph, std::span<const EntryPoint> entry_points)
+    : graph_(graph), whole_step_(graph.functions(), 0) {
+  find_loops_of_steps();
+  find_whole_steps(entry_points);
+  follow_callers();
+  sum_up();
+  if (find_collections()) sum_up();
+}
+
+/// Whether a file of Python defines classes that another file imports, and is no trainer: by its
+/// name, or as it reads a command line.
+bool StepLoops::is_imported_module(const FileFacts& file) const {
+  const auto reads_arguments = [](const auto& bound_from) {
+    return is_one_of(first_component(bound_from.second),
+                     {"argparse", "tyro", "hydra", "absl", "fire", "click", "simple_parsing"});
+  };
+  if (file.language != "python" || file.classes.empty() ||
+      std::ranges::any_of(file.imports, reads_arguments))
+    return false;
+  const std::string_view name = std::string_view(file.path).substr(file.path.rfind('/') + 1);
+  const std::string stem(name.substr(0, name.rfind('.')));
+  if (contains_any(stem, {"train", "main", "run", "tune", "example", "demo", "fit"})) return false;
+  const std::string within = "." + stem + ".";
+  const auto imports = [&](const auto& bound_from) {
+    return ("." + bound_from.second + ".").find(within) != std::string::npos;
+  };
+  return std::ranges::any_of(graph_.files(), [&](const auto& other) {
+    return other.get() != &file && std::ranges::any_of(other->imports, imports);
+  });
+}
+
+/// Whether an agent acts in this loop that learns from it: there, or in a loop around it.
+bool StepLoops::is_rollout(const FileFacts& file, uint32_t loop) {
+  const uint32_t avoided = kEvalFunction | kTestFunction | kInferenceFunction;
+  if (!file.loops[loop].plays || (file.functions[file.loops[loop].function].flags & avoided) != 0)
+    return false;
+  for (uint32_t at = loop; at != kNone; at = file.loops[at].parent) {
+    if (file.loops[at].learns) return true;
+  }
+  return false;
+}
+
+/// A loop of several updates on one batch is a part of the loop over the batches: both are steps.
+void StepLoops::mark(const FileFacts& file, uint32_t loop, std::vector<uint8_t>& marks) {
+  marks[loop] = 1;
+  if (file.loops[loop].over_batches) return;
+  const uint32_t up = file.loops[loop].parent;
+  if (up != kNone && file.loops[up].over_batches && !file.loops[up].seldom) marks[up] = 1;
+}
+
+/// The innermost loop holding the optimiser's step, else backward, in each function.
+void StepLoops::find_loops_of_steps() {
+  marks_.resize(graph_.files().size());
+  for (size_t f = 0; f < marks_.size(); ++f) {
+    const FileFacts& file = *graph_.files()[f];
+    std::vector<uint8_t>& marks = marks_[f];
+    marks.assign(file.loops.size(), 0);
+    std::vector<uint8_t> optimizer(file.functions.size(), 0);
+    for (const LoopFacts& loop : file.loops) optimizer[loop.function] |= loop.optimizer_step;
+    for (uint32_t l = 0; l < file.loops.size(); ++l) {
+      const LoopFacts& loop = file.loops[l];
+      if (is_rollout(file, l)) marks[l] = 1;
+      if (!loop.optimizer_step && (!loop.backward || optimizer[loop.function])) continue;
+      // A module that others import tries itself when it is run.
+      if (loop.function == 0 && is_imported_module(file)) continue;
+      if (!loop.optimizer_step && (file.functions[loop.function].flags & kStepEvidence) != 0)
+        continue;
+      uint32_t at = l;
+      auto around_backward = [&](uint32_t from) {
+        for (uint32_t up = file.loops[from].parent; up != kNone; up = file.loops[up].parent) {
+          if (file.loops[up].backward) return true;
+        }
+        return false;
+      };
+      while (at != kNone && (file.loops[at].over_optimizers || file.loops[at].over_parameters ||
+                             (!file.loops[at].backward && around_backward(at)))) {
+        at = file.loops[at].parent;
+      }
+      if (at == kNone)
+        whole_step_[graph_.id_of(f, loop.function)] = loop.function != 0;
+      else
+        mark(file, at, marks);
+    }
+  }
+}
+
+/// Functions that are one step themselves: by what they do, or as a framework calls them.
+void StepLoops::find_whole_steps(std::span<const EntryPoint> entry_points) {
+  for (size_t f = 0; f < marks_.size(); ++f) {
+    const FileFacts& file = *graph_.files()[f];
+    std::vector<uint8_t> has_loop(file.functions.size(), 0);
+    for (uint32_t l = 0; l < file.loops.size(); ++l)
+      has_loop[file.loops[l].function] |= marks_[f][l];
+    for (uint32_t i = 0; i < file.functions.size(); ++i) {
+      const FunctionFacts& function = file.functions[i];
+      // A constructor takes the gradient of a function to keep it: nothing is stepped there.
+      const bool constructor =
+          is_one_of(function.name, {"__init__", "__post_init__", "__attrs_post_init__"}) ||
+          (!function.name.empty() && function.name == function.class_name);
+      const bool steps = (function.flags & kStepEvidence) != 0 && has_loop[i] == 0 &&
+                         !constructor && (function.flags & (kModuleLevel | kTestFunction)) == 0 &&
+                         !((function.flags & kMainFunction) != 0 && function.class_name.empty());
+      if (steps || is_entry_point(file, function, entry_points, true))
+        whole_step_[graph_.id_of(f, i)] = 1;
+    }
+  }
+}
+
+/// The loop around a call of a step is a step loop; without one, the caller is a step too.
+void StepLoops::follow_callers() {
+  std::vector<FunctionId> work;
+  for (FunctionId id = 0; id < graph_.functions(); ++id) {
+    if (whole_step_[id] != 0) work.push_back(id);
+  }
+  while (!work.empty()) {
+    FunctionId id = work.back();
+    work.pop_back();
+    for (uint32_t e : graph_.callers(id)) {
+      const Edge& edge = graph_.edges()[e];
+      const CallFacts& call = *edge.call;
+      const FileFacts& file = graph_.file(edge.from);
+      uint32_t loop = edge.loop;
+      while (loop != kNone && (file.loops[loop].comprehension || file.loops[loop].over_parameters ||
+                               file.loops[loop].over_optimizers)) {
+        loop = file.loops[loop].parent;
+      }
+      if (loop != kNone) {
+        mark(file, loop, marks_[graph_.file_index(edge.from)]);
+        continue;
+      }
+      const FunctionFacts& caller = graph_.function(edge.from);
+      if (call.form == CallForm::reference ||
+          (caller.flags & (kModuleLevel | kMainFunction | kInitFunction)) != 0)
+        continue;
+      if (graph_.callers(edge.from).empty()) continue;
+      if (whole_step_[edge.from] == 0) {
+        whole_step_[edge.from] = 1;
+        work.push_back(edge.from);
+      }
+    }
+  }
+}
+
+namespace {
+
+/// collect_rollouts(), _sample_training_data(): where an agent acts so that it can learn from it.
+bool collects(const FunctionFacts& function) {
+  const std::string name = lower(snake_case(function.name));
+  return has_word(name, {"collect", "rollout", "rollouts", "experience", "experiences",
+                         "trajectories", "trajectory", "sample"}) &&
+         !has_word(name,
+                   {"eval", "evaluate", "evaluation", "test", "val", "save", "load", "video"}) &&
+         (function.flags & kTestFunction) == 0;
+}
+
+}  // namespace
+
+/// `for update in range(n): self.collect(); self.learn()`: the loops over a model in collect() are
+/// as much a part of training as those in learn(). Whether there are any.
+bool StepLoops::find_collections() {
+  std::vector<std::pair<size_t, uint32_t>> found;
+  for (const Edge& edge : graph_.edges()) {
+    const FunctionFacts& called = graph_.function(edge.to);
+    if (edge.loop == kNone || edge.call->form == CallForm::reference || !collects(called) ||
+        graph_.file(edge.to).language != "python")
+      continue;
+    const FileFacts& file = graph_.file(edge.from);
+    const auto learns = [&](uint32_t e) {
+      const Edge& other = graph_.edges()[e];
+      uint32_t at = other.loop;
+      while (at != kNone && at != edge.loop) at = file.loops[at].parent;
+      return at == edge.loop && other.to != edge.to && (is_whole_step(other.to) || in(other.to));
+    };
+    if (std::ranges::none_of(graph_.calls(edge.from), learns)) continue;
+    const FileFacts& own = graph_.file(edge.to);
+    for (uint32_t l = 0; l < own.loops.size(); ++l) {
+      const LoopFacts& loop = own.loops[l];
+      if (loop.function == graph_.index_in_file(edge.to) && !loop.comprehension &&
+          (loop.runs_model || loop.plays) && around(edge.to, loop.parent) == kNone)
+        found.emplace_back(graph_.file_index(edge.to), l);
+    }
+  }
+  for (const auto& [file, loop] : found) marks_[file][loop] = 1;
+  return !found.empty();
+}
+
+void StepLoops::sum_up() {
+  holds_.assign(graph_.functions(), 0);
+  around_own_.assign(graph_.functions(), 0);
+  for (size_t f = 0; f < marks_.size(); ++f) {
+    const FileFacts& file = *graph_.files()[f];
+    for (uint32_t l = 0; l < file.loops.size(); ++l) {
+      if (marks_[f][l] == 0) continue;
+      const LoopFacts& loop = file.loops[l];
+      const FunctionId id = graph_.id_of(f, loop.function);
+      holds_[id] = 1;
+      // Of one that only sums up gradients, what stands around it is the rest of the step.
+      const bool accumulates = loop.backward && !loop.optimizer_step;
+      around_own_[id] |= whole_step_[id] == 0 && loop.over_batches && !accumulates;
+    }
+  }
+}
+
+uint32_t StepLoops::around(FunctionId function, uint32_t loop) const {
+  const FileFacts& file = graph_.file(function);
+  const std::vector<uint8_t>& marks = marks_[graph_.file_index(function)];
+  for (uint32_t at = loop; at != kNone; at = file.loops[at].parent) {
+    if (marks[at] != 0) return at;
+  }
+  return kNone;
+}
+
+}  // namespace stallscope

@@ -1,0 +1,45 @@
+// Where training steps are: the loops that hold one, and the functions that are one.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "source/link/call_graph.h"
+#include "source/link/frameworks.h"
+
+namespace stallscope {
+
+class StepLoops {
+ public:
+  /// `graph` must outlive it.
+  StepLoops(const CallGraph& graph, std::span<const EntryPoint> entry_points);
+
+  /// The step loop that is `loop` or holds it, or kNone.
+  uint32_t around(FunctionId function, uint32_t loop) const;
+  /// Whether the function itself has a step loop.
+  bool in(FunctionId function) const { return holds_[function] != 0; }
+  /// Whether the function's whole body is a step.
+  bool is_whole_step(FunctionId function) const { return whole_step_[function] != 0; }
+  /// fit(), called in each round of a trainer: it has the loop over batches, and what stands around
+  /// that loop runs once a round.
+  bool is_around_own_steps(FunctionId function) const { return around_own_[function] != 0; }
+
+ private:
+  void find_loops_of_steps();
+  void find_whole_steps(std::span<const EntryPoint> entry_points);
+  void follow_callers();
+  bool find_collections();
+  void sum_up();
+  void mark(const FileFacts& file, uint32_t loop, std::vector<uint8_t>& marks);
+  static bool is_rollout(const FileFacts& file, uint32_t loop);
+  bool is_imported_module(const FileFacts& file) const;
+
+  const CallGraph& graph_;
+  std::vector<std::vector<uint8_t>> marks_;  ///< per file and loop
+  std::vector<uint8_t> whole_step_;          ///< per function, as the next two
+  std::vector<uint8_t> holds_;
+  std::vector<uint8_t> around_own_;
+};
+
+}  // namespace stallscope

@@ -1,0 +1,339 @@
+#include "source/match/candidates.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "base/file.h"
+#include "source/match/clause_tests.h"
+#include "source/match/options.h"
+#include "source/match/place_guards.h"
+#include "source/match/subjects.h"
+#include "source/names/roles.h"
+#include "source/syntax/words.h"
+
+namespace stallscope {
+namespace {
+
+using K = NodeKind;
+
+class CandidateCollector {
+ public:
+  CandidateCollector(const FileView& file, const RuleSet& rules, uint32_t language,
+                     FileFacts& facts)
+      : file_(file),
+        ast_(file.ast),
+        rules_(rules),
+        language_(language),
+        facts_(facts),
+        tests_(file, facts),
+        place_guards_(file, facts),
+        subjects_(file, facts),
+        options_(file, facts),
+        applies_(rules.clauses().size(), Answer::open),
+        has_lacked_(rules.clauses().size(), Answer::open) {}
+
+  void run() {
+    for (uint32_t c : rules_.by_matcher()) run_matcher(rules_.clauses()[c]);
+    for (NodeId id = 1; id < ast_.size(); ++id) {
+      const Node& node = ast_[id];
+      if (node.kind == K::call) {
+        std::string_view name = callee_name(ast_, id);
+        // `from torch.distributed.fsdp import FullyShardedDataParallel as FSDP`
+        const std::string_view imported = file_.names.import_of(name);
+        if (!imported.empty() && ast_[ast_.child(id, Role::callee)].kind == K::name)
+          name = last_component(imported);
+        if (const auto* clauses = rules_.by_call(name)) {
+          for (uint32_t c : *clauses) at(rules_.clauses()[c], id);
+        }
+        for (uint32_t c : rules_.by_any_call()) at(rules_.clauses()[c], id);
+      }
+      for (uint32_t c : rules_.by_kind(node.kind)) at(rules_.clauses()[c], id);
+    }
+    finish();
+  }
+
+ private:
+  /// Whether the clause is about this file at all; searched for once.
+  bool applies(const CompiledClause& clause) {
+    Answer& answer = applies_[static_cast<size_t>(&clause - rules_.clauses().data())];
+    if (answer == Answer::open) answer = suits_file(clause) ? Answer::yes : Answer::no;
+    return answer == Answer::yes;
+  }
+
+  bool suits_file(const CompiledClause& clause) const {
+    if ((clause.languages & language_) == 0) return false;
+    const SourceClause& c = *clause.clause;
+    return c.file_has.empty() || ast_.source.find(c.file_has) != std::string_view::npos;
+  }
+
+  /// Whether the file lacks what the clause wants it to lack; what only another class has is not
+  /// this one's.
+  bool lacks(const CompiledClause& clause, NodeId id) {
+    if (!function_has(clause.clause->function_has, id)) return false;
+    const std::string& word = clause.clause->file_lacks;
+    if (word.empty()) return true;
+    // Most files have no such word anywhere: searched for once, and not for each match.
+    Answer& answer = has_lacked_[static_cast<size_t>(&clause - rules_.clauses().data())];
+    if (answer == Answer::open)
+      answer = ast_.source.find(word) == std::string_view::npos ? Answer::no : Answer::yes;
+    if (answer == Answer::no) return true;
+    const NodeId own = ast_.ancestor(id, K::class_);
+    for (size_t at = ast_.source.find(word); at != std::string_view::npos;
+         at = ast_.source.find(word, at + word.size())) {
+      const auto other = std::ranges::find_if(file_.outline.classes, [&](NodeId c) {
+        return c != own && ast_[c].first_byte <= at && at < ast_[c].last_byte;
+      });
+      if (own == kNoNode || other == file_.outline.classes.end()) return false;
+    }
+    return true;
+  }
+
+  bool function_has(const std::string& text, NodeId id) const {
+    if (text.empty()) return true;
+    const NodeId function = file_.outline.functions[file_.outline.function_of[id]];
+    return ast_.slice(function).find(text) != std::string_view::npos;
+  }
+
+  void run_matcher(const CompiledClause& clause) {
+    if (!applies(clause) || !file_.inference.has_tensors()) return;
+    std::vector<Match> found;
+    clause.matcher->find(file_, found);
+    for (Match& match : found)
+      consider(clause, match.node, std::move(match.bindings), &match.subject);
+  }
+
+  void at(const CompiledClause& clause, NodeId id) {
+    const bool call =
+        ast_[id].kind == K::call && std::ranges::any_of(clause.calls, [&](const CallName& n) {
+          return is_call_of(file_, id, n);
+        });
+    if (call) {
+      // item() of the program's own class is not the library's.
+      const NodeId callee = ast_.child(id, Role::callee);
+      const NodeId object =
+          ast_[callee].kind == K::attribute ? ast_.child(callee, Role::object) : kNoNode;
+      if (object != kNoNode && file_.inference.is_own_object(object)) return;
+      if (applies(clause)) consider(clause, id, {}, nullptr);
+      return;
+    }
+    if (!clause.clause->declares.empty() && ast_.grammar == Grammar::cuda && declares(clause, id)) {
+      if (applies(clause)) consider(clause, id, {}, nullptr);
+      return;
+    }
+    for (const Pattern& pattern : clause.patterns[static_cast<size_t>(ast_.grammar)]) {
+      if (pattern.anchor() != ast_[id].kind) continue;
+      // A mask is about reading: x[m] does not match x[m] = 0. kernel[grid](x) is Triton's.
+      if (ast_[id].kind == K::subscript &&
+          ((selects_by_mask(clause) && fills(id)) || ast_[id].role == Role::callee))
+        continue;
+      if (auto bindings = pattern.match(ast_, file_.names, id)) {
+        if (applies(clause)) consider(clause, id, std::move(*bindings), nullptr);
+        return;
+      }
+    }
+  }
+
+  static bool selects_by_mask(const CompiledClause& clause) {
+    return std::ranges::any_of(clause.where, [](const auto& bound) {
+      return std::ranges::find(bound.second->kinds, Kind::mask) != bound.second->kinds.end();
+    });
+  }
+
+  /// Whether `x[m] = value` fills in one number. The elements of a tensor are laid out by the
+  /// index, as if x[m] was read.
+  bool fills(NodeId target) const {
+    if (ast_[target].role != Role::left || ast_[ast_[target].parent].kind != K::assign)
+      return false;
+    const NodeId right = ast_.child(ast_[target].parent, Role::right);
+    if (right == kNoNode) return true;
+    const Value value = file_.inference.at(right);
+    const bool one = ast_[right].kind == K::call && ast_.child(right, Role::argument) == kNoNode &&
+                     is_one_of(callee_name(ast_, right), {"sum", "mean", "max", "min", "median"});
+    return one || !value.is_device() || value.certainty < Certainty::likely || value.has(kFromHost);
+  }
+
+  /// Whether a declaration makes a local object of one of these types: `Vector<T> x(n);`, neither
+  /// without a size nor from what another call gives.
+  bool declares(const CompiledClause& clause, NodeId id) const {
+    const Node& node = ast_[id];
+    if (node.kind != K::assign || file_.outline.function_of[id] == 0 ||
+        ast_[node.parent].kind != K::block)
+      return false;
+    const NodeId left = ast_.child(id, Role::left);
+    const NodeId first = left == kNoNode ? kNoNode : ast_[left].next;
+    if (first == kNoNode || (ast_[first].kind == K::call && ast_[first].next == kNoNode &&
+                             ast_.slice(id).find('=') != std::string_view::npos))
+      return false;
+    const size_t before = ast_.source.find_last_of(";{}", node.first_byte);
+    const std::string_view specifiers =
+        ast_.source.substr(before + 1, node.first_byte - before - 1);
+    if (specifiers.find("static") != std::string_view::npos) return false;
+    if (clause.own_device_buffers) {
+      const Dependency* from = file_.inference.dependency(file_.inference.at(id));
+      // `Buffer b(n)`, not `Buffer* p = &b`.
+      return from && from->kind == DependencyKind::instance &&
+             file_.inference.is_built_from(left, first) &&
+             ast_.source.substr(node.first_byte, ast_[left].first_byte - node.first_byte)
+                     .find_first_of("*&") == std::string_view::npos;
+    }
+    const std::vector<std::string>& types = clause.clause->declares;
+    std::string path(node.text.substr(0, node.text.find('<')));
+    for (size_t at = path.find("::"); at != std::string::npos; at = path.find("::"))
+      path.replace(at, 2, ".");
+    return std::ranges::any_of(types, [&](const std::string& type) {
+      return path == type || (path.size() > type.size() && path.ends_with(type) &&
+                              path[path.size() - type.size() - 1] == '.');
+    });
+  }
+
+  static bool is_about_tensors(const KindWord& word) {
+    return std::ranges::find(word.kinds, Kind::device_tensor) != word.kinds.end() ||
+           std::ranges::find(word.kinds, Kind::mask) != word.kinds.end();
+  }
+
+  /// make_grid(n).to(device): another file's function may give a tensor that it just made.
+  bool may_be_made_elsewhere(const Value& subject, const KindWord& wanted) const {
+    const Dependency* from = file_.inference.dependency(subject);
+    return wanted.flags == kFresh && subject.kind == Kind::unknown && from &&
+           from->kind == DependencyKind::returns;
+  }
+
+  void consider(const CompiledClause& clause, NodeId id, Bindings bindings, const Value* given) {
+    if (is_device_code(id)) return;
+    Value subject = given ? *given : subjects_.of(id);
+    if (clause.on && !fits(subject, *clause.on, clause.certainty) &&
+        !may_be_made_elsewhere(subject, *clause.on))
+      return;
+    if (clause.on && !file_.inference.has_tensors() && is_about_tensors(*clause.on)) return;
+    if ((clause.unless & kGuardHostValue) != 0 && subject.is_host() && !clause.on) return;
+    for (const auto& [name, kind] : clause.where) {
+      auto bound = bindings.find(name);
+      if (bound == bindings.end()) return;
+      const Value& value = file_.inference.at(bound->second);
+      if (!fits(value, *kind, clause.certainty) || value.kind == Kind::unknown) return;
+    }
+    for (const ArgumentTest& test : clause.clause->args) {
+      if (!tests_.argument_fits(id, test)) return;
+    }
+    for (const CompiledNested& nested : clause.nested) {
+      if (tests_.nested_holds(id, nested) == nested.negated) return;
+    }
+    if (!lacks(clause, id)) return;
+    const uint32_t guards = file_.guards.around(id) | place_guards_.of(id);
+    // Whether anybody leaves the argument out is known when all callers are.
+    const uint32_t parameter = (guards & kGuardNotGiven) != 0 ? options_.defaulted_around(id)
+                               : clause.matcher && (clause.unless & kGuardNotGiven) != 0
+                                   ? options_.defaulted_bound(id)
+                                   : kNone;
+    if ((guards & clause.unless & ~(parameter == kNone ? 0u : +kGuardNotGiven)) != 0) return;
+    add(clause, id, bindings, subject, guards);
+    facts_.candidates.back().default_of = parameter;
+    facts_.candidates.back().option = options_.needed_around(id);
+  }
+
+  /// Whether `id` stands in a kernel or in what only kernels call: no host waits there.
+  bool is_device_code(NodeId id) const {
+    if (!has_device_code_) return false;
+    for (NodeId at = ast_[id].parent; at != kNoNode; at = ast_[at].parent) {
+      if (ast_[at].kind != K::function) continue;
+      const NodeId body = ast_.child(at, Role::body);
+      if (body == kNoNode) continue;
+      const uint32_t first = ast_[at].first_byte;
+      const std::string_view head = ast_.source.substr(first, ast_[body].first_byte - first);
+      if (head.find("__host__") == std::string_view::npos &&
+          (head.find("__global__") != std::string_view::npos ||
+           head.find("__device__") != std::string_view::npos))
+        return true;
+    }
+    return false;
+  }
+
+  void add(const CompiledClause& clause, NodeId id, const Bindings& bindings, const Value& subject,
+           uint32_t guards) {
+    const Node& node = ast_[id];
+    Candidate out;
+    out.rule = clause.rule;
+    out.clause = static_cast<uint32_t>(&clause - rules_.clauses().data());
+    out.function = file_.outline.function_of[id];
+    out.loop = file_.outline.loop_of[id];
+    out.first_byte = node.first_byte;
+    out.last_byte = node.last_byte;
+    out.first_line = node.first_line;
+    out.last_line = node.last_line;
+    out.column = node.column;
+    NodeId callee = node.kind == K::call ? ast_.child(id, Role::callee) : kNoNode;
+    out.anchor_line = callee == kNoNode ? node.first_line : ast_[callee].last_line;
+    out.block = chain_of(id);
+    out.guards = guards;
+    out.in_inner_loop = std::ranges::any_of(clause.nested, [](const CompiledNested& n) {
+      return n.test->node == "its-own-loop" || n.test->node == "inner-loop" ||
+             n.test->node == "parameter-loop";
+    });
+    out.subject = subject;
+    for (const auto& [name, bound] : bindings)
+      out.metavariables.emplace_back(name, ast_.slice(bound));
+    std::ranges::sort(out.metavariables);
+    facts_.candidates.push_back(std::move(out));
+  }
+
+  /// The outermost expression of x.a().b(): one host block is one finding.
+  NodeId chain_of(NodeId id) const {
+    NodeId at = id;
+    while (ast_[at].parent != kNoNode) {
+      const Node& parent = ast_[ast_[at].parent];
+      const bool chain = (parent.kind == K::attribute && ast_[at].role == Role::object) ||
+                         (parent.kind == K::call && ast_[at].role == Role::callee) ||
+                         (parent.kind == K::subscript && ast_[at].role == Role::object) ||
+                         parent.kind == K::interpolation;
+      if (!chain) break;
+      at = ast_[at].parent;
+    }
+    return at;
+  }
+
+  void finish() {
+    auto& all = facts_.candidates;
+    std::ranges::stable_sort(
+        all, {}, [](const Candidate& c) { return std::tuple(c.first_byte, c.rule, c.clause); });
+    auto same = [](const Candidate& a, const Candidate& b) {
+      return a.first_byte == b.first_byte && a.last_byte == b.last_byte && a.rule == b.rule &&
+             a.clause == b.clause;
+    };
+    all.erase(std::unique(all.begin(), all.end(), same), all.end());
+    for (Candidate& c : all) c.line_text = line_text(ast_.source, c.first_byte);
+    std::map<std::tuple<uint32_t, uint32_t, std::string_view>, unsigned> seen;
+    for (size_t i = 0; i < all.size(); ++i) {
+      // Two clauses of a rule at one place are one occurrence.
+      const bool again =
+          i > 0 && all[i].rule == all[i - 1].rule && all[i].first_byte == all[i - 1].first_byte;
+      all[i].ordinal =
+          again ? all[i - 1].ordinal : seen[{all[i].rule, all[i].function, all[i].line_text}]++;
+    }
+  }
+
+  const FileView& file_;
+  const Ast& ast_;
+  const RuleSet& rules_;
+  const uint32_t language_;
+  FileFacts& facts_;
+  const ClauseTests tests_;
+  const PlaceGuards place_guards_;
+  const Subjects subjects_;
+  const Options options_;
+  const bool has_device_code_ =
+      ast_.grammar == Grammar::cuda && (ast_.source.find("__device__") != std::string_view::npos ||
+                                        ast_.source.find("__global__") != std::string_view::npos);
+  enum class Answer : uint8_t { open, no, yes };
+  std::vector<Answer> applies_;     ///< per clause
+  std::vector<Answer> has_lacked_;  ///< per clause: the word of file_lacks is somewhere
+};
+
+}  // namespace
+
+void collect_candidates(const FileView& file, const RuleSet& rules, uint32_t language,
+                        FileFacts& facts) {
+  CandidateCollector(file, rules, language, facts).run();
+}
+
+}  // namespace stallscope

@@ -1,0 +1,261 @@
+#include "source/match/clause_tests.h"
+
+#include <algorithm>
+
+#include "source/names/roles.h"
+#include "source/syntax/identifier.h"
+#include "source/syntax/words.h"
+
+namespace stallscope {
+namespace {
+
+using K = NodeKind;
+
+/// Whether a part of a C for statement's head assigns `name`.
+bool counts_with(const Ast& ast, NodeId part, std::string_view name) {
+  for (NodeId at = part; at < ast[part].end; ++at) {
+    if (ast[at].kind != K::assign) continue;
+    NodeId left = ast.child(at, Role::left);
+    if (left != kNoNode && ast[left].text == name) return true;
+  }
+  return false;
+}
+
+/// Whether a target, (i, (a, b)), names `name`.
+bool names(const Ast& ast, NodeId target, std::string_view name) {
+  for (NodeId at = target; at < ast[target].end; ++at) {
+    if (ast[at].kind == K::name && ast[at].text == name) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool fits(const Value& value, const KindWord& wanted, Certainty least) {
+  if (std::ranges::find(wanted.kinds, value.kind) != wanted.kinds.end()) {
+    return value.certainty >= least && (value.flags & wanted.without) == 0 &&
+           (wanted.flags == 0 || (value.flags & wanted.flags) != 0);
+  }
+  if (value.kind != Kind::unknown || wanted.flags != 0) return false;
+  return least == Certainty::unknown || value.dependency != 0;
+}
+
+bool ClauseTests::argument_fits(NodeId call, const ArgumentTest& test) const {
+  NodeId found = kNoNode;
+  size_t position = 0;
+  for (NodeId c : children(ast_, call)) {
+    if (ast_[c].role != Role::argument) continue;
+    const bool keyword = ast_[c].kind == K::keyword;
+    const std::string name = keyword ? std::string(ast_[c].text) : std::to_string(position++);
+    if (ast_[c].kind == K::star) return false;  // may hold anything
+    for (size_t at = 0; at <= test.name.size();) {
+      size_t slash = std::min(test.name.find('/', at), test.name.size());
+      if (std::string_view(test.name).substr(at, slash - at) == name)
+        found = keyword ? ast_.child(c, Role::value) : c;
+      at = slash + 1;
+    }
+  }
+  return std::ranges::any_of(test.any_of, [&](const std::string& wanted) {
+    if (wanted == "absent") return found == kNoNode;
+    return found != kNoNode && (wanted == "present" || argument_is(found, wanted));
+  });
+}
+
+bool ClauseTests::argument_is(NodeId found, std::string_view wanted) const {
+  const std::string_view text = ast_.slice(found);
+  if (wanted == "not-device-tensor") return text != "[]" && !file_.inference.at(found).is_device();
+  if (wanted == "kept-by-name") {
+    // batch["lengths"]: counts that lie beside a batch's tensors are tensors.
+    const NodeId key = ast_[found].kind == K::subscript ? ast_.child(found, Role::index) : kNoNode;
+    return key != kNoNode && ast_[key].kind == K::string &&
+           !contains_any(text, {"config", "cfg", "args", "opt", "param", "group"});
+  }
+  if (wanted == "a-local-pointer") return is_local_pointer(found);
+  if (wanted == "a-cuda-type")
+    return text.find("cuda.") != std::string_view::npos ||
+           file_.names.resolve(found).path.starts_with("torch.cuda.");
+  if (wanted == "a-computed-list") {
+    // [w / stride for w in anchors], [x.min(), 1], not [0]
+    for (NodeId at = found; at < ast_[found].end; ++at) {
+      if (ast_[at].kind == K::name)
+        return ast_[found].kind == K::list || ast_[found].kind == K::comprehension;
+    }
+    return false;
+  }
+  if (wanted == "not-a-modules-function") return !is_modules_function(found);
+  if (wanted == "a-device") return !is_dtype(text) && !is_cpu(text);
+  if (wanted.starts_with("kind:")) {
+    const KindWord* kind = kind_of(wanted.substr(5));
+    const Value& value = file_.inference.at(found);
+    return kind && value.kind != Kind::unknown && fits(value, *kind, Certainty::likely);
+  }
+  if (wanted.starts_with("~")) return text.find(wanted.substr(1)) != std::string_view::npos;
+  return text == wanted;
+}
+
+/// Whether a name stands for a function of this module or of another one, the same in each pass.
+bool ClauseTests::is_modules_function(NodeId name) const {
+  const NodeKind kind = ast_[name].kind;
+  if (kind != K::name && kind != K::attribute) return false;
+  // optimizer.init: called once to make a state, whatever stands around it
+  if (file_.names.resolve(name).imported || ast_[name].text == "init") return true;
+  const uint32_t function = file_.outline.function_of[name];
+  if (kind != K::name || file_.inference.definition(function, ast_[name].text, name) != kNoNode)
+    return false;
+  const auto& parameters = facts_.functions[function].parameters;
+  if (std::ranges::find(parameters, ast_[name].text) != parameters.end()) return false;
+  return std::ranges::any_of(facts_.functions, [&](const FunctionFacts& f) {
+    return f.name == ast_[name].text && f.class_name.empty() && (f.flags & kNested) == 0;
+  });
+}
+
+/// Whether an argument is the address of a pointer that its function declares and keeps: what is
+/// allocated there lives no longer than the call. (void**)&p, reinterpret_cast<void**>(&p)
+bool ClauseTests::is_local_pointer(NodeId argument) const {
+  std::string_view text = ast_.slice(argument);
+  const size_t address = text.rfind('&');
+  if (address == std::string_view::npos) return false;
+  text.remove_prefix(address + 1);
+  const auto end = std::ranges::find_if_not(text, is_identifier_char);
+  const std::string_view name(text.begin(), end), rest(end, text.end());
+  if (name.empty() || rest.find_first_not_of(") ") != std::string_view::npos) return false;
+  const uint32_t function = file_.outline.function_of[argument];
+  if (function == 0) return false;
+  const auto& parameters = facts_.functions[function].parameters;
+  if (std::ranges::find(parameters, name) != parameters.end()) return false;
+  const std::string_view body = ast_.slice(file_.outline.functions[function]);
+  bool declared = false;
+  for (size_t at = body.find(name); at != std::string_view::npos;
+       at = body.find(name, at + name.size())) {
+    if (!is_whole_identifier(body, at, name.size())) continue;
+    const size_t before = body.find_last_not_of(" \t\n", at == 0 ? 0 : at - 1);
+    const std::string_view head = body.substr(0, before == std::string_view::npos ? 0 : before + 1);
+    const std::string_view tail = body.substr(at + name.size()).substr(0, 2);
+    declared |= head.ends_with('*');
+    // Handed out: `return p;`, `data_ = p;`, `{p, n}`
+    if (head.ends_with("return") || (head.ends_with('=') && tail.starts_with(';')) ||
+        (head.ends_with('{') && (tail.starts_with(',') || tail.starts_with('}'))))
+      return false;
+  }
+  return declared;
+}
+
+bool ClauseTests::node_is(NodeId id, std::string_view word) const {
+  const K kind = ast_[id].kind;
+  if (word == "for") return kind == K::for_;
+  if (word == "while") return kind == K::while_;
+  if (word == "with") return kind == K::with_;
+  if (word == "if") return kind == K::if_ || kind == K::elif_;
+  if (word == "comprehension") return kind == K::comprehension;
+  if (word == "loop") return kind == K::for_ || kind == K::while_ || kind == K::comprehension;
+  if (word == "function") return kind == K::function;
+  if (word == "call") return kind == K::call;
+  return false;
+}
+
+/// Whether the node itself is what the test names.
+bool ClauseTests::one(NodeId id, const CompiledNested& nested) const {
+  const NestedTest& test = *nested.test;
+  if (!test.node.empty() && !node_is(id, test.node)) return false;
+  if (test.calls.empty() && test.patterns.empty()) return true;
+  return std::ranges::any_of(nested.calls,
+                             [&](const CallName& n) { return is_call_of(file_, id, n); }) ||
+         std::ranges::any_of(
+             nested.patterns[static_cast<size_t>(ast_.grammar)],
+             [&](const Pattern& p) { return p.match(ast_, file_.names, id).has_value(); });
+}
+
+bool ClauseTests::nested_holds(NodeId id, const CompiledNested& nested) const {
+  const NestedTest& test = *nested.test;
+  if (test.node == "parameter-loop" || test.node == "inner-loop") return in_loop(id, test.node);
+  if (test.node == "assignment-of-self") return assigns_itself(id);
+  if (test.node == "its-own-loop") return uses_loop_variable(id);
+  if (nested.inside) {
+    for (NodeId at = ast_[id].parent; at != kNoNode; at = ast_[at].parent) {
+      if (one(at, nested)) return true;
+      if (ast_[at].kind == K::with_ && with_has(at, nested)) return true;
+      if (ast_[at].kind == K::function && test.node != "function") return false;
+    }
+    return false;
+  }
+  for (NodeId at = id + 1; at < ast_[id].end; ++at) {
+    if (one(at, nested)) return true;
+  }
+  return false;
+}
+
+/// A with statement's items are around its body.
+bool ClauseTests::with_has(NodeId with, const CompiledNested& nested) const {
+  for (NodeId item : children(ast_, with)) {
+    if (ast_[item].kind != K::with_item) continue;
+    for (NodeId at = item; at < ast_[item].end; ++at) {
+      if (one(at, nested)) return true;
+    }
+  }
+  return false;
+}
+
+/// Whether a loop over parameters, or one inside another, is around `id`.
+bool ClauseTests::in_loop(NodeId id, std::string_view which) const {
+  for (uint32_t loop = file_.outline.loop_of[id]; loop != kNone; loop = facts_.loops[loop].parent) {
+    if (which == "parameter-loop") {
+      if (facts_.loops[loop].over_parameters) return true;
+      continue;
+    }
+    if (facts_.loops[loop].parent != kNone || facts_.loops[loop].comprehension) return true;
+    // The only loop of a function that the step calls; the link tells it from the step's own.
+    const uint32_t flags = facts_.functions[facts_.loops[loop].function].flags;
+    if ((flags & (kMainFunction | kModuleLevel)) == 0) return true;
+  }
+  return false;
+}
+
+/// Whether what a call is about is, or is indexed by, the variable of the innermost loop.
+bool ClauseTests::uses_loop_variable(NodeId id) const {
+  const uint32_t loop = file_.outline.loop_of[id];
+  if (loop == kNone) return false;
+  NodeId callee = ast_.child(id, Role::callee);
+  NodeId object = callee == kNoNode ? kNoNode : ast_.child(callee, Role::object);
+  if (object == kNoNode) return false;
+  const NodeId node = file_.outline.loops[loop];
+  NodeId over = ast_.child(node, Role::right);
+  const bool over_tensor = over != kNoNode && file_.inference.at(over).is_device();
+  auto indexes = [&](NodeId name) {
+    for (NodeId at = name; at != object && at != kNoNode; at = ast_[at].parent) {
+      if (ast_[at].role == Role::index) return true;
+    }
+    return false;
+  };
+  for (NodeId at = object; at < ast_[object].end; ++at) {
+    if (ast_[at].kind == K::name && (over_tensor || indexes(at)) && binds(node, ast_[at].text))
+      return true;
+  }
+  return false;
+}
+
+/// Whether the loop's head gives `name` its value.
+bool ClauseTests::binds(NodeId loop, std::string_view name) const {
+  for (NodeId c : children(ast_, loop)) {
+    // for (int i = 0; ...) binds i in its first part.
+    if (ast_.grammar == Grammar::cuda && ast_[c].role != Role::body && counts_with(ast_, c, name))
+      return true;
+    if (ast_[c].role == Role::left && names(ast_, c, name)) return true;
+    NodeId target = ast_[c].kind == K::comp_for ? ast_.child(c, Role::left) : kNoNode;
+    if (target != kNoNode && names(ast_, target, name)) return true;
+  }
+  return false;
+}
+
+/// x = f(..., x, ...): the call rewrites its own input.
+bool ClauseTests::assigns_itself(NodeId id) const {
+  const Node& parent = ast_[ast_[id].parent];
+  if (parent.kind != K::assign || ast_[id].role != Role::right) return false;
+  NodeId left = ast_.child(ast_[id].parent, Role::left);
+  if (left == kNoNode) return false;
+  for (NodeId c : children(ast_, id)) {
+    if (ast_[c].role == Role::argument && ast_.slice(c) == ast_.slice(left)) return true;
+  }
+  return false;
+}
+
+}  // namespace stallscope

@@ -1,0 +1,39 @@
+// ClauseTests: what a clause asks of a node beside its name: arguments, and the
+// code around and below it.
+#pragma once
+
+#include "source/match/ruleset.h"
+
+namespace stallscope {
+
+/// Whether a value is of the kind a rule asks for, or may be once other files are known.
+bool fits(const Value& value, const KindWord& wanted, Certainty least);
+
+class ClauseTests {
+ public:
+  ClauseTests(const FileView& file, const FileFacts& facts)
+      : file_(file), ast_(file.ast), facts_(facts) {}
+
+  /// Whether an argument of `call` looks as the test wants it.
+  bool argument_fits(NodeId call, const ArgumentTest& test) const;
+  /// Whether what is around `id`, or below it, holds; the caller negates.
+  bool nested_holds(NodeId id, const CompiledNested& nested) const;
+
+ private:
+  bool argument_is(NodeId found, std::string_view wanted) const;
+  bool is_modules_function(NodeId name) const;
+  bool is_local_pointer(NodeId argument) const;
+  bool node_is(NodeId id, std::string_view word) const;
+  bool one(NodeId id, const CompiledNested& nested) const;
+  bool with_has(NodeId with, const CompiledNested& nested) const;
+  bool in_loop(NodeId id, std::string_view which) const;
+  bool uses_loop_variable(NodeId id) const;
+  bool binds(NodeId loop, std::string_view name) const;
+  bool assigns_itself(NodeId id) const;
+
+  const FileView& file_;
+  const Ast& ast_;
+  const FileFacts& facts_;
+};
+
+}  // namespace stallscope

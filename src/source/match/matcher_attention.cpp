@@ -1,0 +1,256 @@
+// The matcher for attention written out: product, softmax, product.
+#include <algorithm>
+
+#include "source/match/matcher.h"
+#include "source/syntax/words.h"
+
+namespace stallscope {
+namespace {
+
+using K = NodeKind;
+
+/// Of one function; with more it puts a sparse attention together from dense blocks.
+constexpr size_t kMostAttentions = 3;
+using Texts = std::vector<std::string_view>;
+constexpr size_t kMaxNames = 6;  ///< of one value on its way through a function
+
+bool has(const Texts& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+/// The attributes of self that are softmax layers: self.attend = nn.Softmax(dim=-1).
+Texts softmax_layers(const Ast& ast) {
+  Texts out;
+  for (NodeId id = 1; id < ast.size(); ++id) {
+    if (ast[id].kind != K::call || callee_name(ast, id) != "Softmax" || ast[id].role != Role::right)
+      continue;
+    const NodeId left = ast.child(ast[id].parent, Role::left);
+    if (left != kNoNode && ast[left].kind == K::attribute) out.push_back(ast[left].text);
+  }
+  return out;
+}
+
+/// Follows the scores of an attention from their product to the softmax, and its weights to the
+/// product with the values, through masks, scales and dropout and under other names.
+class Attention {
+ public:
+  Attention(const FileView& file, uint32_t function, const Texts& layers)
+      : file_(file),
+        ast_(file.ast),
+        function_(function),
+        body_(file.outline.functions[function]),
+        layers_(layers) {}
+
+  /// What `call` normalises; kNoNode when it is no softmax.
+  NodeId normalised(NodeId call) const {
+    const NodeId callee = ast_.child(call, Role::callee), first = ast_.child(call, Role::argument);
+    if (callee == kNoNode) return kNoNode;
+    if (ast_[callee].kind == K::call)
+      return callee_name(ast_, callee) == "Softmax" ? first : kNoNode;
+    const NodeId object = ast_.child(callee, Role::object);
+    if (object != kNoNode && ast_.slice(object) == "self" && has(layers_, ast_[callee].text))
+      return first;
+    if (ast_[callee].text != "softmax") return kNoNode;
+    return object == kNoNode || file_.names.resolve(callee).imported ? first : object;
+  }
+
+  /// Whether `subject`, normalised in `softmax`, is a product with a transposed operand.
+  bool is_of_scores(NodeId subject, NodeId softmax) const {
+    if (holds_scores(subject)) return true;
+    Texts names;
+    add(subject, names);
+    for (size_t i = 0; i < names.size(); ++i) {
+      for (NodeId at = body_; at < softmax; ++at) {
+        const NodeId right = assigned_to(at, names[i]);
+        if (right == kNoNode) continue;
+        if (holds_scores(right)) return true;
+        add(right, names);
+      }
+    }
+    return false;
+  }
+
+  /// Whether what `softmax` gives is an operand of a product, and nothing else: weights that are
+  /// handed on or kept have to be computed, which the fused kernel does not do.
+  bool weighs(NodeId softmax) const {
+    Texts names;
+    bool multiplied = false;
+    std::string_view overwritten;
+    NodeId overwritten_at = kNoNode;
+    for (NodeId at = body_; at < ast_[body_].end; ++at) {
+      if (file_.outline.function_of[at] != function_) continue;
+      if (overwritten_at != kNoNode && at >= overwritten_at) {
+        std::erase(names, overwritten);
+        overwritten_at = kNoNode;
+      }
+      if (ast_[at].kind == K::assign) {
+        const NodeId left = ast_.child(at, Role::left), right = ast_.child(at, Role::right);
+        const bool weights =
+            right != kNoNode && left != kNoNode &&
+            (leads_to(right, softmax) || (at > softmax && has(names, root(right))));
+        if (weights && ast_[left].kind != K::name) return false;  // self.weights = weights
+        if (weights && names.size() < kMaxNames) names.push_back(ast_[left].text);
+        if (!weights && left != kNoNode && at > softmax && has(names, ast_[left].text)) {
+          overwritten = ast_[left].text;
+          overwritten_at = ast_[at].end;
+        }
+      }
+      if (at > softmax && ast_[at].kind == K::name && has(names, ast_[at].text) && is_kept(at))
+        return false;
+      if (multiplied || !is_product(at)) continue;
+      for (NodeId operand : operands(at))
+        multiplied |= leads_to(operand, softmax) || (at > softmax && has(names, root(operand)));
+    }
+    return multiplied;
+  }
+
+ private:
+  /// Whether a value is returned or appended as it is; `weights if wanted else None` mostly is not.
+  bool is_kept(NodeId value) const {
+    for (NodeId at = value; ast_[at].parent != kNoNode; at = ast_[at].parent) {
+      const NodeId up = ast_[at].parent;
+      switch (ast_[up].kind) {
+        case K::return_:
+          return true;
+        case K::tuple:
+        case K::list:
+        case K::dict:
+        case K::pair:
+          break;
+        case K::attribute:
+          if (ast_[at].role != Role::object) return false;
+          break;
+        case K::call:
+          if (ast_[at].role == Role::argument) return callee_name(ast_, up) == "append";
+          if (is_product(up)) return false;
+          break;
+        default:
+          return false;
+      }
+    }
+    return false;
+  }
+
+  bool is_product(NodeId id) const {
+    if (ast_[id].kind == K::binary) return ast_[id].text == "@";
+    if (ast_[id].kind != K::call) return false;
+    const std::string_view name = callee_name(ast_, id);
+    return name == "matmul" || name == "bmm" || name == "einsum" || name == "baddbmm";
+  }
+
+  /// What a product multiplies: without einsum's equation.
+  std::vector<NodeId> operands(NodeId product) const {
+    std::vector<NodeId> out;
+    const NodeId callee = ast_.child(product, Role::callee);
+    if (callee != kNoNode && !file_.names.resolve(callee).imported) {
+      const NodeId object = ast_.child(callee, Role::object);
+      if (object != kNoNode) out.push_back(object);
+    }
+    for (NodeId c : children(ast_, product)) {
+      if (ast_[c].role != Role::callee && ast_[c].kind != K::string && ast_[c].kind != K::keyword)
+        out.push_back(c);
+    }
+    return out;
+  }
+
+  bool holds_scores(NodeId id) const {
+    for (NodeId at = id; at < ast_[id].end; ++at) {
+      if (is_product(at) && file_.outline.function_of[at] == function_ &&
+          (callee_name_of(at) == "bmm" || callee_name_of(at) == "baddbmm" ||
+           contains_any(ast_.slice(at), {"transpose", ".t()", ".mt", "permute", "...d", "einsum",
+                                         "k_t", "kt", "key", "hk"})))
+        return true;
+    }
+    return false;
+  }
+
+  std::string_view callee_name_of(NodeId id) const {
+    return ast_[id].kind == K::call ? callee_name(ast_, id) : std::string_view();
+  }
+
+  /// The value assigned to `name` at the statement `at`, or kNoNode.
+  NodeId assigned_to(NodeId at, std::string_view name) const {
+    if (ast_[at].kind != K::assign || file_.outline.function_of[at] != function_) return kNoNode;
+    const NodeId left = ast_.child(at, Role::left);
+    return left != kNoNode && ast_[left].kind == K::name && ast_[left].text == name
+               ? ast_.child(at, Role::right)
+               : kNoNode;
+  }
+
+  /// What an elementwise expression is about: `scores` in (scores * scale).masked_fill(mask, x),
+  /// in self.dropout(scores) and in torch.where(mask, scores, x).
+  NodeId below(NodeId id) const {
+    switch (ast_[id].kind) {
+      case K::attribute:
+      case K::subscript:
+        return ast_.child(id, Role::object);
+      case K::unary:
+        return ast_[id].first_child;
+      case K::binary: {
+        const NodeId first = ast_[id].first_child;
+        if (first == kNoNode) return kNoNode;  // broken syntax
+        const bool scale = ast_[first].kind == K::number || ast_.slice(first).starts_with("self.");
+        return scale ? ast_[first].next : first;
+      }
+      case K::call: {
+        const NodeId callee = ast_.child(id, Role::callee);
+        const NodeId object = callee == kNoNode ? kNoNode : ast_.child(callee, Role::object);
+        const NodeId first = ast_.child(id, Role::argument);
+        if (object == kNoNode || ast_.slice(object) == "self" ||
+            file_.names.resolve(callee).imported)
+          return first != kNoNode && callee_name(ast_, id) == "where" ? ast_[first].next : first;
+        return object;
+      }
+      default:
+        return kNoNode;
+    }
+  }
+
+  std::string_view root(NodeId id) const {
+    while (id != kNoNode && ast_[id].kind != K::name && !is_product(id)) id = below(id);
+    return id != kNoNode && ast_[id].kind == K::name ? ast_[id].text : std::string_view();
+  }
+
+  bool leads_to(NodeId id, NodeId wanted) const {
+    while (id != kNoNode && id != wanted && !is_product(id)) id = below(id);
+    return id == wanted;
+  }
+
+  void add(NodeId value, Texts& names) const {
+    const std::string_view name = root(value);
+    if (!name.empty() && names.size() < kMaxNames && !has(names, name)) names.push_back(name);
+  }
+
+  const FileView& file_;
+  const Ast& ast_;
+  const uint32_t function_;
+  const NodeId body_;
+  const Texts& layers_;
+};
+
+}  // namespace
+
+void find_manual_attention(const FileView& file, std::vector<Match>& out) {
+  const Ast& ast = file.ast;
+  if (ast.source.find("oftmax") == std::string_view::npos) return;  // softmax and Softmax
+  const Texts layers = softmax_layers(ast);
+  for (const auto& [function, made] : calls_by_function(file)) {
+    // With the fused kernel beside it this is the branch for where that cannot run.
+    const bool has_fused = std::ranges::any_of(made, [&](NodeId id) {
+      return contains_any(callee_name(ast, id),
+                          {"scaled_dot_product", "flash_attn", "memory_efficient_attention",
+                           "flash_attention", "flex_attention", "fused_attn", "sdpa"});
+    });
+    if (has_fused) continue;
+    const Attention attention(file, function, layers);
+    std::vector<Match> found;
+    for (NodeId id : made) {
+      const NodeId subject = attention.normalised(id);
+      if (subject != kNoNode && attention.is_of_scores(subject, id) && attention.weighs(id))
+        found.push_back({id, likely(Kind::device_tensor), {}});
+    }
+    if (found.size() <= kMostAttentions) std::ranges::copy(found, std::back_inserter(out));
+  }
+}
+
+}  // namespace stallscope

@@ -1,0 +1,220 @@
+// Matchers for what a model or loop computes in a roundabout way.
+#include <algorithm>
+#include <map>
+#include <string>
+#include <unordered_map>
+
+#include "source/match/matcher.h"
+#include "source/syntax/words.h"
+
+namespace stallscope {
+namespace {
+
+using K = NodeKind;
+
+/// Whether a slice of `id`'s parent takes the first elements: x[:k] or x[-k:].
+bool is_leading_slice(const Ast& ast, NodeId subscript) {
+  for (NodeId index : children(ast, subscript)) {
+    if (ast[index].role != Role::index) continue;
+    NodeId slice = ast[index].kind == K::slice ? index : kNoNode;
+    if (slice == kNoNode) continue;
+    std::string_view text = ast.slice(slice);
+    if (text.starts_with(':') && text.size() > 1 && text != "::-1" && text != ":-1") return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::map<uint32_t, std::vector<NodeId>> calls_by_function(const FileView& file) {
+  std::map<uint32_t, std::vector<NodeId>> out;
+  for (NodeId id = 1; id < file.ast.size(); ++id) {
+    if (file.ast[id].kind == K::call) out[file.outline.function_of[id]].push_back(id);
+  }
+  return out;
+}
+
+/// Whether of `value` only the first elements are taken: value[:k], value.narrow(-1, 0, k), C++'s
+/// value.slice(-1, 0, k).
+bool is_cut_short(const Ast& ast, NodeId value) {
+  const NodeId above = ast[value].parent;
+  if (above == kNoNode || ast[value].role != Role::object) return false;
+  if (ast[above].kind == K::subscript) return is_leading_slice(ast, above);
+  const NodeId call = ast[above].kind == K::attribute ? ast[above].parent : kNoNode;
+  if (call == kNoNode || ast[call].kind != K::call || ast[above].role != Role::callee ||
+      (ast[above].text != "narrow" && ast[above].text != "slice"))
+    return false;
+  const NodeId dimension = ast.child(call, Role::argument);
+  const NodeId start = dimension == kNoNode ? kNoNode : ast[dimension].next;
+  return start != kNoNode && ast[start].next != kNoNode &&
+         (ast.slice(start) == "0" || ast.slice(start).ends_with("nullopt"));
+}
+
+/// x.sort()[0][:k], sorted(x)[:k], torch.sort(x) then [:k]: topk does less work.
+void find_sort_then_take(const FileView& file, std::vector<Match>& out) {
+  const Ast& ast = file.ast;
+  for (NodeId id = 1; id < ast.size(); ++id) {
+    if (ast[id].kind != K::call) continue;
+    std::string_view name = callee_name(ast, id);
+    if (name != "sort" && name != "argsort" && name != "sorted") continue;
+    const Value& v = file.inference.at(id);
+    // XLA sorts in the compiled step, without a launch of its own.
+    if (v.kind == Kind::jax_array || v.has(kJax)) continue;
+    const bool python = name == "sorted" && ast[ast.child(id, Role::callee)].kind == K::name;
+    if (!python && !v.is_device() && v.kind != Kind::tensor_list) continue;
+    NodeId result = id;
+    // std::get<0>(x.sort())
+    if (ast.grammar == Grammar::cuda && ast[ast[id].parent].kind == K::call &&
+        ast[id].role == Role::argument && callee_name(ast, ast[id].parent) == "get")
+      result = ast[id].parent;
+    NodeId at = ast[result].parent;
+    bool taken = is_cut_short(ast, result);
+    for (NodeId below = result;
+         at != kNoNode && ast[at].kind == K::subscript && ast[below].role == Role::object;
+         below = at, at = ast[at].parent) {
+      taken |= is_cut_short(ast, below);
+    }
+    if (!taken && !python && at != kNoNode && ast[at].kind == K::assign) {
+      NodeId left = ast.child(at, Role::left);
+      std::vector<std::string_view> names;
+      if (left != kNoNode && ast[left].kind == K::name) names.push_back(ast[left].text);
+      if (left != kNoNode && ast[left].kind == K::tuple) {
+        for (NodeId part : children(ast, left)) names.push_back(ast[part].text);
+      }
+      const NodeId function = file.outline.functions[file.outline.function_of[id]];
+      size_t uses = 0, slices = 0;
+      for (NodeId use = ast[at].end; use < ast[function].end; ++use) {
+        if (ast[use].kind != K::name || ast[use].text == "_" ||
+            std::ranges::find(names, ast[use].text) == names.end())
+          continue;
+        ++uses;
+        if (is_cut_short(ast, use)) ++slices;
+      }
+      taken = uses > 0 && uses == slices;
+    }
+    if (taken) out.push_back({id, python ? likely(Kind::list) : v, {}});
+  }
+}
+
+void find_gathers_per_metric(const FileView& file, std::vector<Match>& out) {
+  const Ast& ast = file.ast;
+  for (const auto& [function, calls] : calls_by_function(file)) {
+    std::vector<Match> found;
+    for (NodeId id : calls) {
+      if (callee_name(ast, id) != "item") continue;
+      for (NodeId at = id; at < ast[id].end; ++at) {
+        if (ast[at].kind != K::call) continue;
+        std::string_view name = callee_name(ast, at);
+        if (name == "gather" || name == "gather_for_metrics" || name == "reduce" ||
+            name == "all_gather") {
+          found.push_back({id, likely(Kind::device_tensor), {}});
+          break;
+        }
+      }
+    }
+    if (found.size() >= 2) out.insert(out.end(), found.begin(), found.end());
+  }
+}
+
+void find_eval_with_grad(const FileView& file, std::vector<Match>& out) {
+  const Ast& ast = file.ast;
+  for (uint32_t f = 1; f < file.facts.functions.size(); ++f) {
+    const FunctionFacts& function = file.facts.functions[f];
+    if (!contains_any(function.name, {"eval", "valid", "test"}) ||
+        (function.flags & kStepEvidence) != 0)
+      continue;
+    if (function.class_name.empty() == false && contains_any(function.name, {"_step", "on_"}))
+      continue;
+    const NodeId node = file.outline.functions[f];
+    NodeId whole = ast[ast[node].parent].kind == K::other ? ast[node].parent : node;
+    std::string_view text = ast.slice(whole);
+    if (contains_any(text, {"no_grad", "inference_mode", "set_grad_enabled", "nogradguard",
+                            "inferencemode", "backward", "volatile", "jax"}))
+      continue;
+    bool sets_eval = false;
+    NodeId first_run = kNoNode;
+    for (NodeId id = node; id < ast[node].end; ++id) {
+      if (ast[id].kind != K::call) continue;
+      if (callee_name(ast, id) == "eval") sets_eval = true;
+      const Value& v = file.inference.at(id);
+      NodeId callee = ast.child(id, Role::callee);
+      if (first_run == kNoNode && v.has(kModuleOutput) && file.outline.loop_of[id] != kNone &&
+          callee != kNoNode && contains_any(ast.slice(callee), {"model", "net"})) {
+        first_run = id;
+      }
+    }
+    if (sets_eval && first_run != kNoNode)
+      out.push_back({first_run, likely(Kind::device_tensor), {}});
+  }
+}
+
+void find_bias_before_norm(const FileView& file, std::vector<Match>& out) {
+  const Ast& ast = file.ast;
+  auto convolution = [&](NodeId call) {
+    std::string_view name = callee_name(ast, call);
+    if (name != "Conv1d" && name != "Conv2d" && name != "Conv3d" && name != "ConvTranspose2d")
+      return false;
+    for (NodeId c : children(ast, call)) {
+      if (ast[c].kind == K::keyword && ast[c].text == "bias")
+        return ast.slice(ast.child(c, Role::value)) == "True";
+      if (ast[c].kind == K::star) return false;
+    }
+    return ast.grammar == Grammar::python;
+  };
+  for (NodeId id = 1; id < ast.size(); ++id) {
+    if (ast[id].kind != K::call || ast[id].role == Role::callee) continue;
+    if (!convolution(id)) continue;
+    NodeId next = ast[id].next;
+    if (next != kNoNode && ast[next].kind == K::call &&
+        callee_name(ast, next).starts_with("BatchNorm")) {
+      out.push_back({id, proven(Kind::module), {}});
+    }
+  }
+}
+
+/// Where `id` stands among the branches of conditions about accumulation.
+struct Accumulating {
+  bool then = false, otherwise = false;
+};
+
+Accumulating accumulating_around(const Ast& ast, NodeId id) {
+  Accumulating out;
+  NodeId below = id;
+  for (NodeId at = ast[id].parent; at != kNoNode && ast[at].kind != K::function;
+       below = at, at = ast[at].parent) {
+    const NodeId condition = ast[at].kind == K::if_ ? ast.child(at, Role::condition) : kNoNode;
+    if (condition == kNoNode || !contains_any(ast.slice(condition), {"accum"})) continue;
+    // `if accum_freq == 1:` asks for the opposite.
+    const std::string_view asked = ast.slice(condition);
+    const bool single =
+        asked.ends_with("== 1") || asked.ends_with("<= 1") || asked.ends_with("< 2");
+    ((ast[below].role == Role::alternative) != single ? out.otherwise : out.then) = true;
+  }
+  return out;
+}
+
+void find_accumulation_without_no_sync(const FileView& file, std::vector<Match>& out) {
+  const Ast& ast = file.ast;
+  if (ast.source.find("DistributedDataParallel") == std::string_view::npos &&
+      ast.source.find("DDP(") == std::string_view::npos)
+    return;
+  if (ast.source.find("no_sync") != std::string_view::npos ||
+      ast.source.find("require_backward_grad_sync") != std::string_view::npos)
+    return;
+  for (const auto& [function, calls] : calls_by_function(file)) {
+    NodeId backward = kNoNode;
+    bool accumulates = false;
+    for (NodeId id : calls) {
+      std::string_view name = callee_name(ast, id);
+      if (name != "backward" && name != "step" && name != "zero_grad") continue;
+      const Accumulating around = accumulating_around(ast, id);
+      // `else:` of what accumulates steps behind each backward.
+      if (name == "backward" && !around.otherwise) backward = id;
+      accumulates |= name != "backward" && (around.then || around.otherwise);
+    }
+    if (backward != kNoNode && accumulates)
+      out.push_back({backward, likely(Kind::device_tensor), {}});
+  }
+}
+
+}  // namespace stallscope

@@ -1,0 +1,201 @@
+#include "source/match/pattern.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace stallscope {
+namespace {
+
+using K = NodeKind;
+constexpr std::string_view kMark = "mv__";  ///< stands for `$` in identifiers
+
+std::string mark_metavariables(std::string_view text) {
+  std::string out;
+  for (char c : text) {
+    if (c == '$')
+      out += kMark;
+    else
+      out += c;
+  }
+  return out;
+}
+
+bool is_metavariable(const Node& node) {
+  return node.kind == K::name && node.text.starts_with(kMark);
+}
+
+/// Whether a node's text is part of what it means.
+bool text_matters(K kind) {
+  return kind == K::attribute || kind == K::name || kind == K::number || kind == K::string ||
+         kind == K::constant || kind == K::binary || kind == K::unary || kind == K::compare ||
+         kind == K::boolean || kind == K::keyword || kind == K::aug_assign;
+}
+
+/// 1, 1.0, 1. and 1.0f are one number.
+std::string_view plain_number(std::string_view text) {
+  if (text.find('.') == std::string_view::npos) return text;
+  if (text.ends_with('f') || text.ends_with('F')) text.remove_suffix(1);
+  while (text.size() > 1 && text.ends_with('0')) text.remove_suffix(1);
+  if (text.size() > 1 && text.ends_with('.')) text.remove_suffix(1);
+  return text;
+}
+
+bool same_text(const Node& a, const Node& b) {
+  return a.text == b.text || (a.kind == K::number && plain_number(a.text) == plain_number(b.text));
+}
+
+bool same_code(std::string_view a, std::string_view b) {
+  auto space = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
+  size_t i = 0, j = 0;
+  while (true) {
+    while (i < a.size() && space(a[i])) ++i;
+    while (j < b.size() && space(b[j])) ++j;
+    if (i == a.size() || j == b.size()) return i == a.size() && j == b.size();
+    if (a[i++] != b[j++]) return false;
+  }
+}
+
+}  // namespace
+
+Result<Pattern> Pattern::compile(std::string_view text, Grammar grammar) {
+  Pattern out;
+  std::string source = mark_metavariables(text);
+  if (grammar == Grammar::cuda) source = "void pattern() {\n" + source + ";\n}";
+  out.text_ = std::make_shared<const std::string>(std::move(source));
+  auto ast = std::make_shared<Ast>(parse_source(*out.text_, grammar));
+  if (ast->error_bytes > 0)
+    return Error{.message = "cannot read the pattern '" + std::string(text) + "'"};
+  NodeId parent = 0;
+  if (grammar == Grammar::cuda) {
+    NodeId function = ast->nodes[0].first_child;
+    parent = function == kNoNode ? kNoNode : ast->child(function, Role::body);
+  }
+  if (parent != kNoNode) {
+    for (NodeId id : children(*ast, parent)) {
+      if ((*ast)[id].kind != K::other || (*ast)[id].first_child != kNoNode)
+        out.roots_.push_back(id);
+    }
+  }
+  if (out.roots_.empty())
+    return Error{.message = "the pattern '" + std::string(text) + "' is empty"};
+  out.ast_ = std::move(ast);
+  return out;
+}
+
+std::string_view Pattern::anchor_call() const {
+  const Ast& ast = *ast_;
+  if (ast[roots_[0]].kind != K::call) return {};
+  std::string_view name = callee_name(ast, roots_[0]);
+  return name.starts_with(kMark) ? std::string_view() : name;
+}
+
+std::optional<Bindings> Pattern::match(const Ast& code, const Names& names, NodeId at) const {
+  Matching m{code, names, {}};
+  if (!node(m, roots_[0], at)) return std::nullopt;
+  if (roots_.size() > 1 && !sequence(m, roots_, 1, code[code.statement_of(at)].next))
+    return std::nullopt;
+  return std::move(m.bindings);
+}
+
+bool Pattern::bind(Matching& m, std::string_view name, NodeId code) const {
+  name.remove_prefix(kMark.size());
+  if (name == "_") return true;
+  auto [entry, added] = m.bindings.try_emplace(std::string(name), code);
+  return added || same_code(m.code.slice(entry->second), m.code.slice(code));
+}
+
+bool Pattern::node(Matching& m, NodeId pattern, NodeId code) const {
+  const Node& p = (*ast_)[pattern];
+  const Node& c = m.code[code];
+  if (is_metavariable(p)) return bind(m, p.text, code);
+  if (p.kind != c.kind) return false;
+  if (p.kind == K::call) return call(m, pattern, code);
+  if (p.kind == K::block) return block(m, pattern, code);
+  if (p.kind == K::attribute && p.text.starts_with(kMark)) {
+    // any attribute
+  } else if (text_matters(p.kind) && !same_text(p, c)) {
+    return false;
+  }
+  NodeId pc = p.first_child, cc = c.first_child;
+  while (pc != kNoNode && (*ast_)[pc].kind != K::ellipsis) {
+    if (cc == kNoNode) return false;
+    if (!node(m, pc, cc)) return false;
+    pc = (*ast_)[pc].next;
+    cc = m.code[cc].next;
+  }
+  return pc != kNoNode || cc == kNoNode;
+}
+
+/// A dotted callee is compared as resolved; a bare name with the last name of any callee.
+bool Pattern::callee(Matching& m, NodeId pattern, NodeId code) const {
+  const Node& p = (*ast_)[pattern];
+  if (is_metavariable(p)) return bind(m, p.text, code);
+  if (p.kind == K::name) {
+    const Node& c = m.code[code];
+    return (c.kind == K::name || c.kind == K::attribute) && c.text == p.text;
+  }
+  if (p.kind != K::attribute) return node(m, pattern, code);
+  std::string path;
+  NodeId at = pattern;
+  while ((*ast_)[at].kind == K::attribute) {
+    path.insert(0, (*ast_)[at].text).insert(0, 1, '.');
+    at = ast_->child(at, Role::object);
+    if (at == kNoNode) return false;
+  }
+  if ((*ast_)[at].kind != K::name || is_metavariable((*ast_)[at])) return node(m, pattern, code);
+  return m.names.resolve(code).path == std::string((*ast_)[at].text) + path;
+}
+
+bool Pattern::call(Matching& m, NodeId pattern, NodeId code) const {
+  NodeId pf = ast_->child(pattern, Role::callee), cf = m.code.child(code, Role::callee);
+  if (pf == kNoNode || cf == kNoNode || !callee(m, pf, cf)) return false;
+  std::vector<NodeId> positional, keywords;
+  for (NodeId c : children(m.code, code)) {
+    if (m.code[c].role != Role::argument) continue;
+    (m.code[c].kind == K::keyword ? keywords : positional).push_back(c);
+  }
+  size_t next = 0;
+  bool open = false;
+  for (NodeId p : children(*ast_, pattern)) {
+    const Node& argument = (*ast_)[p];
+    if (argument.role != Role::argument) continue;
+    if (argument.kind == K::ellipsis) {
+      open = true;
+    } else if (argument.kind == K::keyword) {
+      auto found =
+          std::ranges::find_if(keywords, [&](NodeId k) { return m.code[k].text == argument.text; });
+      if (found == keywords.end() || !node(m, p, *found)) return false;
+      keywords.erase(found);
+    } else if (open) {
+      while (next < positional.size() && !node(m, p, positional[next])) ++next;
+      if (next++ >= positional.size()) return false;
+    } else {
+      if (next >= positional.size() || !node(m, p, positional[next])) return false;
+      ++next;
+    }
+  }
+  return open || (next == positional.size() && keywords.empty());
+}
+
+/// The pattern's statements in this order, with any others between them.
+bool Pattern::block(Matching& m, NodeId pattern, NodeId code) const {
+  std::vector<NodeId> wanted;
+  for (NodeId p : children(*ast_, pattern)) {
+    if ((*ast_)[p].kind != K::ellipsis) wanted.push_back(p);
+  }
+  return sequence(m, wanted, 0, m.code[code].first_child);
+}
+
+bool Pattern::sequence(Matching& m, const std::vector<NodeId>& patterns, size_t next,
+                       NodeId from) const {
+  if (next == patterns.size()) return true;
+  for (NodeId at = from; at != kNoNode; at = m.code[at].next) {
+    Bindings before = m.bindings;
+    if (node(m, patterns[next], at) && sequence(m, patterns, next + 1, m.code[at].next))
+      return true;
+    m.bindings = std::move(before);
+  }
+  return false;
+}
+
+}  // namespace stallscope

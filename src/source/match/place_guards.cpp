@@ -1,0 +1,166 @@
+#include "source/match/place_guards.h"
+
+#include "source/names/roles.h"
+#include "source/syntax/words.h"
+
+namespace stallscope {
+namespace {
+
+using K = NodeKind;
+
+/// Whether a function of this name writes, shows or scores what must be on the host for it.
+bool wants_host_values(std::string_view name) {
+  return name == "save" || name == "imshow" || name == "imsave" || name == "imwrite" ||
+         name == "savez" || name == "savefig" || name == "specshow" || name == "dump" ||
+         name == "write_video" || name == "save_image" || name == "to_csv" ||
+         (name.ends_with("_score") &&
+          contains_any(name, {"auc", "f1", "accuracy", "precision", "recall", "r2"}));
+}
+
+}  // namespace
+
+std::string_view PlaceGuards::moved_from(NodeId call) const {
+  NodeId callee = ast_.child(call, Role::callee);
+  NodeId object = callee == kNoNode ? kNoNode : ast_.child(callee, Role::object);
+  return object == kNoNode ? std::string_view() : ast_.slice(object);
+}
+
+std::string_view PlaceGuards::iterated_around(NodeId call) const {
+  const NodeId up = ast_[call].parent;
+  const NodeId clause = ast_[up].kind == K::comprehension ? ast_[call].next : kNoNode;
+  const NodeId over = clause == kNoNode ? kNoNode : ast_.child(clause, Role::right);
+  return over == kNoNode ? std::string_view() : ast_.slice(over);
+}
+
+/// update(batch): what goes backward and steps no environment has its actions from a memory.
+bool PlaceGuards::learns_from_memory(NodeId id) const {
+  const std::string_view text = ast_.slice(file_.outline.functions[file_.outline.function_of[id]]);
+  return text.find(".backward(") != std::string_view::npos &&
+         text.find("env") == std::string_view::npos;
+}
+
+/// collect(): what steps environments and learns nothing exchanges values with the host.
+bool PlaceGuards::plays(uint32_t function) const {
+  if (function == 0 || ast_.grammar != Grammar::python) return false;
+  Answer& answer = plays_[function];
+  if (answer == Answer::open) {
+    const std::string_view text = ast_.slice(file_.outline.functions[function]);
+    const auto has = [&](std::string_view word) {
+      return text.find(word) != std::string_view::npos;
+    };
+    const bool steps = has("env.step(") || has("envs.step(");
+    const bool learns = has("backward(") || has("update") || has("learn") || has("train");
+    answer = steps && !learns ? Answer::yes : Answer::no;
+  }
+  return answer == Answer::yes;
+}
+
+bool PlaceGuards::is_environment_value(NodeId id) const {
+  if (ast_[id].kind != K::call) return false;
+  for (NodeId at = id; at < ast_[id].end; ++at) {
+    if (ast_[at].kind == K::name && is_environment_name(ast_[at].text)) return true;
+    // C++: rewards[c][0].item(), of what the environment gave on the host
+    if (ast_.grammar == Grammar::cuda && ast_[at].kind == K::name &&
+        ast_[ast_[at].parent].kind == K::subscript &&
+        is_one_of(ast_[at].text, {"reward", "rewards", "done", "dones"}))
+      return true;
+  }
+  // actions = policy(x).cpu()
+  NodeId at = ast_[id].parent;
+  while (at != kNoNode && (ast_[at].kind == K::attribute || ast_[at].kind == K::call))
+    at = ast_[at].parent;
+  const NodeId left =
+      at != kNoNode && ast_[at].kind == K::assign ? ast_.child(at, Role::left) : kNoNode;
+  return left != kNoNode && ast_[left].kind == K::name && is_environment_name(ast_[left].text);
+}
+
+bool PlaceGuards::is_host_library(NodeId call) const {
+  const Dotted& path = file_.names.resolve(ast_.child(call, Role::callee));
+  return (path.imported && path.path.starts_with("scipy.stats")) ||
+         contains_any(path.path, {"self.scipy"});
+}
+
+/// `if delay: time.sleep(delay)`: wanted, and mostly off.
+bool PlaceGuards::waits_as_told(NodeId id) const {
+  if (ast_[id].kind != K::call || callee_name(ast_, id) != "sleep") return false;
+  const NodeId time = ast_.child(id, Role::argument), test = ast_.ancestor(id, K::if_);
+  const NodeId condition = test == kNoNode ? kNoNode : ast_.child(test, Role::condition);
+  return time != kNoNode && condition != kNoNode && ast_.slice(time) == ast_.slice(condition);
+}
+
+/// C++: a function that makes events for itself whatever it is told, has no loop, and tells the
+/// time: a trial of one launch. An operator may do so and never look at the time.
+bool PlaceGuards::is_timed_once(NodeId id) const {
+  const uint32_t function = file_.outline.function_of[id];
+  if (ast_.grammar != Grammar::cuda || function == 0 || file_.outline.loop_of[id] != kNone ||
+      (facts_.functions[function].flags & kMainFunction) != 0)
+    return false;
+  const NodeId whole = file_.outline.functions[function];
+  if (ast_.slice(whole).find("EventElapsedTime") == std::string_view::npos) return false;
+  bool made = false;
+  NodeId time = kNoNode;
+  for (NodeId at = whole; at < ast_[whole].end; ++at) {
+    const Node& node = ast_[at];
+    if (time != kNoNode && at >= ast_[time].end && node.kind == K::name &&
+        ast_.slice(time).ends_with(node.text))
+      return made;
+    if (node.kind != K::call) continue;
+    const std::string_view callee = callee_name(ast_, at);
+    if (!made && is_one_of(callee, {"cudaEventCreate", "hipEventCreate"})) {
+      const NodeId test = ast_.ancestor(at, K::if_);
+      made = test == kNoNode || test < whole;
+    }
+    if (is_one_of(callee, {"cudaEventElapsedTime", "hipEventElapsedTime"}))
+      time = ast_.child(at, Role::argument);
+  }
+  return false;
+}
+
+uint32_t PlaceGuards::of(NodeId id) const {
+  uint32_t guards = 0;
+  const FunctionFacts& function = facts_.functions[file_.outline.function_of[id]];
+  if ((function.flags & kCachedFunction) != 0) guards |= kGuardCached;
+  // self.get_window(): made once, by a function under lru_cache.
+  const uint32_t called = ast_[id].kind == K::call
+                              ? file_.inference.local_function(ast_.child(id, Role::callee))
+                              : kNone;
+  if (called != kNone && (facts_.functions[called].flags & kCachedFunction) != 0)
+    guards |= kGuardCached;
+  if (is_acting_name(function.name) || plays(file_.outline.function_of[id]))
+    guards |= kGuardEnvironment;
+  if (function.name.ends_with("_cpu") || function.name.ends_with("Cpu") ||
+      function.name.ends_with("CPU") || contains_any(function.name, {"offload"}))
+    guards |= kGuardCpuBranch;
+  // C++: allocators and buffers that grow are for those who call them each time.
+  if (ast_.grammar == Grammar::cuda && is_allocator_name(function.name)) guards |= kGuardCached;
+  // A forward pass in training is given its actions.
+  if ((is_environment_value(id) && (function.flags & kForward) == 0 && !learns_from_memory(id)) ||
+      contains_any(function.class_name, {"envrunner", "vectorenv", "vecenv"}))
+    guards |= kGuardEnvironment;
+  for (NodeId at = ast_[id].parent; at != kNoNode; at = ast_[at].parent) {
+    const Node& node = ast_[at];
+    if (node.kind == K::call) {
+      std::string_view name = callee_name(ast_, at);
+      if (name == "register_buffer" || name == "Parameter" || name == "register_parameter")
+        guards |= kGuardCached;
+      if (at != id && name.ends_with("_cpu")) guards |= kGuardCpuBranch;
+      if (at != id && (wants_host_values(name) || is_host_library(at))) guards |= kGuardCheckpoint;
+    }
+    if (node.kind == K::assign && ast_.child(at, Role::left) != kNoNode) {
+      NodeId left = ast_.child(at, Role::left);
+      if (ast_[left].kind == K::subscript && contains_any(ast_.slice(left), {"cache"}))
+        guards |= kGuardCached;
+      // self.table = self.table.to(x.device) moves it once, unless a batch moves itself.
+      if (ast_[left].kind == K::attribute && ast_[id].kind == K::call &&
+          ast_[at].kind == K::assign && !moves_own_batch(function.class_name, function.name) &&
+          (moved_from(id) == ast_.slice(left) || iterated_around(id) == ast_.slice(left)))
+        guards |= kGuardCached;
+    }
+    if (node.kind == K::block || node.kind == K::module) break;
+  }
+  if (waits_as_told(id)) guards |= kGuardDebug;
+  if (is_timed_once(id)) guards |= kGuardTest;
+  return guards;
+}
+
+}  // namespace stallscope

@@ -1,0 +1,39 @@
+// PlaceGuards: what names and statements around a place say about it, whatever the conditions:
+// where its value is kept, what it is handed to, what kind of function it stands in.
+#pragma once
+
+#include "source/match/clause_tests.h"
+
+namespace stallscope {
+
+class PlaceGuards {
+ public:
+  PlaceGuards(const FileView& file, const FileFacts& facts)
+      : file_(file), ast_(file.ast), facts_(facts), plays_(facts.functions.size(), Answer::open) {}
+
+  /// Guard bits of the call or expression `id`.
+  uint32_t of(NodeId id) const;
+
+ private:
+  /// The text of x in x.to(...), x.cuda().
+  std::string_view moved_from(NodeId call) const;
+  /// The text of xs in [x.to(device) for x in xs].
+  std::string_view iterated_around(NodeId call) const;
+  /// Whether the function steps environments and learns nothing.
+  bool plays(uint32_t function) const;
+  /// Whether what is moved or read is an agent's action or observation, by name.
+  bool is_environment_value(NodeId id) const;
+  bool learns_from_memory(NodeId id) const;
+  bool waits_as_told(NodeId id) const;
+  bool is_timed_once(NodeId id) const;
+  /// Whether a call is of a library that works on the host alone.
+  bool is_host_library(NodeId call) const;
+
+  const FileView& file_;
+  const Ast& ast_;
+  const FileFacts& facts_;
+  enum class Answer : uint8_t { open, no, yes };
+  mutable std::vector<Answer> plays_;  ///< per function, worked out when it is first asked
+};
+
+}  // namespace stallscope

@@ -1,0 +1,34 @@
+// Subjects: what a call is about, and whether that is a batch which lies on the host.
+#pragma once
+
+#include "source/match/matcher.h"
+
+namespace stallscope {
+
+class Subjects {
+ public:
+  Subjects(const FileView& file, const FileFacts& facts)
+      : file_(file), ast_(file.ast), facts_(facts) {}
+
+  /// What the call is about: a method's receiver, else a function's first argument.
+  Value of(NodeId id) const;
+
+ private:
+  uint32_t handed_in(NodeId id, std::string_view name) const;
+  bool is_field_of_batch(NodeId object) const;
+  bool names_device(NodeId call) const;
+  bool follows_tensor(NodeId call) const;
+  bool hands_on(NodeId id) const;
+  bool moves_itself(NodeId id) const;
+  bool is_batch_class(std::string_view name) const;
+  std::string_view root_name(NodeId object) const;
+  bool is_of_batch_getter(NodeId id, NodeId object) const;
+  bool is_of_step_loop(NodeId id, std::string_view name) const;
+  bool has_keyword(NodeId call, std::string_view name) const;
+
+  const FileView& file_;
+  const Ast& ast_;
+  const FileFacts& facts_;
+};
+
+}  // namespace stallscope

@@ -1,0 +1,50 @@
+#include "source/names/object_names.h"
+
+#include <string_view>
+
+#include "source/names/names.h"
+
+namespace stallscope {
+namespace {
+
+using K = NodeKind;
+
+/// layers in `for (auto& l : layers)` and `for (auto it = layers.rbegin(); ...)`, of `l` and
+/// `it`.
+NodeId container_of(const Ast& ast, NodeId element) {
+  const std::string_view name = ast[element].text;
+  for (NodeId at = ast[element].parent; at != kNoNode && ast[at].kind != K::function;
+       at = ast[at].parent) {
+    const NodeId body = ast[at].kind == K::for_ ? ast.child(at, Role::body) : kNoNode;
+    // In `for (auto& layers : layers)` the container is another one.
+    if (body == kNoNode || ast[element].first_byte < ast[body].first_byte) continue;
+    const NodeId variable = ast.child(at, Role::left);
+    if (variable != kNoNode && ast[variable].text == name) return ast.child(at, Role::right);
+    for (NodeId c : children(ast, at)) {
+      const NodeId iterator = ast[c].kind == K::assign ? ast.child(c, Role::left) : kNoNode;
+      if (iterator == kNoNode || ast[iterator].text != name) continue;
+      const NodeId begin = ast.child(c, Role::right);
+      if (begin == kNoNode || ast[begin].kind != K::call ||
+          !callee_name(ast, begin).ends_with("begin"))
+        return kNoNode;
+      return ast.child(ast.child(begin, Role::callee), Role::object);
+    }
+  }
+  return kNoNode;
+}
+
+}  // namespace
+
+std::string object_name(const Ast& ast, NodeId object) {
+  NodeId at = object;
+  while (at != kNoNode &&
+         (ast[at].kind == K::subscript || ast[at].kind == K::call || ast[at].kind == K::unary))
+    at = ast[at].kind == K::subscript ? ast.child(at, Role::object)
+         : ast[at].kind == K::call    ? ast.child(at, Role::callee)
+                                      : ast[at].first_child;
+  if (at == kNoNode || (ast[at].kind != K::name && ast[at].kind != K::attribute)) return {};
+  const NodeId container = ast[at].kind == K::name ? container_of(ast, at) : kNoNode;
+  return container == kNoNode ? std::string(ast[at].text) : object_name(ast, container);
+}
+
+}  // namespace stallscope

@@ -1,0 +1,252 @@
+// What names of variables, classes and functions tell, where one name alone is asked about.
+#include <algorithm>
+
+#include "base/text.h"
+#include "source/names/roles.h"
+#include "source/syntax/words.h"
+
+namespace stallscope {
+
+bool is_optimizer_name(std::string_view name) {
+  if (contains_any(name,
+                   {"sched", "lr_", "env", "prof", "warmup", "sim", "game", "timer", "annealer"})) {
+    return false;
+  }
+  const std::string text = lower(name);
+  return contains_any(name, {"optim", "scaler", "adam", "sgd", "lamb", "engine", "muon"}) ||
+         has_word(text, {"opt", "opts", "opter", "solver", "trainer", "optg", "optd", "sgd"}) ||
+         (text.starts_with("opt") && text.size() <= 6);
+}
+
+bool is_model_name(std::string_view name) {
+  const std::string text = lower(name);
+  return has_word(text, {"model",     "net",           "network",   "criterion",   "criteria",
+                         "critic",    "actor",         "encoder",   "decoder",     "backbone",
+                         "generator", "discriminator", "unet",      "vae",         "classifier",
+                         "policy",    "module",        "mlp",       "transformer", "ddp",
+                         "head",      "embedding",     "projector", "teacher",     "student"}) ||
+         is_one_of(text, {"netd", "netg", "loss_fn", "loss_func", "loss_function", "lossfn",
+                          "lossfunc", "ce_loss", "mse_loss", "bce_loss", "l1_loss", "loss_f"}) ||
+         text.ends_with("_criterion") || text.starts_with("criterion") || text.ends_with("net");
+}
+
+bool is_counter_name(std::string_view name) {
+  return is_one_of(name, {"i", "j", "n", "it", "_", "ii"}) ||
+         has_word(lower(name), {"step", "idx", "index", "iter", "iteration", "i"});
+}
+
+bool is_size_name(std::string_view name) {
+  return is_one_of(name, {"H", "W", "T", "L", "N", "C", "nH", "nW", "height", "width"});
+}
+
+bool is_mask_name(std::string_view name) {
+  return name == "mask" || name.ends_with("_mask") || name.ends_with("_filter");
+}
+
+bool is_scheduler_table(std::string_view name) {
+  return is_one_of(name, {"alphas_cumprod", "betas", "alphas", "sigmas"});
+}
+
+bool is_count_name(std::string_view name) {
+  const std::string text = lower(name);
+  return starts_with_any(text, {"num_", "n_", "max_", "min_"}) ||
+         std::ranges::any_of(
+             std::initializer_list<std::string_view>{"_length", "_len", "_size", "_dim", "_count"},
+             [&](std::string_view ending) { return text.ends_with(ending); }) ||
+         is_one_of(text, {"length", "size", "dim", "ndim", "rank", "world_size"});
+}
+
+bool is_loader_name(std::string_view name) {
+  return contains_any(
+             name, {"loader", "train_dl", "val_dl", "dataiter", "data_iter", "batches",
+                    "train_iter", "batch_iter", "dl_iter", "iterator", "_dl", "train_set_iter"}) &&
+         !contains_any(name, {"module", "model"});
+}
+
+bool is_offsets_name(std::string_view name) {
+  return starts_with_any(name, {"cu_seqlens", "cu_seq_lens", "cu_seqlen"});
+}
+
+bool is_dataset_name(std::string_view name) {
+  return has_word(lower(name), {"dataset", "trainset", "valset", "testset"});
+}
+
+bool is_batch_class_name(std::string_view name) {
+  return contains_any(name, {"batch", "sample", "inputs"}) &&
+         !contains_any(name, {"sampler", "upsample", "downsample", "resample", "norm"});
+}
+
+bool moves_own_batch(std::string_view class_name, std::string_view method) {
+  return is_batch_class_name(class_name) &&
+         (moves_data(method) || is_one_of(method, {"to", "cuda"}));
+}
+
+bool is_batch_name(std::string_view name) {
+  return has_word(lower(name),
+                  {"batch",    "batches", "batched", "data",   "mbatch",  "minibatch", "microbatch",
+                   "inputs",   "images",  "imgs",    "image",  "targets", "target",    "labels",
+                   "label",    "samples", "wavs",    "wav",    "audio",   "texts",     "text",
+                   "captions", "videos",  "frames",  "tokens", "mels",    "noisy"});
+}
+
+bool is_batch_getter(std::string_view name) {
+  const std::string text = lower(name);
+  return has_word(text, {"get", "sample", "next", "load", "make", "fetch"}) &&
+         has_word(text, {"batch", "minibatch", "microbatch"});
+}
+
+bool is_environment_name(std::string_view name) {
+  return has_word(lower(name),
+                  {"action", "actions", "obs", "observation", "observations", "dones"}) &&
+         !contains_any(name, {"space", "dim", "logprob", "log_prob", "loss"});
+}
+
+bool is_simulator_name(std::string_view name) {
+  const std::string text = lower(snake_case(name));
+  return has_word(text, {"env", "envs", "venv", "vecenv", "environment", "environments"}) &&
+         !has_word(text, {"eval", "test", "val", "optimizer"});
+}
+
+bool is_hook_registration(std::string_view name) {
+  return name == "register_hook" || name == "register_post_accumulate_grad_hook" ||
+         (name.starts_with("register_f") && name.ends_with("_hook"));
+}
+
+bool is_learning_call(std::string_view object, std::string_view method) {
+  const std::string who = lower(snake_case(object));
+  return has_word(who, {"agent", "agents", "alg", "algo", "algorithm", "learner", "trainer",
+                        "policy", "ppo", "sac", "td3", "ddpg", "dqn"}) &&
+         has_word(lower(method), {"update", "learn", "optimize", "interaction", "fit"});
+}
+
+bool is_wait_name(std::string_view name) {
+  return has_word(lower(snake_case(name)), {"sync", "synchronize", "wait", "barrier", "finish"});
+}
+
+bool is_wait_only_name(std::string_view name) {
+  if (!is_wait_name(name)) return false;
+  const std::string text = lower(snake_case(name));
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('_', at), text.size());
+    if (end > at &&
+        !is_one_of(std::string_view(text).substr(at, end - at),
+                   {"sync", "synchronize", "wait",       "barrier",    "finish",  "cuda",
+                    "gpu",  "device",      "devices",    "torch",      "stream",  "streams",
+                    "all",  "maybe",       "cudadevice", "cudastream", "current", "xpu",
+                    "npu",  "if",          "needed",     "and",        "for"}))
+      return false;
+    at = end + 1;
+  }
+  return true;
+}
+
+bool is_read_back_name(std::string_view name) {
+  const std::string text = lower(snake_case(name));
+  return (has_word(text, {"pull", "download", "d2h", "dtoh", "readback"}) ||
+          contains_any(text, {"to_host", "tohost", "device_to_host", "from_device", "from_gpu",
+                              "read_back", "gpu_to_cpu", "device2host"})) &&
+         !has_word(text, {"save", "load", "test", "print", "dump", "async", "init"});
+}
+
+bool is_hand_over_name(std::string_view name) {
+  return starts_with_any(lower(snake_case(name)),
+                         {"copy", "get", "to_", "dump", "print", "reconstruct", "save", "write"});
+}
+
+bool is_host_copy_name(std::string_view name) {
+  const std::string text = lower(name);
+  return has_word(text, {"fetch", "asnumpy", "numpify"}) ||
+         contains_any(text, {"to_numpy", "to_np", "as_numpy", "to_host", "from_first_device"});
+}
+
+bool is_whole_evaluation(std::string_view name) {
+  const std::string text = lower(name);
+  return starts_with_any(text, {"eval", "_eval", "validate", "_validate", "test_", "run_eval"}) &&
+         !has_word(text, {"step", "batch", "one", "iter", "single", "metrics"});
+}
+
+bool is_data_class(std::string_view name) {
+  return contains_any(name,
+                      {"dataset", "sampler", "transform", "augment", "collat", "datamodule",
+                       "dataload", "dataiter", "batchiter", "tokenizer", "processor", "mixup",
+                       "cutmix", "reader", "randomerasing", "vocab", "replay", "rolloutbuffer"}) &&
+         !contains_any(name, {"transformer", "logitsprocessor", "attn", "attention"});
+}
+
+bool is_report_name(std::string_view name) {
+  const std::string text = lower(name);
+  // compute_log_probs(): a logarithm, not a report
+  return has_word(text, {"log", "logging", "summary", "print"}) &&
+         !contains_any(text, {"log_prob", "log_like", "log_ratio", "log_softmax", "log_prior",
+                              "log_dens", "log_sigmoid", "log_det"});
+}
+
+bool is_trial_name(std::string_view name) {
+  const std::string text = lower(name);
+  return has_word(text, {"test", "check", "example", "sanity", "debug"});
+}
+
+bool is_timing_class(std::string_view name) {
+  return contains_any(name,
+                      {"timer", "profiler", "stopwatch", "benchmark", "tracemalloc", "debug"}) ||
+         name.starts_with("Print");
+}
+
+bool averages_gradients(std::string_view function) {
+  const std::string text = lower(snake_case(function));
+  return contains_any(text, {"allreduce", "all_reduce"}) ||
+         (contains_any(text, {"grad"}) &&
+          has_word(text, {"reduce", "sync", "average", "allgather"}));
+}
+
+bool moves_data(std::string_view function) {
+  const std::string text = lower(function);
+  return text.find("to_device") != std::string::npos || text.find("to_gpu") != std::string::npos ||
+         text.find("to_cuda") != std::string::npos || text.ends_with("to_dev") ||
+         text.find("cast_data") != std::string::npos ||
+         text.find("batch_to") != std::string::npos ||
+         text.find("prepare_batch") != std::string::npos ||
+         (has_word(text, {"move", "transfer", "send", "put", "copy"}) &&
+          has_word(text, {"device", "gpu", "cuda", "batch", "data"}));
+}
+
+bool is_acting_name(std::string_view name) {
+  const std::string text = lower(name);
+  return is_one_of(text, {"act", "_act", "act_explore", "act_exploit"}) ||
+         (has_word(text, {"action", "actions"}) &&
+          has_word(text, {"select", "choose", "get", "take", "sample", "pick", "predict"}));
+}
+
+bool is_solver_class(std::string_view name) {
+  return contains_any(name, {"solver", "pipeline", "integrator"});
+}
+
+bool is_sampler_class(std::string_view name) {
+  return contains_any(name, {"ddimsampler", "plmssampler", "dpmsolver", "dpm_solver", "beamsearch",
+                             "sequencegenerator"});
+}
+
+bool is_deployment_library(std::string_view package) {
+  return is_one_of(package, {"tensorrt", "onnxruntime", "coremltools", "gradio", "streamlit",
+                             "openvino", "triton_python_backend_utils", "bentoml", "ncnn"});
+}
+
+bool is_evaluation_class(std::string_view name) {
+  if (contains_any(name, {"validator", "evaluator"})) return true;
+  return std::ranges::any_of(
+      std::initializer_list<std::string_view>{"Test", "Val", "Valid", "Validation", "Eval"},
+      [&](std::string_view word) {
+        return name.starts_with(word) && name.size() > word.size() && name[word.size()] >= 'A' &&
+               name[word.size()] <= 'Z';
+      });
+}
+
+bool is_setter_name(std::string_view name) {
+  return starts_with_any(lower(snake_case(name)), {"set_", "override_"});
+}
+
+bool is_serving_path(std::string_view path) {
+  return contains_any(path, {"inference/", "serving/", "tensorrt", "triton_", "deploy/"});
+}
+
+}  // namespace stallscope

@@ -1,0 +1,164 @@
+// What the path of a file tells about it.
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "base/text.h"
+#include "source/names/roles.h"
+#include "source/syntax/words.h"
+
+namespace stallscope {
+namespace {
+
+/// Whether a folder of `path`, or its file without the ending, has one of the words.
+template <size_t N>
+bool path_has_word(std::string_view path, const std::array<std::string_view, N>& words) {
+  const std::string text = lower(path.substr(0, path.rfind('.')));
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find_first_of("/_-", at), text.size());
+    if (std::ranges::find(words, std::string_view(text).substr(at, end - at)) != words.end())
+      return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+/// Shows, serves, converts or prepares data: no part of training, nor of evaluation in it.
+constexpr std::array<std::string_view, 70> kBesideWords = {
+    "play",          "calculator",    "calculators",  "translate",     "beam",
+    "infer",         "serve",         "viewer",       "hub",           "vis",
+    "viz",           "visualization", "visualizer",   "visualizers",   "visualize",
+    "plot",          "plots",         "plotting",     "demo",          "demos",
+    "tokenizer",     "tokenizers",    "tokenization", "dataset",       "datasets",
+    "data",          "dataloader",    "dataloading",  "processor",     "processing",
+    "sampler",       "samplers",      "preprocess",   "preprocessing", "convert",
+    "converter",     "converters",    "conversion",   "export",        "exporters",
+    "onnx",          "inference",     "generate",     "generation",    "cli",
+    "deploy",        "deployment",    "serving",      "server",        "api",
+    "webui",         "gui",           "app",          "gradio",        "serialize",
+    "serialization", "notebooks",     "docs",         "install",       "setup",
+    "download",      "debug",         "tutorials",    "postprocess",   "postprocessing",
+    "merge",         "runtime",       "tensorrt",     "pipeline",      "pipelines"};
+/// Of these, where batches are made and moved.
+constexpr std::array<std::string_view, 10> kDataWords = {
+    "dataset", "datasets",  "data",       "dataloader", "dataloading",
+    "sampler", "processor", "processing", "preprocess", "preprocessing"};
+/// Of these, what is made of a trained model's output.
+constexpr std::array<std::string_view, 16> kInferenceWords = {
+    "inference",  "postprocess", "postprocessing", "preprocessing", "runtime", "deployment",
+    "serve",      "serving",     "tensorrt",       "onnx",          "scoring", "captioning",
+    "evaluation", "evaluator",   "evaluators",     "evals"};
+constexpr std::array<std::string_view, 10> kAfterWords = {
+    "checkpoint", "checkpoints", "checkpointing", "eval",     "evals",
+    "evaluation", "evaluators",  "evaluator",     "commands", "scripts"};
+
+}  // namespace
+
+bool is_batch_mover(std::string_view path, std::string_view function) {
+  return is_data_path(path) && moves_data(function);
+}
+
+bool is_beside_path(std::string_view path) {
+  // vis_head.py, data_loss.py: what it is a part of says more than what it is about.
+  const size_t name = path.rfind('/') + 1;
+  const std::string_view file = path.substr(name, path.rfind('.') - name);
+  const std::string_view part = file.substr(file.rfind('_') + 1);
+  if (part.size() < file.size() &&
+      is_one_of(part, {"head", "heads", "loss", "losses", "layer", "layers", "backbone", "net"}))
+    path = path.substr(0, name);
+  // {{cookiecutter.name}}/model.py: a template of a project.
+  return path_has_word(path, kBesideWords) || path.ends_with("/sampling.py") ||
+         path.find("{{") != std::string_view::npos;
+}
+
+bool is_inference_path(std::string_view path) {
+  return path_has_word(path, kInferenceWords);
+}
+
+bool is_data_path(std::string_view path) {
+  return path_has_word(path, kDataWords);
+}
+
+bool is_host_side_path(std::string_view path) {
+  return is_beside_path(path) || path_has_word(path, kAfterWords);
+}
+
+bool is_evaluation_script(std::string_view path) {
+  const std::string_view file = path.substr(path.rfind('/') + 1);
+  return starts_with_any(file, {"eval.", "eval_", "evaluate.", "evaluate_", "infer.", "inference.",
+                                "infer_", "inference_", "predict.", "predict_", "demo.", "gen_img",
+                                "generate.", "generate_", "reconstruct.", "play.", "play_"});
+}
+
+bool is_evaluation_place(std::string_view path) {
+  const std::string_view folder = path.substr(0, path.rfind('/') + 1);
+  return is_evaluation_script(path) ||
+         contains_any("/" + std::string(folder), {"/eval/", "/evaluation/", "/evaluations/"});
+}
+
+bool is_example_path(std::string_view path) {
+  for (size_t at = 0; at < path.size();) {
+    size_t end = std::min(path.find('/', at), path.size());
+    std::string_view part = path.substr(at, end - at);
+    if (is_one_of(part, {"example", "examples", "docs", "doc", "demo", "demos", "tools", "scripts",
+                         "notebooks", "tutorials", "samples"}))
+      return true;
+    at = end + 1;
+  }
+  return is_test_path(path);
+}
+
+bool is_trial_path(std::string_view path) {
+  const std::string text = lower(path);
+  return path.starts_with('.') || is_test_path(path) ||
+         contains_any(text, {"debug", "test", "ci/", "bench", "profil"});
+}
+
+bool is_test_macro(std::string_view name) {
+  return is_one_of(name, {"TEST", "TEST_F", "TEST_P", "TYPED_TEST", "TEST_CASE", "SCENARIO",
+                          "DOCTEST_TEST_CASE", "TEST_CASE_FIXTURE", "TEST_CASE_TEMPLATE",
+                          "BOOST_AUTO_TEST_CASE", "BENCHMARK", "BENCHMARK_F"});
+}
+
+namespace {
+
+/// benchmark/ppo/train.py, benchmark/trainer/loop.py: programs that train are compared there.
+bool trains_by_path(std::string_view below) {
+  const std::string_view file = below.substr(below.rfind('/') + 1);
+  if (contains_any(file, {"bench", "profil", "timing", "speed"})) return false;
+  for (size_t at = 0; at < below.size(); at = std::min(below.find('/', at), below.size() - 1) + 1) {
+    if (below.substr(at).starts_with("train")) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool is_test_path(std::string_view path) {
+  for (size_t at = 0; at <= path.size();) {
+    size_t end = std::min(path.find('/', at), path.size());
+    std::string_view part = path.substr(at, end - at);
+    bool last = end == path.size();
+    std::string_view stem = part.substr(0, part.rfind('.'));
+    while (!stem.empty() && std::isdigit(static_cast<unsigned char>(stem.back())) != 0)
+      stem.remove_suffix(1);  // test1.cpp
+    if (last && has_word(stem, {"test", "tests", "unittest", "benchmark", "smoke", "assert"}))
+      return true;
+    if (!last && is_one_of(part, {"test", "tests", "testing", "unittests", "unit_tests", "docs"}))
+      return true;
+    if (!last && is_one_of(part, {"benchmark", "benchmarks"}) &&
+        !trains_by_path(path.substr(end + 1)))
+      return true;
+    if (last &&
+        (part.starts_with("test_") || part.starts_with("check_") || part.starts_with("bench_") ||
+         part.starts_with("benchmark_") || part.find("_test.") != std::string_view::npos ||
+         part == "conftest.py" || part == "bench.py" || part == "benchmark.py" ||
+         part == "profile.py" || part.starts_with("profile_"))) {
+      return true;
+    }
+    at = end + 1;
+  }
+  return false;
+}
+
+}  // namespace stallscope

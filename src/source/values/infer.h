@@ -1,0 +1,129 @@
+// Forward inference: one pass over a file gives every expression a Value.
+#pragma once
+
+#include <map>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "source/facts/type_facts.h"
+#include "source/names/outline.h"
+#include "source/values/apis.h"
+
+namespace stallscope {
+
+/// `x is y`, `x in y`: a Python bool whatever they are.
+inline bool is_identity_test(std::string_view op) {
+  return op == "is" || op == "is not" || op == "in" || op == "not in";
+}
+
+class Inference {
+ public:
+  /// `types`: what libclang knows of a C++ file; null = nothing.
+  Inference(const Ast& ast, const Names& names, const Outline& outline, FileFacts& facts,
+            const ClangTypes* types = nullptr);
+
+  void run();
+  const Value& at(NodeId id) const { return values_[id]; }
+  /// Whether a file can hold tensors at all: C++ that never names Torch cannot.
+  bool has_tensors() const { return has_tensors_; }
+  /// C++: whether `source` is what `target` is built from, Buffer target(source), not its value.
+  bool is_built_from(NodeId target, NodeId source) const;
+  /// Whether libclang says that this is an object of the program's own, and no tensor or stream.
+  bool is_own_object(NodeId id) const;
+  /// The function of this file that `callee` names, or kNone.
+  uint32_t local_function(NodeId callee) const;
+  /// The expression last assigned to `name` in `function` before `before`, or kNoNode.
+  NodeId definition(uint32_t function, std::string_view name, NodeId before) const;
+  const Dependency* dependency(const Value& value) const;
+  /// What stands for a parameter of which only callers know what it is (Value::dependency), or 0.
+  uint32_t parameter_dependency(uint32_t function, uint32_t index) const;
+
+ private:
+  struct Scope {
+    std::unordered_map<std::string_view, Value> variables;
+    std::unordered_set<std::string_view> used_as_tensor, used_as_module;
+    std::unordered_set<std::string_view> given_as_tensor;  ///< torch.cumsum(x, 0), x.device
+    std::unordered_set<std::string_view> moved;            ///< x.to(device)
+    bool uses_numpy = false;
+  };
+  using Attributes = std::unordered_map<std::string_view, Value>;
+
+  Value carried_into(NodeId id);
+  bool is_torchs(NodeId id) const;
+  bool is_comparison(std::string_view name, NodeId before) const;
+  void note_field(NodeId declaration, NodeId name);
+  void run_function(uint32_t function);
+  void find_evidence(uint32_t function);
+  bool is_handed_a_loss(NodeId call) const;
+  void declare(Value& value, std::string_view type);
+  void note_use(NodeId node, Scope& scope);
+  void keep_buffer(NodeId call);
+  void note_device(NodeId attribute, Scope& scope);
+  void bind_parameters(uint32_t function);
+  Value parameter_value(uint32_t function, uint32_t index, NodeId parameter);
+  void statements(NodeId id);
+  void statement(NodeId id);
+  void return_parts(NodeId value);
+  void assign(NodeId target, const Value& given, NodeId source);
+  void assign_tuple(NodeId target, const Value& value, NodeId source);
+  void bind_loop(NodeId loop);
+  Value element_of(const Value& container, NodeId source);
+  Value element_value(const Value& container);
+  void learn_from_test(NodeId condition);
+  void run_branches(NodeId id);
+  void restore_replaced(NodeId branch, size_t from);
+
+  Value eval(NodeId id);
+  const TypedRange* type_at(NodeId id) const;
+  Value typed(NodeId id, const Value& inferred);
+  Value eval_children(NodeId id);
+  Value eval_name(NodeId id);
+  Value eval_attribute(NodeId id);
+  Value eval_call(NodeId id);
+  Value call_function(NodeId id, NodeId callee, const CallShape& shape);
+  Value given_by(uint32_t function, std::string name);
+  bool is_of_callers(const Value& value) const;
+  Value call_builtin(NodeId id, std::string_view name, const CallShape& shape, bool& known);
+  Value call_method(NodeId id, NodeId callee, const Value& receiver, const CallShape& shape);
+  CallShape shape_of(NodeId call);
+  Value eval_subscript(NodeId id);
+  Value eval_operator(NodeId id);
+  Value eval_comprehension(NodeId id);
+  Value eval_collection(NodeId id);
+  Value self_attribute(std::string_view name) const;
+  /// A function as a value, of this file or imported; unknown if `id` names none.
+  Value function_value(NodeId id);
+  uint32_t depend(DependencyKind kind, std::string name, uint32_t function = 0, uint32_t index = 0);
+  /// `merged` of two values, with what it depends on if that is two things.
+  Value of_both(const Value& a, const Value& b, Value merged);
+  bool is_self(NodeId id) const;
+  bool method_exists(uint32_t klass, std::string_view name) const;
+
+  const Ast& ast_;
+  const Names& names_;
+  const Outline& outline_;
+  FileFacts& facts_;
+  const ClangTypes* types_;
+  std::vector<Value> values_;
+  std::vector<Scope> scopes_;           // per function
+  std::vector<Attributes> attributes_;  // per class
+  std::unordered_map<std::string_view, std::vector<uint32_t>> functions_by_name_;
+  std::unordered_map<std::string_view, uint32_t> classes_by_name_;
+  std::unordered_map<std::string_view, Value> fields_;  ///< of records, by declared type
+  std::unordered_map<std::string_view, std::vector<NodeId>> definitions_;  ///< assignments, by name
+  std::map<std::string, uint32_t> dependency_ids_;
+  std::vector<uint8_t> state_;              // per function: 0 new, 1 running, 2 done
+  std::vector<uint8_t> parts_vary_;         // per function: it does not always return one tuple
+  std::vector<std::string_view> assigned_;  // names, in the order they were bound
+  std::vector<std::pair<std::string_view, Value>> replaced_;  // by a value on the other side
+  size_t sibling_begin_ = 0, sibling_end_ = 0;  // those the branches before this one bound
+  uint32_t function_ = 0;
+  bool has_tensors_ = true;
+  bool device_default_ = false;  // set_default_device was called
+  bool looks_ahead_ = false;     // reads an assignment before its turn
+  unsigned depth_ = 0;
+};
+
+}  // namespace stallscope

@@ -1,0 +1,185 @@
+// Inference over assignments and loops: what names are bound to.
+#include <algorithm>
+#include <span>
+
+#include "source/names/roles.h"
+#include "source/syntax/words.h"
+#include "source/values/infer.h"
+
+namespace stallscope {
+namespace {
+using K = NodeKind;
+
+/// Whether a declaration of C++ says that what it names is a number: uint32_t n = x.size(0) * k.
+bool declares_number(const Ast& ast, NodeId target) {
+  const Node& parent = ast[ast[target].parent];
+  if (ast.grammar != Grammar::cuda || parent.kind != K::assign || ast[target].kind != K::name)
+    return false;
+  const std::string_view type = parent.text;
+  if (is_one_of(type, {"int", "unsigned", "unsigned int", "long", "short", "float", "double",
+                       "bool", "char", "half", "uint", "std::size_t", "std::int64_t"}))
+    return true;
+  return type.ends_with("_t") &&
+         contains_any(type, {"int", "size", "scalar", "idx", "index", "float"});
+}
+/// accelerator.prepare(model, loader), fabric.setup_dataloaders(loader): what the loader yields
+/// then is on the device.
+bool places_batches(const Ast& ast, NodeId call) {
+  if (call == kNoNode || ast[call].kind != K::call ||
+      !is_one_of(callee_name(ast, call),
+                 {"prepare", "prepare_data_loader", "setup_dataloaders", "MpDeviceLoader"}))
+    return false;
+  const std::string_view callee = ast.slice(ast.child(call, Role::callee));
+  return contains_any(callee, {"accelerator", "fabric", "deviceloader"});
+}
+}  // namespace
+
+void Inference::assign(NodeId target, const Value& given, NodeId source) {
+  const Node& node = ast_[target];
+  const bool placed = (node.kind == K::name || node.kind == K::attribute) &&
+                      places_batches(ast_, source) && is_loader_name(ast_.slice(target));
+  const Value value = placed                          ? likely(Kind::loader, kModuleOutput)
+                      : declares_number(ast_, target) ? Value{Kind::number, Certainty::proven}
+                                                      : typed(target, given);
+  values_[target] = value;
+  if (node.kind == K::name) {
+    Value& known = scopes_[function_].variables[node.text];
+    const auto bound = std::span(assigned_).subspan(sibling_begin_, sibling_end_ - sibling_begin_);
+    const bool sibling = std::ranges::find(bound, node.text) != bound.end();
+    if (known.is_device() != value.is_device() && (known.is_host() || value.is_host()))
+      replaced_.emplace_back(node.text, known);
+    // `fn = linear` and `if cubic: fn = cubic`: either is called behind it.
+    const Dependency* held = dependency(value);
+    const bool function = held && held->kind == DependencyKind::function;
+    known = sibling    ? of_both(known, value, join(known, value))
+            : function ? of_both(known, value, value)
+                       : value;
+    if (!sibling) assigned_.push_back(node.text);
+  } else if (node.kind == K::attribute && is_self(ast_.child(target, Role::object))) {
+    uint32_t klass = outline_.class_of[function_];
+    for (uint32_t f = function_; klass == kNone && facts_.functions[f].parent != kNone;) {
+      f = facts_.functions[f].parent;
+      klass = outline_.class_of[f];
+    }
+    if (klass == kNone) return;
+    Value kept = value;
+    kept.flags |= kAttribute;
+    auto [entry, added] = attributes_[klass].try_emplace(node.text, kept);
+    if (!added) entry->second = of_both(entry->second, kept, merge(entry->second, kept));
+  } else if (node.kind == K::tuple || node.kind == K::list || node.kind == K::star) {
+    assign_tuple(target, value, source);
+  } else {
+    node.kind == K::subscript ? eval_subscript(target) : eval_children(target);
+    // losses["ce"] = loss: the container holds tensors from here on.
+    NodeId object = ast_.child(target, Role::object);
+    if (node.kind == K::subscript && value.is_device() && object != kNoNode &&
+        ast_[object].kind == K::name) {
+      auto known = scopes_[function_].variables.find(ast_[object].text);
+      if (known != scopes_[function_].variables.end() && known->second.kind == Kind::list)
+        known->second = {};
+    }
+  }
+}
+
+void Inference::assign_tuple(NodeId target, const Value& value, NodeId source) {
+  const bool literal =
+      source != kNoNode && (ast_[source].kind == K::tuple || ast_[source].kind == K::list);
+  NodeId from = literal ? ast_[source].first_child : kNoNode;
+  const Dependency* given = dependency(value);
+  // Behind a star, positions are not known.
+  bool counted = value.kind == Kind::unknown && given && given->kind == DependencyKind::returns;
+  uint32_t position = 0;
+  for (NodeId part : children(ast_, target)) {
+    Value v = literal && from != kNoNode ? values_[from] : element_value(value);
+    counted = counted && ast_[part].kind != K::star;
+    if (counted) v.dependency = depend(DependencyKind::part, {}, value.dependency, position++);
+    // a, b = f(): what each part is given is what f() gives
+    assign(part, v, literal ? from : source);
+    if (from != kNoNode) from = ast_[from].next;
+  }
+}
+
+/// The same of what a caller hands in: the link tells.
+Value Inference::element_value(const Value& container) {
+  Value out = stallscope::element_of(container);
+  if (is_of_callers(container))
+    out.dependency = depend(DependencyKind::element, {}, container.dependency, 0);
+  return out;
+}
+
+Value Inference::element_of(const Value& container, NodeId source) {
+  if (source != kNoNode && ast_[source].kind == K::call) {
+    std::string_view name = callee_name(ast_, source);
+    if (name == "range" || name == "trange" || name == "count") return proven(Kind::number);
+  }
+  return element_value(container);
+}
+
+/// Binds the targets of a for statement or a comprehension's for clause.
+void Inference::bind_loop(NodeId loop) {
+  NodeId target = ast_.child(loop, Role::left), over = ast_.child(loop, Role::right);
+  if (target == kNoNode || over == kNoNode) return;
+  NodeId inner = over;
+  auto first_argument = [&](NodeId call) { return ast_.child(call, Role::argument); };
+  std::string_view name =
+      ast_[inner].kind == K::call ? callee_name(ast_, inner) : std::string_view();
+  while ((name == "tqdm" || name == "track" || name == "list" || name == "islice" ||
+          name == "log_every" || name == "iter" || name == "prefetch") &&
+         first_argument(inner) != kNoNode) {
+    inner = first_argument(inner);
+    name = ast_[inner].kind == K::call ? callee_name(ast_, inner) : std::string_view();
+  }
+  NodeId number = kNoNode, rest = target;
+  if (name == "enumerate" && first_argument(inner) != kNoNode && ast_[target].kind == K::tuple) {
+    number = ast_[target].first_child;
+    rest = number == kNoNode ? kNoNode : ast_[number].next;
+    inner = first_argument(inner);
+    if (ast_[inner].kind == K::call &&
+        (callee_name(ast_, inner) == "tqdm" || callee_name(ast_, inner) == "log_every") &&
+        first_argument(inner) != kNoNode) {
+      inner = first_argument(inner);
+    }
+    name = ast_[inner].kind == K::call ? callee_name(ast_, inner) : std::string_view();
+  } else if ((name == "items" || name == "named_parameters") && ast_[target].kind == K::tuple) {
+    number = ast_[target].first_child;
+    rest = number == kNoNode ? kNoNode : ast_[number].next;
+  }
+  if (number != kNoNode)
+    assign(number,
+           proven(name == "items" || name == "named_parameters" ? Kind::text : Kind::number),
+           kNoNode);
+  if (rest == kNoNode) return;
+  if (name == "zip" && ast_[rest].kind == K::tuple) {
+    NodeId from = first_argument(inner);
+    for (NodeId part : children(ast_, rest)) {
+      if (from == kNoNode) break;
+      Value v = element_of(values_[from], from);
+      if (v.kind == Kind::unknown && contains_any(ast_.slice(from), {"param"}) &&
+          !contains_any(ast_.slice(from), {"param_group"}))
+        v = likely(Kind::parameter, kParameterLoop);
+      assign(part, v, kNoNode);
+      from = ast_[from].next;
+    }
+    return;
+  }
+  Value value = element_of(values_[inner], inner);
+  // for step, batch in bar: of a bar over enumerate(loader)
+  if (ast_[rest].kind == K::tuple && ast_[inner].kind == K::name &&
+      is_counter_name(ast_[ast_[rest].first_child].text)) {
+    assign(ast_[rest].first_child, proven(Kind::number), kNoNode);
+    for (NodeId part = ast_[ast_[rest].first_child].next; part != kNoNode; part = ast_[part].next)
+      assign(part, value, kNoNode);
+    return;
+  }
+  if (ast_.slice(inner).ends_with("param_groups")) value = likely(Kind::other);
+  if (value.kind == Kind::unknown) {
+    std::string_view text = ast_.slice(inner);
+    if (text.size() < 80 && is_loader_name(text))
+      value = likely(Kind::batch, kLoaded);
+    else if (text.size() < 80 && contains_any(text, {"params", "parameters()"}))
+      value = likely(Kind::parameter, kParameterLoop);
+  }
+  assign(rest, value, kNoNode);
+}
+
+}  // namespace stallscope

@@ -1,0 +1,328 @@
+// Inference over calls: own functions, modules, well-known functions and methods.
+#include <algorithm>
+
+#include "base/text.h"
+#include "source/names/roles.h"
+#include "source/syntax/words.h"
+#include "source/values/infer.h"
+
+namespace stallscope {
+namespace {
+
+using K = NodeKind;
+
+/// C++: device, torch::kCUDA, x.options(), options; TensorOptions().dtype(torch::kFloat) names
+/// none.
+bool names_device(std::string_view argument) {
+  return contains_any(argument, {"device", "kcuda"}) ||
+         (contains_any(argument, {"options"}) && !contains_any(argument, {"tensoroptions()"}));
+}
+
+bool is_module_like_class(const FileFacts& facts, uint32_t klass) {
+  return facts.classes[klass].is_module;
+}
+
+}  // namespace
+
+CallShape Inference::shape_of(NodeId call) {
+  CallShape shape;
+  for (NodeId c : children(ast_, call)) {
+    if (ast_[c].role != Role::argument) continue;
+    Value v = eval(c);
+    if (ast_[c].kind == K::keyword) {
+      std::string_view name = ast_[c].text;
+      if (name == "device") {
+        NodeId value = ast_.child(c, Role::value);
+        std::string_view text = value == kNoNode ? std::string_view() : ast_.slice(value);
+        shape.device_is_cpu = text == "'cpu'" || text == "\"cpu\"" ||
+                              text == "torch.device('cpu')" || text == "torch.device(\"cpu\")";
+        shape.has_device = !shape.device_is_cpu && text != "None";
+      }
+      shape.has_dim |= name == "dim" || name == "keepdim";
+      shape.has_size |= name == "size" || name == "axis";
+      shape.encodes |= name == "return_tensors";
+      if (name == "pin_memory") {
+        NodeId value = ast_.child(c, Role::value);
+        shape.pinned = value != kNoNode && ast_.slice(value) != "False";
+      }
+    } else {
+      if (shape.count++ == 0) shape.first = v;
+      shape.holds_nothing |= ast_[c].kind == K::number && ast_.slice(c) == "0";
+      if (ast_.grammar == Grammar::cuda) shape.has_device |= names_device(ast_.slice(c));
+    }
+    shape.any_device_argument |= v.is_device() || v.kind == Kind::tensor_list;
+    shape.any_host_tensor |= v.kind == Kind::host_tensor || v.kind == Kind::host_tensors;
+    shape.any_batch |= v.kind == Kind::batch;
+    shape.any_unknown |= v.kind == Kind::unknown && ast_[c].kind != K::keyword;
+  }
+  return shape;
+}
+
+Value Inference::eval_call(NodeId id) {
+  NodeId callee = ast_.child(id, Role::callee);
+  if (callee == kNoNode) return eval_children(id);
+  const bool method = ast_[callee].kind == K::attribute;
+  NodeId object = method ? ast_.child(callee, Role::object) : kNoNode;
+  Value receiver;
+  if (object != kNoNode)
+    receiver = eval(object);
+  else if (ast_[callee].kind != K::name)
+    receiver = eval(callee);
+  CallShape shape = shape_of(id);
+  if (shape.encodes) return likely(Kind::batch, kLoaded);
+  if (device_default_ && !shape.device_is_cpu) shape.has_device = true;
+  const Dotted& path = names_.resolve(callee);
+  if (path.imported && last_component(path.path) == "partial") {
+    // What it fixes by name leaves the others where they were.
+    const NodeId first = ast_.child(id, Role::argument);
+    if (first != kNoNode &&
+        (ast_[first].next == kNoNode || ast_[ast_[first].next].kind == K::keyword))
+      return function_value(first);
+  }
+  if (path.imported) {
+    if (auto known = value_of_function(path.path, shape)) return *known;
+    if (!method || object == kNoNode || ast_[object].kind == K::name) {
+      Value out;
+      out.dependency = depend(DependencyKind::returns, path.path);
+      return out;
+    }
+  }
+  if (!method) return call_function(id, callee, shape);
+  return call_method(id, callee, receiver, shape);
+}
+
+Value Inference::call_function(NodeId id, NodeId callee, const CallShape& shape) {
+  if (ast_[callee].kind != K::name) {
+    // jax.value_and_grad(loss)(params)
+    const NodeId made = ast_[callee].kind == K::call ? ast_.child(callee, Role::callee) : kNoNode;
+    if (made != kNoNode && gives_gradients(names_.resolve(made).path))
+      return likely(Kind::jax_array, kJax);
+    Value target = values_[callee];
+    if (target.kind == Kind::module)
+      return likely(target.has(kJax) ? Kind::jax_array : Kind::device_tensor, kModuleOutput);
+    return {};
+  }
+  const std::string_view name = ast_[callee].text;
+  uint32_t own = local_function(callee);
+  if (own != kNone) return given_by(own, std::string(name));
+  auto klass = classes_by_name_.find(name);
+  if (klass != classes_by_name_.end()) {
+    Value out = is_module_like_class(facts_, klass->second) ? proven(Kind::module) : Value{};
+    out.dependency = depend(DependencyKind::instance, std::string(name));
+    return out;
+  }
+  bool known = false;
+  Value builtin = call_builtin(id, name, shape, known);
+  if (known) return builtin;
+  Value target = eval_name(callee);
+  values_[callee] = target;
+  if (target.kind == Kind::module || (target.kind == Kind::unknown && is_model_name(name))) {
+    return likely(target.has(kJax) ? Kind::jax_array : Kind::device_tensor, kModuleOutput);
+  }
+  Value out;
+  if (target.kind == Kind::unknown && target.dependency == 0 && !names_.stars().empty())
+    out.dependency = depend(DependencyKind::returns, std::string(name));
+  return out;
+}
+
+Value Inference::call_builtin(NodeId id, std::string_view name, const CallShape& shape,
+                              bool& known) {
+  known = true;
+  if (name == "len" || name == "int" || name == "float" || name == "bool" || name == "round" ||
+      name == "isinstance" || name == "hasattr" || name == "ord" || name == "hash" ||
+      name == "id" || name == "callable" || name == "issubclass") {
+    return proven(Kind::number);
+  }
+  if (name == "abs" || name == "sum" || name == "max" || name == "min") {
+    if (shape.first.kind == Kind::tensor_list)
+      return likely(Kind::device_tensor, shape.first.flags & kParameterLoop);
+    if (shape.first.is_device())
+      return likely(Kind::device_tensor, shape.first.flags & kParameterLoop);
+    if (shape.first.kind == Kind::number || shape.first.kind == Kind::shape)
+      return likely(Kind::number);
+    if (shape.any_device_argument) return likely(Kind::device_tensor);
+    // What an empty container was filled with is not known.
+    return shape.first.is_host() && shape.first.certainty != Certainty::unknown
+               ? likely(Kind::number)
+               : Value{};
+  }
+  if (name == "str" || name == "repr" || name == "input" || name == "format")
+    return proven(Kind::text);
+  if (name == "range" || name == "open" || name == "type" || name == "print" || name == "super" ||
+      name == "vars" || name == "dir" || name == "slice" || name == "bytes") {
+    return proven(Kind::other);
+  }
+  if (name == "list" || name == "tuple" || name == "sorted" || name == "reversed" ||
+      name == "iter" || name == "filter" || name == "set" || name == "enumerate" ||
+      name == "tqdm") {
+    if (shape.first.kind == Kind::device_tensor || shape.first.kind == Kind::parameters)
+      return likely(Kind::tensor_list, shape.first.flags);
+    return shape.first;
+  }
+  if (name == "dict" || name == "defaultdict" || name == "map" || name == "zip") return Value{};
+  if (name == "next") {
+    Value out = element_value(shape.first);
+    if (out.kind == Kind::unknown) {
+      NodeId from = ast_.child(id, Role::argument);
+      if (from != kNoNode && is_loader_name(ast_.slice(from))) return likely(Kind::batch, kLoaded);
+    }
+    return out;
+  }
+  known = false;
+  return {};
+}
+
+/// self.register_buffer("steps", torch.zeros(1)): where the module goes, self.steps goes. Trainers
+/// that are modules to have a state stay on the host.
+void Inference::keep_buffer(NodeId call) {
+  const uint32_t klass = outline_.class_of[function_];
+  const NodeId name = ast_.child(call, Role::argument);
+  const NodeId value = name == kNoNode ? kNoNode : ast_[name].next;
+  if (klass == kNone || value == kNoNode || ast_[name].kind != K::string) return;
+  const NodeId given = ast_[value].kind == K::keyword ? ast_.child(value, Role::value) : value;
+  if (given == kNoNode || values_[given].kind == Kind::none) return;
+  std::string_view text = ast_.slice(name);
+  const size_t quote = text.find_first_of("'\"");
+  if (quote != 0 || text.size() < 3) return;
+  text = text.substr(1, text.size() - 2);
+  const bool mask = values_[given].kind == Kind::mask || contains_any(ast_.slice(given), {"bool"});
+  const Kind kind = facts_.classes[klass].name.ends_with("Trainer") ? Kind::host_tensor
+                    : mask                                          ? Kind::mask
+                                                                    : Kind::device_tensor;
+  attributes_[klass].insert_or_assign(text, proven(kind, kAttribute));
+}
+
+Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
+                             const CallShape& given) {
+  const std::string_view name = ast_[callee].text;
+  NodeId object = ast_.child(callee, Role::object);
+  CallShape shape = given;
+  if (name == "to" || name == "cuda") {
+    NodeId first = ast_.child(id, Role::argument);
+    if (first != kNoNode) {
+      std::string_view text = ast_.slice(first);
+      const bool dtype = is_dtype(text);
+      shape.device_is_cpu |= is_cpu(text);
+      if (ast_[first].kind != K::keyword && !dtype && !shape.device_is_cpu) shape.has_device = true;
+    }
+  }
+  // x.type(torch.LongTensor): the class of tensors on the host.
+  if (name == "type" && shape.count == 1) {
+    const std::string_view type = ast_.slice(ast_.child(id, Role::argument));
+    if (type.ends_with("Tensor") && type.find("torch.") != std::string_view::npos &&
+        !contains_any(type, {"cuda"}))
+      return likely(Kind::host_tensor);
+  }
+  // MyFunction.apply(x): an operation with a gradient of its own.
+  if (name == "apply" && object != kNoNode && names_.uses("torch") &&
+      last_component(ast_.slice(object)).ends_with("Function"))
+    return likely(Kind::device_tensor, kModuleOutput);
+  if (is_self(object) && name == "register_buffer") {
+    keep_buffer(id);
+    return proven(Kind::none);
+  }
+  if (is_self(object)) {
+    uint32_t own = local_function(callee);
+    if (own != kNone) return given_by(own, facts_.functions[own].qualified);
+    Value attribute = self_attribute(name);
+    values_[callee] = attribute;
+    uint32_t klass = outline_.class_of[function_];
+    const bool in_module = klass != kNone && facts_.classes[klass].is_module;
+    if (attribute.kind == Kind::module ||
+        (attribute.kind == Kind::unknown && is_model_name(name))) {
+      return likely(attribute.has(kJax) ? Kind::jax_array : Kind::device_tensor, kModuleOutput);
+    }
+    if (in_module && (facts_.functions[function_].flags & kForward) != 0 &&
+        attribute.kind == Kind::unknown &&
+        (!dependency(attribute) || dependency(attribute)->kind == DependencyKind::function) &&
+        !contains_any(name, {"get_", "is_", "log", "check", "has_", "should"})) {
+      return likely(Kind::device_tensor, kModuleOutput);
+    }
+    Value out;
+    out.dependency = depend(DependencyKind::returns, "self." + std::string(name));
+    return out;
+  }
+  if (name == "append" || name == "extend") {
+    NodeId target = object;
+    if (target != kNoNode && (receiver.kind == Kind::list || receiver.kind == Kind::tensor_list)) {
+      Value next = shape.first.is_device() ? likely(Kind::tensor_list) : receiver;
+      if (shape.first.is_host() && receiver.kind == Kind::list) next.certainty = Certainty::likely;
+      if (shape.first.kind == Kind::unknown && receiver.kind == Kind::list) next = Value{};
+      if (shape.first.kind == Kind::host_tensor && shape.first.has(kFromHost) &&
+          receiver.kind == Kind::list)
+        next = likely(Kind::host_tensors);
+      if (ast_[target].kind == K::name) scopes_[function_].variables[ast_[target].text] = next;
+    }
+    return proven(Kind::none);
+  }
+  // accelerator.clip_grad_norm_(parameters, 1.0), fabric.clip_gradients(...): the norm, a tensor.
+  if (name == "clip_grad_norm_" || name == "clip_grad_norm" || name == "clip_gradients")
+    return likely(Kind::device_tensor);
+  // fabric.all_reduce(loss), accelerator.gather(loss)
+  if (shape.first.is_device() && receiver.kind == Kind::unknown &&
+      (name == "all_reduce" || name == "reduce" || name == "all_gather" || name == "gather" ||
+       name == "gather_for_metrics"))
+    return likely(Kind::device_tensor);
+  if (receiver.kind == Kind::module) {
+    if (name == "parameters" || name == "named_parameters" || name == "buffers")
+      return likely(Kind::parameters);
+    if (name == "to" || name == "cuda" || name == "cpu" || name == "train" || name == "eval" ||
+        name == "half" || name == "float" || name == "bfloat16" || name == "requires_grad_" ||
+        name == "double" || name == "apply") {
+      return receiver;
+    }
+    if (name == "forward") return likely(Kind::device_tensor, kModuleOutput);
+    if (name == "state_dict") return likely(Kind::other);
+    return {};
+  }
+  if (receiver.kind == Kind::jax_array && name == "block_until_ready") return receiver;
+  if (receiver.kind == Kind::unknown && object != kNoNode && ast_[object].kind != K::call &&
+      is_model_name(last_component(ast_.slice(object)))) {
+    if (name == "forward") return likely(Kind::device_tensor, kModuleOutput);
+    if (is_tensor_cast(name)) return {};  // model.half() is no tensor
+  }
+  // x.sum(...).to(torch.device("cpu")): what has both is a tensor.
+  if ((name == "to" || name == "cpu") && receiver.kind == Kind::unknown && object != kNoNode &&
+      ast_[object].kind == K::call) {
+    std::string_view before = callee_name(ast_, object);
+    if (before == "sum" || before == "mean" || before == "max" || before == "min" ||
+        before == "argmax" || before == "view" || before == "reshape" || before == "clone")
+      values_[object] = likely(Kind::device_tensor);
+  }
+  if (auto known = value_of_method(receiver, name, shape)) {
+    if (known->kind == Kind::unknown && known->dependency == 0)
+      known->dependency = receiver.dependency;
+    // batch = batch.to(device) of a loop's one variable: batch.y is on the device, too.
+    if (receiver.kind == Kind::batch && known->is_device() && ast_[object].kind == K::name &&
+        has_word(lower(ast_[object].text),
+                 {"batch", "data", "graph", "graphs", "sample", "inputs"}))
+      known->flags |= kModuleOutput;
+    return *known;
+  }
+  // In a PyTorch file x.any() of what is not known to be NumPy is a tensor.
+  if ((name == "any" || name == "all") && receiver.kind == Kind::unknown && names_.uses("torch") &&
+      !contains_any(ast_.slice(object), {"np", "df", "arr"})) {
+    return likely(Kind::mask);
+  }
+  // lengths.max() of what a module's forward() is given
+  if (receiver.kind == Kind::unknown && object != kNoNode && ast_[object].kind == K::name &&
+      names_.uses("torch") && dependency(receiver) &&
+      dependency(receiver)->kind == DependencyKind::parameter &&
+      (facts_.functions[function_].flags & kForward) != 0 &&
+      (name == "max" || name == "min" || name == "sum" || name == "mean" || name == "any" ||
+       name == "all" || name == "cumsum" || name == "amax"))
+    return likely(name == "any" || name == "all" ? Kind::mask : Kind::device_tensor);
+  // counts.sum() of what another function gave, in a file of tensors alone.
+  if (receiver.kind == Kind::unknown && object != kNoNode && ast_[object].kind == K::name &&
+      shape.count == 0 && (name == "sum" || name == "max" || name == "min" || name == "mean") &&
+      names_.uses("torch") && !names_.uses("numpy") && !names_.uses("pandas") &&
+      (!dependency(receiver) || dependency(receiver)->kind == DependencyKind::returns ||
+       dependency(receiver)->kind == DependencyKind::part))
+    return likely(Kind::device_tensor);
+  Value out;
+  // `loss.mean()` is whatever loss is: keep what decides it.
+  if (is_of_callers(receiver) && ast_[object].kind == K::name) out.dependency = receiver.dependency;
+  return out;
+}
+
+}  // namespace stallscope

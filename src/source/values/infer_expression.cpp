@@ -1,0 +1,237 @@
+// Inference over expressions; statements are in infer.cpp.
+#include <algorithm>
+
+#include "source/names/roles.h"
+#include "source/syntax/words.h"
+#include "source/values/infer.h"
+
+namespace stallscope {
+namespace {
+
+using K = NodeKind;
+
+/// torch.ones(n, dtype=torch.bool, device=d), keep.to(torch.bool)
+bool is_given_bool(const Ast& ast, NodeId call) {
+  for (NodeId c : children(ast, call)) {
+    if (ast[c].role != Role::argument) continue;
+    const bool keyword = ast[c].kind == K::keyword;
+    if (keyword && ast[c].text != "dtype") continue;
+    const NodeId value = keyword ? ast.child(c, Role::value) : c;
+    if (value != kNoNode && ast[value].kind == K::attribute && ast.slice(value) == "torch.bool")
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Value Inference::eval(NodeId id) {
+  Value out;
+  switch (ast_[id].kind) {
+    case K::name:
+      out = eval_name(id);
+      break;
+    case K::attribute:
+      out = eval_attribute(id);
+      break;
+    case K::call:
+      out = eval_call(id);
+      if (out.kind == Kind::device_tensor && is_given_bool(ast_, id)) out.kind = Kind::mask;
+      break;
+    case K::number:
+      out = proven(Kind::number);
+      break;
+    case K::string:
+      eval_children(id);
+      out = proven(Kind::text);
+      break;
+    case K::constant:
+      out =
+          proven(ast_[id].text == "None" || ast_[id].text == "nullptr" ? Kind::none : Kind::number);
+      break;
+    case K::subscript:
+      out = eval_subscript(id);
+      break;
+    case K::binary:
+    case K::unary:
+    case K::compare:
+    case K::boolean:
+    case K::conditional:
+      out = eval_operator(id);
+      break;
+    case K::comprehension:
+      out = eval_comprehension(id);
+      break;
+    case K::tuple:
+    case K::list:
+    case K::set:
+    case K::dict:
+      out = eval_collection(id);
+      break;
+    case K::walrus: {
+      NodeId value = ast_.child(id, Role::value), name = ast_.child(id, Role::name);
+      if (value != kNoNode) out = eval(value);
+      if (name != kNoNode) assign(name, out, value);
+      break;
+    }
+    case K::assign:
+    case K::aug_assign:
+      statement(id);
+      return values_[id];
+    case K::lambda: {
+      NodeId body = ast_.child(id, Role::body);
+      if (body != kNoNode) ast_[body].kind == K::block ? statements(body) : void(eval(body));
+      break;
+    }
+    case K::yield:
+    case K::return_:
+      statement(id);
+      return values_[id];
+    default:
+      out = eval_children(id);
+      break;
+  }
+  return values_[id] = typed(id, out);
+}
+
+/// Evaluates what is below and gives the value of the first child.
+Value Inference::eval_children(NodeId id) {
+  Value first;
+  bool any = false;
+  for (NodeId c : children(ast_, id)) {
+    if (ast_[c].kind == K::block) {
+      statements(c);
+      continue;
+    }
+    Value v = eval(c);
+    if (!any) first = v;
+    any = true;
+  }
+  const K kind = ast_[id].kind;
+  return kind == K::await || kind == K::interpolation || kind == K::keyword || kind == K::star ||
+                 kind == K::other || kind == K::with_item
+             ? first
+             : Value{};
+}
+
+Value Inference::eval_name(NodeId id) {
+  const std::string_view name = ast_[id].text;
+  // Of a PackedSequence: on the host, whatever its data is on.
+  if (name == "batch_sizes") return likely(Kind::host_tensor);
+  const Scope& own = scopes_[function_];
+  Value out;
+  bool bound = false;
+  for (uint32_t f = function_;;) {
+    auto entry = scopes_[f].variables.find(name);
+    if (entry != scopes_[f].variables.end()) {
+      out = entry->second;
+      bound = out.kind != Kind::none;
+      break;
+    }
+    if (f == 0) break;
+    f = facts_.functions[f].parent == kNone ? 0 : facts_.functions[f].parent;
+  }
+  if (!bound) {
+    if (const Value carried = carried_into(id); carried.is_device()) return carried;
+  }
+  // loss = criterion(...) and loss.backward(): no record of outputs, a tensor.
+  if (out.kind == Kind::device_tensor &&
+      (own.used_as_tensor.contains(name) || is_offsets_name(name)))
+    out.flags &= static_cast<uint8_t>(~kModuleOutput);
+  if (out.kind != Kind::unknown) return out;
+  if (own.used_as_module.contains(name) && is_model_name(name)) return likely(Kind::module);
+  const Dependency* from = dependency(out);
+  const bool instance = from && from->kind == DependencyKind::instance;
+  // Layer layer; layer.backward(dy, dx): what C++ declares as something else is no tensor.
+  // What a helper hands to torch.outer() its callers know better.
+  const bool given =
+      own.given_as_tensor.contains(name) && (!from || from->kind != DependencyKind::parameter ||
+                                             (facts_.functions[function_].flags & kForward) != 0);
+  if ((given || own.used_as_tensor.contains(name)) && !(instance && ast_.grammar == Grammar::cuda))
+    return likely(Kind::device_tensor, out.flags);
+  if (!instance && is_loader_name(name)) return likely(Kind::loader);
+  if (!instance && is_offsets_name(name)) return likely(Kind::device_tensor);
+  return out.dependency == 0 ? function_value(id) : out;
+}
+
+/// `if step > 0: log(float(norm))` before `norm = clip_grad_norm_(...)`: what the loop's last pass
+/// left in the variable.
+Value Inference::carried_into(NodeId id) {
+  const auto known = definitions_.find(ast_[id].text);
+  if (looks_ahead_ || known == definitions_.end()) return {};
+  for (uint32_t loop = outline_.loop_of[id]; loop != kNone; loop = facts_.loops[loop].parent) {
+    for (const NodeId made : known->second) {
+      if (made < id || made >= ast_[outline_.loops[loop]].end ||
+          outline_.function_of[made] != function_)
+        continue;
+      const NodeId source = ast_.child(made, Role::right);
+      if (source == kNoNode) continue;
+      looks_ahead_ = true;
+      const Value value = eval(source);
+      looks_ahead_ = false;
+      return value;
+    }
+  }
+  return {};
+}
+
+Value Inference::function_value(NodeId id) {
+  const Role role = ast_[id].role;
+  if (ast_.grammar != Grammar::python || role == Role::callee || role == Role::object) return {};
+  const Dotted& path = names_.resolve(id);
+  const bool own = ast_[id].kind == K::name && local_function(id) != kNone;
+  const bool taken = path.imported && !is_library_root(first_component(path.path)) &&
+                     !is_class_like(last_component(path.path));
+  Value out;
+  if (own || taken) out.dependency = depend(DependencyKind::function, path.path);
+  return out;
+}
+
+Value Inference::self_attribute(std::string_view name) const {
+  uint32_t klass = outline_.class_of[function_];
+  for (uint32_t f = function_; klass == kNone && facts_.functions[f].parent != kNone;) {
+    f = facts_.functions[f].parent;
+    klass = outline_.class_of[f];
+  }
+  for (int hops = 0; klass != kNone && hops < 8; ++hops) {
+    auto found = attributes_[klass].find(name);
+    if (found != attributes_[klass].end()) return found->second;
+    uint32_t next = kNone;
+    for (const std::string& base : facts_.classes[klass].bases) {
+      auto parent = classes_by_name_.find(last_component(base));
+      if (parent != classes_by_name_.end() && parent->second != klass) next = parent->second;
+    }
+    klass = next;
+  }
+  return {};
+}
+
+Value Inference::eval_attribute(NodeId id) {
+  NodeId object = ast_.child(id, Role::object);
+  if (object == kNoNode) return {};
+  const std::string_view name = ast_[id].text;
+  if (is_self(object)) {
+    Value out = self_attribute(name);
+    if (out.has(kAttribute)) out.flags &= static_cast<uint8_t>(~(kFresh | kFromHost));
+    return out;
+  }
+  const Dotted& path = names_.resolve(id);
+  if (path.imported) {
+    if (path.path.starts_with("torch.") && path.path.find('.', 6) == std::string::npos)
+      return is_device_module(last_component(path.path)) ? Value{} : proven(Kind::device);
+    if (path.path.starts_with("math.") || path.path == "numpy.pi") return proven(Kind::number);
+  }
+  Value receiver = eval(object);
+  if (auto known = value_of_attribute(receiver, name)) return *known;
+  // A field that a record of this file declares as a tensor.
+  if (receiver.kind == Kind::unknown) {
+    // noise_scheduler.alphas_cumprod: a table that the scheduler keeps on the host
+    if (is_scheduler_table(name) && contains_any(ast_.slice(object), {"scheduler"}))
+      return likely(Kind::host_tensor, kAttribute);
+    const auto field = fields_.find(name);
+    if (field != fields_.end()) return field->second;
+  }
+  return path.imported ? function_value(id) : Value{};
+}
+
+}  // namespace stallscope

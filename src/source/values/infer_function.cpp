@@ -1,0 +1,148 @@
+// Inference over functions: what they are handed and what they give back.
+#include <algorithm>
+#include <utility>
+
+#include "source/names/roles.h"
+#include "source/syntax/words.h"
+#include "source/values/infer.h"
+
+namespace stallscope {
+namespace {
+using K = NodeKind;
+
+/// Whether a parameter is a batch that Lightning or the Hugging Face trainer has moved already:
+/// training_step(self, batch, batch_idx), compute_loss(self, model, inputs).
+bool is_moved_by_framework(const FunctionFacts& function, uint32_t index) {
+  const std::vector<std::string>& names = function.parameters;
+  if (index >= names.size()) return false;
+  return names[index] == "batch"
+             ? index == 1 && std::ranges::find(names, "batch_idx") != names.end()
+             : index == 2 && names[index] == "inputs" && names[1] == "model" &&
+                   (function.name == "compute_loss" || function.name == "training_step");
+}
+
+/// "Buffer" of `Buffer`, `'buffers.Buffer'`, `Optional[Buffer]` and `Buffer | None`.
+std::string_view annotated_class(std::string_view type) {
+  if (const size_t open = type.find("Optional["); open != std::string_view::npos)
+    type = type.substr(open + 9, type.size() > open + 10 ? type.size() - open - 10 : 0);
+  if (type.ends_with("| None")) type.remove_suffix(6);
+  while (!type.empty() && (type.back() == ' ' || type.back() == '"' || type.back() == '\''))
+    type.remove_suffix(1);
+  while (!type.empty() && (type.front() == '"' || type.front() == '\'')) type.remove_prefix(1);
+  if (type.find_first_of("[]|, ") != std::string_view::npos) return {};
+  const std::string_view last = last_component(type);
+  return is_class_like(last) ? last : std::string_view();
+}
+
+}  // namespace
+
+void Inference::bind_parameters(uint32_t function) {
+  const NodeId parameters = ast_.child(outline_.functions[function], Role::parameters);
+  if (function == 0 || parameters == kNoNode) return;
+  uint32_t index = 0;
+  for (NodeId p : children(ast_, parameters)) {
+    std::string_view name = ast_[p].text;
+    while (name.starts_with('*')) name.remove_prefix(1);
+    if (!name.empty()) {
+      Value value = parameter_value(function, index, p);
+      for (NodeId c : children(ast_, p)) {
+        if (ast_[c].kind == K::name && ast_[c].text == name) value = typed(c, value);
+      }
+      scopes_[function].variables[name] = value;
+    }
+    ++index;
+  }
+}
+
+Value Inference::parameter_value(uint32_t function, uint32_t index, NodeId parameter) {
+  NodeId type = kNoNode, fallback = kNoNode;
+  for (NodeId c : children(ast_, parameter)) {
+    if (ast_[c].kind == K::type || ast_[c].role == Role::type) type = c;
+    if (ast_[c].role == Role::value) fallback = c;
+  }
+  // send_to_device(batch, device): what is handed in is on the host.
+  const bool method =
+      !facts_.functions[function].class_name.empty() && facts_.functions[function].parent == kNone;
+  if (index == (method ? 1u : 0u) && moves_data(facts_.functions[function].name) &&
+      !contains_any(ast_[parameter].text, {"model", "module", "optim", "state", "cfg", "config"}))
+    return likely(Kind::batch, kLoaded);
+  if (type != kNoNode) {
+    Value declared = value_of_type(ast_.slice(type));
+    declare(declared, ast_.slice(type));
+    if (declared.kind != Kind::unknown || declared.dependency != 0) return declared;
+    const std::string_view klass = annotated_class(ast_.slice(type));
+    if (ast_.grammar == Grammar::python && !klass.empty()) {
+      std::vector<std::string>& types = facts_.functions[function].parameter_types;
+      if (types.size() <= index) types.resize(index + 1);
+      types[index] = klass;
+    }
+  }
+  if (ast_[parameter].text.starts_with('*')) return {};
+  const FunctionFacts& facts = facts_.functions[function];
+  if (method && is_moved_by_framework(facts, index))
+    return likely(Kind::tensor_list, kModuleOutput);
+  Value out;
+  if (is_size_name(ast_[parameter].text)) return likely(Kind::number);
+  if (ast_[parameter].text.ends_with("_shape")) return likely(Kind::shape);
+  if (fallback != kNoNode) {
+    Value initial = eval(fallback);
+    if (initial.kind == Kind::number || initial.kind == Kind::text) out = likely(initial.kind);
+  }
+  if (index == 0 && !facts.class_name.empty() && facts.parent == kNone) return out;
+  // forward(self, x): the first arguments of a module are its input.
+  if ((facts.flags & kForward) != 0 && index >= 1 && fallback == kNoNode) {
+    std::string_view name = ast_[parameter].text;
+    if (name == "x" ||
+        (!contains_any(name, {"batch"}) && !is_count_name(name) &&
+         contains_any(name, {"input", "hidden", "feat", "tensor", "img", "image", "logit", "label",
+                             "target", "mask", "embed", "token", "_ids", "score", "pred"}))) {
+      return likely(Kind::device_tensor);
+    }
+  }
+  if (out.kind == Kind::unknown) {
+    out.dependency = depend(DependencyKind::parameter, {}, function, index);
+  }
+  return out;
+}
+
+/// What a call of this file's `function` gives, where it is called by `name`.
+Value Inference::given_by(uint32_t function, std::string name) {
+  run_function(function);
+  const FunctionFacts& facts = facts_.functions[function];
+  if ((facts.flags & kJitCompiled) != 0 && names_.uses("jax")) return likely(Kind::jax_array, kJax);
+  // Its parameters mean nothing to its caller; what they stand for is decided at the link.
+  if (facts.returns.kind == Kind::unknown)
+    return depending_on(depend(DependencyKind::returns, std::move(name)));
+  return facts.returns;
+}
+
+/// Whether only those who call this function, or what it calls, know what a value is.
+bool Inference::is_of_callers(const Value& value) const {
+  const Dependency* from = dependency(value);
+  return value.kind == Kind::unknown && from &&
+         (from->kind == DependencyKind::parameter || from->kind == DependencyKind::element ||
+          from->kind == DependencyKind::part);
+}
+
+/// return loss, accuracy: what each of them is, for those who unpack them.
+void Inference::return_parts(NodeId value) {
+  std::vector<Value>& parts = facts_.functions[function_].parts;
+  uint8_t& vary = parts_vary_[function_];
+  if (vary != 0 || ast_.grammar != Grammar::python || values_[value].kind == Kind::none) return;
+  std::vector<Value> given;
+  bool whole = ast_[value].kind == K::tuple;
+  for (NodeId c = ast_[value].first_child; whole && c != kNoNode; c = ast_[c].next) {
+    whole = ast_[c].kind != K::star;
+    given.push_back(values_[c]);
+  }
+  if (!whole || (!parts.empty() && parts.size() != given.size())) {
+    vary = 1;
+    parts.clear();
+    return;
+  }
+  for (size_t i = 0; i < parts.size(); ++i)
+    given[i] = of_both(parts[i], given[i], merge(parts[i], given[i]));
+  parts = std::move(given);
+}
+
+}  // namespace stallscope

@@ -1,0 +1,161 @@
+// Inference over operators, comprehensions and collections.
+#include <algorithm>
+
+#include "source/names/roles.h"
+#include "source/values/infer.h"
+
+namespace stallscope {
+namespace {
+
+using K = NodeKind;
+
+/// images / 255, mask > 0: a batch that the host works on before it is moved.
+bool is_part_of_batch(const Value& a, const Value& b) {
+  auto fits = [](const Value& one, const Value& other) {
+    return one.kind == Kind::batch && (other.kind == Kind::batch || other.kind == Kind::number);
+  };
+  return fits(a, b) || fits(b, a);
+}
+
+}  // namespace
+
+Value Inference::eval_operator(NodeId id) {
+  const Node& node = ast_[id];
+  if (node.kind == K::conditional) {
+    Value then, other;
+    for (NodeId c : children(ast_, id)) {
+      Value v = eval(c);
+      if (ast_[c].role == Role::consequence) then = v;
+      if (ast_[c].role == Role::alternative) other = v;
+    }
+    return of_both(then, other, merge(then, other));
+  }
+  Value a, b;
+  unsigned count = 0;
+  for (NodeId c : children(ast_, id)) {
+    Value v = eval(c);
+    (count++ == 0 ? a : b) = v;
+  }
+  if (node.kind == K::boolean) {
+    // (x.dim() > 1 and size == lengths[-1]).item(): what comes last, unless the first decides
+    if (node.text == "and" && b.kind == Kind::mask) return likely(Kind::mask);
+    return a.kind == Kind::number && b.kind == Kind::number ? proven(Kind::number) : Value{};
+  }
+  const bool device = a.is_device() || b.is_device();
+  const Value& tensor = a.is_device() ? a : b;
+  if (node.kind == K::compare) {
+    if (is_identity_test(node.text)) return proven(Kind::number);
+    if (a.kind == Kind::none || b.kind == Kind::none || a.kind == Kind::text ||
+        b.kind == Kind::text) {
+      return proven(Kind::number);
+    }
+    // A record of outputs is not what gets compared.
+    if (device)
+      return Value{tensor.kind == Kind::jax_array ? Kind::jax_array : Kind::mask, tensor.certainty,
+                   0, 0};
+    if (is_part_of_batch(a, b)) return likely(Kind::batch, kLoaded);
+    if (a.kind == Kind::host_tensor || b.kind == Kind::host_tensor) {
+      const Value& host = a.kind == Kind::host_tensor ? a : b;
+      return likely(Kind::host_tensor, host.flags & (kFresh | kFromHost));
+    }
+    if (a.is_host() && b.is_host())
+      return likely(a.kind == Kind::numpy || b.kind == Kind::numpy ? Kind::numpy : Kind::number);
+    Value out;
+    out.dependency = a.dependency != 0 ? a.dependency : b.dependency;
+    return out;
+  }
+  if (node.kind == K::unary) {
+    if (node.text == "not" || node.text == "!") return proven(Kind::number);
+    return a;
+  }
+  if (node.text == "%" && a.kind == Kind::text) return proven(Kind::text);
+  // [i] * n is a list again, whatever n is.
+  if (node.text == "*" && node.first_child != kNoNode && ast_[node.first_child].kind == K::list)
+    return a;
+  if (device) {
+    const bool mask = a.kind == Kind::mask && (b.kind == Kind::mask || b.kind == Kind::unknown) &&
+                      (node.text == "&" || node.text == "|" || node.text == "^");
+    Value out = tensor;
+    out.flags = (a.flags | b.flags) & static_cast<uint8_t>(kParameterLoop | kJax);
+    out.kind = mask                             ? Kind::mask
+               : tensor.kind == Kind::jax_array ? Kind::jax_array
+                                                : Kind::device_tensor;
+    return out;
+  }
+  if (is_part_of_batch(a, b)) return likely(Kind::batch, kLoaded);
+  if (a.kind == Kind::host_tensor || b.kind == Kind::host_tensor) {
+    // With an unknown operand the result may be on the device: a 0-d host tensor joins in.
+    const Value& host = a.kind == Kind::host_tensor ? a : b;
+    return host;
+  }
+  if (a.kind == Kind::numpy || b.kind == Kind::numpy) return likely(Kind::numpy);
+  if (a.kind == Kind::number && b.kind == Kind::number) return proven(Kind::number);
+  if (a.kind == Kind::text || b.kind == Kind::text) return likely(Kind::text);
+  if (a.is_host() && b.is_host()) return likely(Kind::other);
+  Value out;
+  out.dependency = a.dependency != 0 ? a.dependency : b.dependency;
+  return out;
+}
+
+Value Inference::eval_comprehension(NodeId id) {
+  std::vector<NodeId> bodies;
+  for (NodeId c : children(ast_, id)) {
+    if (ast_[c].kind == K::comp_for) {
+      NodeId over = ast_.child(c, Role::right);
+      if (over != kNoNode) eval(over);
+      bind_loop(c);
+    } else if (ast_[c].role == Role::body) {
+      bodies.push_back(c);
+    } else {
+      eval_children(c);
+    }
+  }
+  Value element;
+  for (NodeId body : bodies) {
+    element = eval(body);
+    if (ast_[body].kind == K::pair) {
+      NodeId value = ast_.child(body, Role::value);
+      if (value != kNoNode) element = values_[value];
+    }
+  }
+  if (element.is_device() || element.kind == Kind::tensor_list)
+    return likely(Kind::tensor_list, element.flags & kParameterLoop);
+  if (element.kind == Kind::batch) return element;
+  if (element.kind == Kind::host_tensor) return likely(Kind::host_tensors);
+  if (element.kind == Kind::other) return element;  // of slices: no elements of an index
+  if (element.is_host()) return likely(Kind::list);
+  return {};
+}
+
+Value Inference::eval_collection(NodeId id) {
+  bool any_device = false, all_device = true, all_host = true, any_batch = false, empty = true;
+  bool all_host_tensors = true, all_other = true, all_jax = true;
+  for (NodeId c : children(ast_, id)) {
+    Value v = eval(c);
+    if (ast_[c].kind == K::pair) {
+      NodeId value = ast_.child(c, Role::value);
+      v = value == kNoNode ? Value{} : values_[value];
+    }
+    empty = false;
+    any_device |= v.is_device() || v.kind == Kind::tensor_list;
+    all_device &= v.is_device() || v.kind == Kind::tensor_list;
+    any_batch |= v.kind == Kind::batch;
+    all_host &= v.is_host();
+    all_host_tensors &= v.kind == Kind::host_tensor;
+    all_other &= v.kind == Kind::other;
+    all_jax &= v.kind == Kind::jax_array;
+  }
+  if (empty) return {Kind::list, Certainty::unknown, 0, 0};
+  // A mixed tuple is unpacked by position: what its parts are is not known here.
+  if (any_device && !all_device) return {};
+  // {"loss": loss}: a tree, as a step of JAX returns them.
+  if (all_jax && ast_[id].kind == K::dict) return likely(Kind::jax_array, kJax);
+  if (any_device) return ast_[id].kind == K::dict ? Value{} : likely(Kind::tensor_list);
+  if (any_batch) return likely(Kind::batch, kLoaded);
+  if (all_host_tensors) return likely(Kind::host_tensors);
+  if (all_other) return likely(Kind::other);  // slices
+  if (all_host) return likely(Kind::list);
+  return {};
+}
+
+}  // namespace stallscope

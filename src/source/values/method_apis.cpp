@@ -1,0 +1,227 @@
+// What methods and attributes of values give.
+#include <string>
+#include <unordered_set>
+
+#include "source/names/roles.h"
+#include "source/values/apis.h"
+
+namespace stallscope {
+namespace {
+
+using Set = std::unordered_set<std::string_view>;
+
+const Set kNumberMethods = {
+    "size",          "dim",         "numel",          "nelement",    "ndimension",
+    "element_size",  "stride",      "data_ptr",       "get_device",  "is_floating_point",
+    "is_contiguous", "is_complex",  "storage_offset", "item",        "sizes",
+    "is_cuda",       "defined",     "elapsed_time",   "index",       "count",
+    "startswith",    "endswith",    "isdigit",        "query",       "requires_grad",
+    "has_value",     "scalar_type", "is_leaf",        "is_sparse",   "is_cpu",
+    "is_same",       "nbytes",      "itemsize",       "use_count",   "layout",
+    "sym_size",      "sym_sizes",   "empty",          "has_storage", "dtype",
+    "device",        "options",     "key_set",        "accessor"};
+const Set kTensorOnly = {"backward",
+                         "detach",
+                         "detach_",
+                         "cuda",
+                         "requires_grad_",
+                         "unsqueeze",
+                         "unsqueeze_",
+                         "permute",
+                         "contiguous",
+                         "masked_fill",
+                         "masked_fill_",
+                         "masked_select",
+                         "index_select",
+                         "index_add_",
+                         "index_copy_",
+                         "scatter",
+                         "scatter_",
+                         "scatter_add_",
+                         "scatter_add",
+                         "gather",
+                         "expand",
+                         "expand_as",
+                         "view_as",
+                         "softmax",
+                         "log_softmax",
+                         "logsumexp",
+                         "sigmoid",
+                         "relu",
+                         "tanh",
+                         "mul_",
+                         "add_",
+                         "sub_",
+                         "div_",
+                         "zero_",
+                         "fill_",
+                         "copy_",
+                         "clamp_",
+                         "sqrt_",
+                         "pow_",
+                         "exp_",
+                         "abs_",
+                         "neg_",
+                         "clamp_min",
+                         "clamp_max",
+                         "addcmul_",
+                         "addcdiv_",
+                         "lerp_",
+                         "lerp",
+                         "retain_grad",
+                         "register_hook",
+                         "new_zeros",
+                         "new_ones",
+                         "new_full",
+                         "new_tensor",
+                         "new_empty",
+                         "numel",
+                         "type_as",
+                         "bmm",
+                         "matmul",
+                         "mm",
+                         "chunk",
+                         "tril",
+                         "triu",
+                         "topk",
+                         "unbind",
+                         "narrow",
+                         "repeat_interleave",
+                         "log1p",
+                         "exp_",
+                         "sqrt_",
+                         "rsqrt",
+                         "pin_memory",
+                         "is_floating_point",
+                         "bfloat16",
+                         "element_size",
+                         "storage",
+                         "share_memory_",
+                         "normal_",
+                         "uniform_"};
+/// Casts that tensors and modules have and NumPy and Python values lack.
+const Set kTensorCasts = {"float", "half", "double", "long", "int", "short", "byte", "bool"};
+
+}  // namespace
+
+bool is_tensor_only_method(std::string_view name) {
+  return kTensorOnly.contains(name);
+}
+
+bool is_tensor_cast(std::string_view name) {
+  return kTensorCasts.contains(name);
+}
+
+std::optional<Value> value_of_method(const Value& receiver, std::string_view name,
+                                     const CallShape& call) {
+  if (name == "item") return proven(Kind::number);
+  if (name == "tolist") return proven(Kind::list);
+  if (name == "numpy" || name == "asnumpy") return proven(Kind::numpy);
+  if (name == "size" && call.count == 0) return proven(Kind::shape);
+  if (name == "type" && call.count == 0) return proven(Kind::text);
+  if (name == "keys") return likely(Kind::list);
+  if (name == "load_state_dict") return likely(Kind::other);
+  if (kNumberMethods.contains(name)) return proven(Kind::number);
+  // is_inference(), is_pinned(): what a tensor is, known without its values.
+  if (name.starts_with("is_") && name != "is_nonzero" && receiver.is_device())
+    return proven(Kind::number);
+  if (name == "cpu") {
+    return receiver.kind == Kind::module ? receiver : likely(Kind::host_tensor);
+  }
+  if (name == "to" || name == "cuda") {
+    if (call.device_is_cpu)
+      return receiver.kind == Kind::module ? receiver : likely(Kind::host_tensor);
+    if (name == "cuda" || call.has_device) {
+      if (receiver.kind == Kind::module || receiver.is_device()) return receiver;
+      if (receiver.kind == Kind::host_tensor || receiver.kind == Kind::batch ||
+          receiver.kind == Kind::numpy) {
+        return likely(Kind::device_tensor);
+      }
+      return name == "cuda" ? depending_on(receiver.dependency) : receiver;
+    }
+    return receiver;
+  }
+  if (name == "parameters" || name == "named_parameters" || name == "buffers") {
+    return likely(Kind::parameters);
+  }
+  if (name == "state_dict") return likely(Kind::other);
+  if (receiver.kind == Kind::stream) return proven(Kind::number);
+  if (receiver.kind == Kind::text) return likely(Kind::text);
+  if (receiver.kind == Kind::other || receiver.kind == Kind::optimizer) return Value{};
+  if (receiver.kind == Kind::batch || receiver.kind == Kind::tensor_list ||
+      receiver.kind == Kind::list || receiver.kind == Kind::host_tensors) {
+    if (receiver.kind == Kind::tensor_list && (name == "pop" || name == "get"))
+      return likely(Kind::device_tensor, receiver.flags & kModuleOutput);
+    if (name == "items" || name == "values" || name == "pop" || name == "get" || name == "copy")
+      return receiver;
+    if (receiver.kind == Kind::batch) return receiver;
+    return std::nullopt;
+  }
+  if (receiver.kind == Kind::host_tensor && name == "pin_memory") return likely(Kind::host_tensor);
+  if (receiver.is_device()) {
+    if (name == "split" || name == "chunk" || name == "unbind" || name == "topk" ||
+        name == "sort") {
+      return Value{Kind::tensor_list, receiver.certainty, 0, 0};
+    }
+    if (name == "bool" || makes_mask(name))
+      return Value{Kind::mask, receiver.certainty,
+                   static_cast<uint8_t>(receiver.flags & kParameterLoop), 0};
+    Value out = receiver;
+    if (out.kind == Kind::parameter || out.kind == Kind::mask) out.kind = Kind::device_tensor;
+    if (receiver.kind == Kind::mask &&
+        (name == "any" || name == "all" || name == "view" || name == "unsqueeze" ||
+         name == "squeeze" || name == "reshape" || name == "expand" || name == "flatten" ||
+         name == "clone" || name == "detach" || name == "to")) {
+      out.kind = Kind::mask;
+    }
+    out.flags &= static_cast<uint8_t>(kParameterLoop | kJax);
+    return out;
+  }
+  if (receiver.kind == Kind::host_tensor || receiver.kind == Kind::numpy) return receiver;
+  if (receiver.kind == Kind::number) return likely(Kind::number);
+  if (receiver.kind == Kind::unknown &&
+      (name == "isnan" || name == "isinf" || name == "isfinite")) {
+    return likely(Kind::mask);
+  }
+  if (receiver.kind == Kind::unknown && (call.has_dim || kTensorCasts.contains(name)) &&
+      !receiver.has(kLoaded)) {
+    return likely(makes_mask(name) ? Kind::mask : Kind::device_tensor,
+                  receiver.flags & kParameterLoop);
+  }
+  if (receiver.kind == Kind::unknown && !name.starts_with("is_nonzero") &&
+      (name.starts_with("is_") || name.starts_with("has_") || name.starts_with("should_"))) {
+    return likely(Kind::number);
+  }
+  if (kTensorOnly.contains(name)) {
+    return name == "cuda" ? Value{}
+                          : likely(makes_mask(name) ? Kind::mask : Kind::device_tensor,
+                                   receiver.flags & kParameterLoop);
+  }
+  return std::nullopt;
+}
+
+std::optional<Value> value_of_attribute(const Value& receiver, std::string_view name) {
+  if (name == "shape") return proven(Kind::shape);
+  if (name == "dtype" || name == "device") return proven(Kind::device);
+  if (name == "ndim" || name == "is_cuda" || name == "requires_grad" || name == "itemsize") {
+    return proven(Kind::number);
+  }
+  if (name == "grad") return likely(Kind::device_tensor, kParameterLoop);
+  if (name == "logits" || name == "last_hidden_state" || name == "pooler_output" ||
+      name == "hidden_states") {
+    if (!receiver.is_host()) return likely(Kind::device_tensor);
+  }
+  if (receiver.has(kModuleOutput))
+    return likely(is_count_name(name) ? Kind::number : Kind::device_tensor);
+  if (receiver.is_device() || receiver.kind == Kind::host_tensor || receiver.kind == Kind::numpy) {
+    if (name == "data" || name == "T" || name == "mT" || name == "real" || name == "imag" ||
+        name == "values" || name == "indices") {
+      return receiver;
+    }
+    return Value{};
+  }
+  if (receiver.kind == Kind::batch) return receiver;
+  return std::nullopt;
+}
+
+}  // namespace stallscope
