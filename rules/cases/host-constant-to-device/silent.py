@@ -186,3 +186,20 @@ class UNet(torch.nn.Module):
         if not torch.is_tensor(timesteps):  # whoever trains hands a tensor in
             timesteps = torch.tensor([timesteps], device=sample.device)
         return self.body(sample, timesteps)
+
+
+def frame_of(x):
+    return torch.eye(3, device=x.device).repeat(4, 1, 1)
+
+
+class Frames(torch.nn.Module):
+    def forward(self, x, kind):
+        if kind == 1:
+            r = frame_of(x)
+        elif kind == 2:
+            r = torch.zeros(12, 3)
+            r[1] = torch.tensor([0.0, 1.0, 2.0])  # in this branch r is on the host
+        else:
+            r = torch.zeros(12, 3)
+            r[2] = torch.tensor([0.0, 1.0, 2.0])
+        return r

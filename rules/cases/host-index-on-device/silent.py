@@ -50,3 +50,10 @@ class Window(torch.nn.Module):
         parts[1] = slice(0, extents[0])
         corner = x[[slice(0, n) for n in extents]]
         return x[tuple(parts)].sum() + corner.sum()
+
+
+class Poses(torch.nn.Module):
+    def forward(self, x, ids):
+        if not torch.is_tensor(ids):
+            ids = torch.tensor(ids).long()
+        return x[ids]  # mostly given as a tensor, which is where x is

@@ -79,6 +79,8 @@ void Inference::run_function(uint32_t function) {
   ++depth_;
   const uint32_t outer = function_;
   function_ = function;
+  // What another function's branches bound is nothing to this one.
+  const Alternative around = std::exchange(alternative_, {0, 0, elsewhere_.size()});
   find_evidence(function);
   bind_parameters(function);
   const NodeId node = outline_.functions[function];
@@ -92,6 +94,7 @@ void Inference::run_function(uint32_t function) {
       facts_.functions[function].declared = value_of_type(ast_.slice(type));
   }
   function_ = outer;
+  alternative_ = around;
   --depth_;
   state_[function] = 2;
 }

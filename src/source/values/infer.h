@@ -43,6 +43,8 @@ class Inference {
  private:
   struct Scope {
     std::unordered_map<std::string_view, Value> variables;
+    std::unordered_map<std::string_view, size_t>
+        bound;  ///< the last binding of each, counted from 1
     std::unordered_set<std::string_view> used_as_tensor, used_as_module;
     std::unordered_set<std::string_view> given_as_tensor;  ///< torch.cumsum(x, 0), x.device
     std::unordered_set<std::string_view> moved;            ///< x.to(device)
@@ -73,6 +75,8 @@ class Inference {
   Value element_value(const Value& container);
   void learn_from_test(NodeId condition);
   void run_branches(NodeId id);
+  void run_without_tensor(NodeId branch, NodeId name, bool passed_by);
+  void join_elsewhere(size_t from);
   void restore_replaced(NodeId branch, size_t from);
 
   Value eval(NodeId id);
@@ -114,11 +118,18 @@ class Inference {
   std::unordered_map<std::string_view, Value> fields_;  ///< of records, by declared type
   std::unordered_map<std::string_view, std::vector<NodeId>> definitions_;  ///< assignments, by name
   std::map<std::string, uint32_t> dependency_ids_;
-  std::vector<uint8_t> state_;              // per function: 0 new, 1 running, 2 done
-  std::vector<uint8_t> parts_vary_;         // per function: it does not always return one tuple
-  std::vector<std::string_view> assigned_;  // names, in the order they were bound
+  std::vector<uint8_t> state_;       // per function: 0 new, 1 running, 2 done
+  std::vector<uint8_t> parts_vary_;  // per function: it does not always return one tuple
+  size_t bindings_ = 0;              // of names, so far
   std::vector<std::pair<std::string_view, Value>> replaced_;  // by a value on the other side
-  size_t sibling_begin_ = 0, sibling_end_ = 0;  // those the branches before this one bound
+  /// Values of names, as the branches before an alternative left them, which binds them anew.
+  std::vector<std::pair<std::string_view, Value>> elsewhere_;
+  /// The alternative that is run: the bindings of the branches before it, from behind `begin` to
+  /// `end`, and where its part of `elsewhere_` begins.
+  struct Alternative {
+    size_t begin = 0, end = 0, elsewhere = 0;
+  };
+  Alternative alternative_;
   uint32_t function_ = 0;
   bool has_tensors_ = true;
   bool device_default_ = false;  // set_default_device was called

@@ -1,6 +1,7 @@
 // Inference over assignments and loops: what names are bound to.
 #include <algorithm>
 #include <span>
+#include <utility>
 
 #include "source/names/roles.h"
 #include "source/syntax/words.h"
@@ -44,17 +45,15 @@ void Inference::assign(NodeId target, const Value& given, NodeId source) {
   values_[target] = value;
   if (node.kind == K::name) {
     Value& known = scopes_[function_].variables[node.text];
-    const auto bound = std::span(assigned_).subspan(sibling_begin_, sibling_end_ - sibling_begin_);
-    const bool sibling = std::ranges::find(bound, node.text) != bound.end();
+    const size_t last = std::exchange(scopes_[function_].bound[node.text], ++bindings_);
+    const bool sibling = last > alternative_.begin && last <= alternative_.end;
     if (known.is_device() != value.is_device() && (known.is_host() || value.is_host()))
       replaced_.emplace_back(node.text, known);
     // `fn = linear` and `if cubic: fn = cubic`: either is called behind it.
     const Dependency* held = dependency(value);
     const bool function = held && held->kind == DependencyKind::function;
-    known = sibling    ? of_both(known, value, join(known, value))
-            : function ? of_both(known, value, value)
-                       : value;
-    if (!sibling) assigned_.push_back(node.text);
+    if (sibling) elsewhere_.emplace_back(node.text, known);
+    known = function && !sibling ? of_both(known, value, value) : value;
   } else if (node.kind == K::attribute && is_self(ast_.child(target, Role::object))) {
     uint32_t klass = outline_.class_of[function_];
     for (uint32_t f = function_; klass == kNone && facts_.functions[f].parent != kNone;) {

@@ -1,5 +1,5 @@
 // What branches do to values: what each binds, and what its condition tells.
-#include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "source/names/roles.h"
@@ -21,37 +21,52 @@ bool compares_with_number(const Ast& ast, NodeId condition) {
 
 }  // namespace
 
-/// What both branches bind holds either value afterwards.
+/// What both branches bind holds either value afterwards; inside a branch, what it bound itself.
 void Inference::run_branches(NodeId id) {
-  const size_t outer_begin = sibling_begin_, outer_end = sibling_end_, start = assigned_.size();
-  const size_t replaced = replaced_.size();
+  const Alternative outer = alternative_;
+  const size_t start = bindings_, replaced = replaced_.size();
+  const NodeId condition = ast_.child(id, Role::condition);
+  const bool alone = ast_[id].kind == K::if_ && ast_.child(id, Role::alternative) == kNoNode;
+  // `if not torch.is_tensor(x): x = torch.tensor(x)`
+  const NodeId negated = condition != kNoNode && ast_[condition].kind == K::unary
+                             ? tested_for_tensor(ast_, ast_[condition].first_child)
+                             : kNoNode;
+  const NodeId tested = tested_for_tensor(ast_, condition);
   for (NodeId c : children(ast_, id)) {
     if (ast_[c].role == Role::condition) continue;
-    if (ast_[c].role == Role::alternative) {
-      sibling_begin_ = start;
-      sibling_end_ = assigned_.size();
-    }
-    const NodeId tensor = ast_[c].role == Role::alternative
-                              ? tested_for_tensor(ast_, ast_.child(id, Role::condition))
-                              : kNoNode;
-    if (tensor != kNoNode) {
-      // Elsewhere it is no tensor.
-      Value& known = scopes_[function_].variables[ast_[tensor].text];
-      const Value before = std::exchange(known, likely(Kind::other));
+    const bool otherwise = ast_[c].role == Role::alternative;
+    if (otherwise) alternative_ = {start, bindings_, elsewhere_.size()};
+    if (otherwise && tested != kNoNode)
+      run_without_tensor(c, tested, false);
+    else if (!otherwise && negated != kNoNode)
+      run_without_tensor(c, negated, alone);
+    else
       statement(c);
-      Value& after = scopes_[function_].variables[ast_[tensor].text];
-      if (after.kind == Kind::other) after = before;
-      sibling_begin_ = outer_begin;
-      sibling_end_ = outer_end;
-      continue;
-    }
-    statement(c);
-    sibling_begin_ = outer_begin;
-    sibling_end_ = outer_end;
+    if (otherwise) join_elsewhere(alternative_.elsewhere);
+    alternative_ = outer;
   }
-  if (ast_[id].kind == K::if_ && ast_.child(id, Role::alternative) == kNoNode)
-    restore_replaced(id, replaced);
+  if (alone) restore_replaced(id, replaced);
   replaced_.resize(replaced);
+}
+
+/// The branch in which `name` is no tensor. Behind it, it is what it was, unless the branch bound
+/// it and is not passed by.
+void Inference::run_without_tensor(NodeId branch, NodeId name, bool passed_by) {
+  const Value before =
+      std::exchange(scopes_[function_].variables[ast_[name].text], likely(Kind::other));
+  statement(branch);
+  Value& after = scopes_[function_].variables[ast_[name].text];
+  if (passed_by || after.kind == Kind::other) after = before;
+}
+
+/// Behind an alternative, what it bound may also hold what the branches before it left.
+void Inference::join_elsewhere(size_t from) {
+  for (size_t i = from; i < elsewhere_.size(); ++i) {
+    const auto& [name, value] = elsewhere_[i];
+    Value& now = scopes_[function_].variables[name];
+    now = of_both(value, now, join(value, now));
+  }
+  elsewhere_.resize(from);
 }
 
 /// `if decode: x = x.cpu().numpy()`: behind it x may still be a tensor on the device, unless the
@@ -59,13 +74,11 @@ void Inference::run_branches(NodeId id) {
 void Inference::restore_replaced(NodeId branch, size_t from) {
   const NodeId condition = ast_.child(branch, Role::condition);
   if (condition == kNoNode) return;
-  for (size_t i = replaced_.size(); i-- > from;) {
+  std::unordered_set<std::string_view> seen;
+  for (size_t i = from; i < replaced_.size(); ++i) {
     const auto& [name, value] = replaced_[i];
     // What it held before the branch counts, not what the branch made of it on the way.
-    const auto first =
-        std::find_if(replaced_.begin() + static_cast<std::ptrdiff_t>(from), replaced_.end(),
-                     [&](const auto& r) { return r.first == name; });
-    if (first->second.is_host()) continue;
+    if (!seen.insert(name).second || value.is_host()) continue;
     Value& now = scopes_[function_].variables[name];
     bool asked = false;
     for (NodeId at = condition; at < ast_[condition].end; ++at)
