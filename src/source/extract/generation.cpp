@@ -7,6 +7,11 @@
 #include "source/syntax/words.h"
 
 namespace stallscope {
+namespace {
+
+constexpr NodeId kLongestLoop = 20000;  ///< nodes behind a call that are searched
+
+}  // namespace
 
 bool is_generation(const Ast& ast, NodeId callee) {
   const std::string_view name = ast[callee].text;
@@ -23,7 +28,8 @@ bool feeds_back(const Ast& ast, NodeId call, NodeId loop) {
   // What is handed in beside it may be a state: output, hidden = model(x, hidden)
   const NodeId input = ast.child(call, Role::argument);
   if (input == kNoNode || ast[input].kind != NodeKind::name) return false;
-  for (NodeId at = ast[call].end; at < ast[loop].end; ++at) {
+  const NodeId end = std::min(ast[loop].end, ast[call].end + kLongestLoop);
+  for (NodeId at = ast[call].end; at < end; ++at) {
     const NodeId left = ast[at].kind == NodeKind::assign ? ast.child(at, Role::left) : kNoNode;
     if (left != kNoNode && ast[left].kind == NodeKind::name && ast[left].text == ast[input].text)
       return true;

@@ -1,9 +1,8 @@
 #include "source/extract/references.h"
 
-#include "source/syntax/words.h"
-
-#include <algorithm>
 #include <string>
+
+#include "source/syntax/words.h"
 
 namespace stallscope {
 namespace {
@@ -33,16 +32,21 @@ bool References::may_be_imported_function(NodeId id) const {
          !is_library_root(first_component(path.path));
 }
 
-/// cfg.train is no reference to this file's train(), nor a parameter `sample` to a method of that
-/// name: what an object's attribute names is a method, what stands alone is none.
-bool References::may_name(std::string_view name, bool of_object) const {
-  return std::ranges::any_of(facts_.functions,
-                             [&](const FunctionFacts& f) {
-                               const bool method = !f.class_name.empty() && f.parent == kNone;
-                               return f.name == name && method == of_object;
-                             }) ||
-         std::ranges::any_of(facts_.aliases,
-                             [&](const auto& alias) { return alias.first == name; });
+References::References(const Ast& ast, const Names& names, const Outline& outline,
+                       const Inference& inference, const Guards& guards,
+                       std::unordered_set<std::string_view>& known, FileFacts& facts)
+    : ast_(ast),
+      names_(names),
+      outline_(outline),
+      inference_(inference),
+      guards_(guards),
+      known_(known),
+      facts_(facts) {
+  for (uint32_t f = 0; f < facts.functions.size(); ++f) {
+    const FunctionFacts& function = facts.functions[f];
+    const bool method = !function.class_name.empty() && function.parent == kNone;
+    (method ? methods_ : functions_).insert(function.name);
+  }
 }
 
 void References::visit(NodeId id) {
@@ -64,7 +68,11 @@ void References::visit(NodeId id) {
   const Dotted& path = names_.resolve(id);
   if (path.path.empty()) return;
   const bool of_object = node.kind == K::attribute && !path.imported;
-  if (ast_.grammar == Grammar::python && !path.imported && !may_name(node.text, of_object)) return;
+  // cfg.train is no reference to this file's train(), nor a parameter `sample` to a method of that
+  // name: what an object's attribute names is a method, what stands alone is none.
+  if (ast_.grammar == Grammar::python && !path.imported &&
+      !(of_object ? methods_ : functions_).contains(node.text))
+    return;
   out.name = of_object ? std::string(node.text) : path.path;
   out.guards = guards_.around(id);
   handed_to(id, out);
@@ -84,6 +92,8 @@ void References::handed_to(NodeId id, CallFacts& out) {
   NodeId left = ast_.child(assign, Role::left);
   if (left == kNoNode || (ast_[left].kind != K::name && ast_[left].kind != K::attribute)) return;
   facts_.aliases.emplace_back(ast_[left].text, out.name);
+  methods_.insert(ast_[left].text);
+  functions_.insert(ast_[left].text);
   if (ast_[left].kind == K::name) known_.insert(ast_[left].text);
 }
 

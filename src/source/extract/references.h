@@ -13,21 +13,13 @@ class References {
   /// `known` are the names of the file's functions; what `step = jit(f)` names f is added. All
   /// must outlive this.
   References(const Ast& ast, const Names& names, const Outline& outline, const Inference& inference,
-             const Guards& guards, std::unordered_set<std::string_view>& known, FileFacts& facts)
-      : ast_(ast),
-        names_(names),
-        outline_(outline),
-        inference_(inference),
-        guards_(guards),
-        known_(known),
-        facts_(facts) {}
+             const Guards& guards, std::unordered_set<std::string_view>& known, FileFacts& facts);
 
   /// Adds a call of the form `reference` where a name or an attribute stands for a function.
   void visit(NodeId id);
 
  private:
   bool may_be_imported_function(NodeId id) const;
-  bool may_name(std::string_view name, bool of_object) const;
   void handed_to(NodeId id, CallFacts& out);
 
   const Ast& ast_;
@@ -37,6 +29,8 @@ class References {
   const Guards& guards_;
   std::unordered_set<std::string_view>& known_;
   FileFacts& facts_;
+  /// Names of this file's methods, and of its other functions; second names are among both.
+  std::unordered_set<std::string_view> methods_, functions_;
 };
 
 }  // namespace stallscope

@@ -1,10 +1,10 @@
 #include "source/facts/vocabulary.h"
 
-#include "source/facts/value.h"
-
 #include <algorithm>
 #include <array>
 #include <utility>
+
+#include "source/facts/value.h"
 
 namespace stallscope {
 namespace {
