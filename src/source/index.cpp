@@ -130,10 +130,7 @@ std::vector<SourceFact> SourceIndex::facts() const {
     std::vector<const Candidate*> from;
     for (const Candidate& candidate : files_[f]->candidates) {
       SourceFact fact;
-      const FunctionId function = graph_->id_of(f, candidate.function);
-      if (rules_->rules()[candidate.rule].host_block &&
-          (is_wait_wrapper(function) || told.contains(function)))
-        continue;
+      if (is_for_callers(f, candidate, told)) continue;
       if (!decide(f, candidate, fact)) continue;
       found.push_back(std::move(fact));
       from.push_back(&candidate);

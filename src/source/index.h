@@ -70,8 +70,13 @@ class SourceIndex {
   bool is_own_device_buffer(const FileFacts& facts, const Candidate& candidate) const;
   bool is_moved(size_t file, uint32_t dependency) const;
   bool decide(size_t file, const Candidate& candidate, SourceFact& out) const;
-  bool is_wait_wrapper(FunctionId function) const;
-  bool is_read_back_wrapper(FunctionId function) const;
+  /// Functions for which the lines that call them answer.
+  enum class Wrapper : uint8_t { none, waits, releases, reads_back, moves };
+  Wrapper wrapper(size_t file, const Candidate& candidate) const;
+  bool hands_on(FunctionId caller, Wrapper kind) const;
+  bool is_for_callers(size_t file, const Candidate& candidate,
+                      const std::set<FunctionId>& told) const;
+  uint32_t moved_argument(size_t file, const Candidate& candidate) const;
   bool is_told_better(size_t file, const Candidate& candidate) const;
   std::vector<std::vector<SourceFact>> waits(std::set<FunctionId>& told) const;
   bool once_in_evaluation(FunctionId function, const Candidate& candidate, uint16_t bits) const;

@@ -67,7 +67,11 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
       contexts_->step_loop(function, candidate.loop) == candidate.loop)
     return false;
   if ((clause.unless & kGuardJit) != 0 && (bits & kInJit) != 0) return false;
-  if (clause.contexts == 0 || clause.wants(Context::any))
+  const bool anywhere = clause.contexts == 0 || clause.wants(Context::any);
+  if (anywhere && (clause.unless & kGuardEvaluation) != 0 &&
+      (word == "eval" || is_evaluation_script(files_[file]->path)))
+    return false;
+  if (anywhere)
     return (bits & (kInStep | kInForward)) != 0 || !is_evaluation_place(files_[file]->path);
   const bool forwards = (bits & (kInStep | kInForward)) == kInForward &&
                         clause.wants(Context::forward) && files_[file]->is_compiled();

@@ -1,5 +1,6 @@
 // Waiting behind a name: `synchronize()` of the project's own, called in a step, is what waits
-// there, and so does cuda_pull_array(). The line that calls it is the one to change.
+// there, and so do flush(), which empties the allocator's cache, and cuda_pull_array(). The line
+// that calls it is the one to change. So it is where to_gpu() is given a tensor made for it.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -10,23 +11,32 @@
 namespace stallscope {
 namespace {
 
-constexpr uint32_t kLongestWrapper = 20;  ///< lines of a function that does little but wait
 constexpr std::string_view kReadBack = "device-to-host-in-step";
+constexpr std::string_view kMoves = "create-then-move";
 
 }  // namespace
 
-/// Whether the function of a candidate exists to wait, so that its callers answer for it.
-bool SourceIndex::is_wait_wrapper(FunctionId function) const {
-  const FunctionFacts& f = graph_->function(function);
-  return is_wait_only_name(f.name) && f.last_line - f.first_line < kLongestWrapper &&
-         !graph_->callers(function).empty();
+/// What the short function of a candidate is there for, so that its callers answer for it.
+SourceIndex::Wrapper SourceIndex::wrapper(size_t file, const Candidate& candidate) const {
+  const FunctionFacts& f = files_[file]->functions[candidate.function];
+  if (!rules_->rules()[candidate.rule].host_block || !f.is_short()) return Wrapper::none;
+  const FunctionId id = graph_->id_of(file, candidate.function);
+  if (files_[file]->language != "python" && is_read_back_name(f.name)) return Wrapper::reads_back;
+  if (is_wait_only_name(f.name) && !graph_->callers(id).empty()) return Wrapper::waits;
+  if (is_release_name(f.name)) return Wrapper::releases;
+  return moved_argument(file, candidate) == kNone ? Wrapper::none : Wrapper::moves;
 }
 
-/// Whether it is a function of C++ that brings memory of the device to the host.
-bool SourceIndex::is_read_back_wrapper(FunctionId function) const {
-  const FunctionFacts& f = graph_->function(function);
-  return graph_->file(function).language != "python" && is_read_back_name(f.name) &&
-         f.last_line - f.first_line < kLongestWrapper;
+/// Which of its arguments a function moves to the device, by a candidate of its own; or kNone.
+uint32_t SourceIndex::moved_argument(size_t file, const Candidate& candidate) const {
+  const std::vector<Dependency>& known = files_[file]->dependencies;
+  const Value& subject = candidate.subject;
+  if (rules_->rules()[candidate.rule].id != kMoves || subject.kind != Kind::unknown ||
+      subject.dependency == 0 || subject.dependency > known.size())
+    return kNone;
+  const Dependency& on = known[subject.dependency - 1];
+  return on.kind == DependencyKind::parameter && on.function == candidate.function ? on.parameter
+                                                                                   : kNone;
 }
 
 /// Whether the function has a candidate that tells more of what its callers wait for.
@@ -37,18 +47,19 @@ bool SourceIndex::is_told_better(size_t file, const Candidate& candidate) const 
   });
 }
 
-/// Per file, what its calls of such functions wait for; the functions that copy to the host and
-/// whose callers were told so are added to `told`.
+/// Per file, what its calls of such functions wait for; the functions that would speak for
+/// themselves, and whose callers were told, are added to `told`.
 std::vector<std::vector<SourceFact>> SourceIndex::waits(std::set<FunctionId>& told) const {
   std::vector<std::vector<SourceFact>> out(files_.size());
   std::map<std::tuple<FunctionId, std::string, std::string>, unsigned> ordinals;
   for (size_t f = 0; f < files_.size(); ++f) {
     for (const Candidate& candidate : files_[f]->candidates) {
+      const Wrapper kind = wrapper(f, candidate);
+      if (kind == Wrapper::none) continue;
+      const bool reads_back = kind == Wrapper::reads_back;
+      if (reads_back && is_told_better(f, candidate)) continue;
       const SourceRule& rule = rules_->rules()[candidate.rule];
       const FunctionId wrapper = graph_->id_of(f, candidate.function);
-      const bool reads_back = is_read_back_wrapper(wrapper);
-      if (!rule.host_block || (!reads_back && !is_wait_wrapper(wrapper))) continue;
-      if (reads_back && is_told_better(f, candidate)) continue;
       const CompiledClause& clause = rules_->clauses()[candidate.clause];
       Value subject = resolved(f, candidate.subject, kMaxHops);
       subject.dependency = 0;  // means nothing in another file
@@ -69,23 +80,42 @@ std::vector<std::vector<SourceFact>> SourceIndex::waits(std::set<FunctionId>& to
         there.last_byte = call.last_byte;
         there.column = call.column;
         there.line_text = call.line_text;
-        there.subject = subject;
+        there.subject =
+            kind == Wrapper::moves ? graph_->argument(edge, moved_argument(f, candidate)) : subject;
         if ((there.guards & clause.unless) != 0) continue;
         const size_t file = graph_->file_index(edge.from);
         SourceFact fact;
         if (!decide(file, there, fact)) continue;
         // copyTo(), getCentroids(): there the caller asks for them.
-        const bool operates = reads_back && fact.context == "library" &&
-                              !is_hand_over_name(graph_->function(edge.from).name);
+        const std::string& caller = graph_->function(edge.from).name;
+        const bool operates = reads_back && fact.context == "library" && !is_hand_over_name(caller);
         if (fact.context != "step" && fact.context != "forward" && !operates) continue;
-        if (is_wait_wrapper(edge.from) || (reads_back && is_read_back_wrapper(edge.from))) continue;
-        if (reads_back) told.insert(wrapper);
+        if (hands_on(edge.from, kind)) continue;
+        if (reads_back || kind == Wrapper::releases) told.insert(wrapper);
         fact.ordinal = ordinals[{edge.from, rule.id, call.line_text}]++;
         out[file].push_back(std::move(fact));
       }
     }
   }
   return out;
+}
+
+/// Whether the caller of a wrapper is one itself: its own callers answer.
+bool SourceIndex::hands_on(FunctionId caller, Wrapper kind) const {
+  const FunctionFacts& f = graph_->function(caller);
+  if (!f.is_short() || kind == Wrapper::moves) return false;
+  if (kind == Wrapper::reads_back && graph_->file(caller).language != "python" &&
+      is_read_back_name(f.name))
+    return true;
+  return (is_wait_only_name(f.name) || is_release_name(f.name)) && !graph_->callers(caller).empty();
+}
+
+/// Whether a candidate is for the callers of its function to answer for, as far as they were told.
+bool SourceIndex::is_for_callers(size_t file, const Candidate& candidate,
+                                 const std::set<FunctionId>& told) const {
+  const Wrapper kind = wrapper(file, candidate);
+  return kind == Wrapper::waits || kind == Wrapper::moves ||
+         (kind != Wrapper::none && told.contains(graph_->id_of(file, candidate.function)));
 }
 
 }  // namespace stallscope

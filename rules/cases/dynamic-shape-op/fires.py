@@ -43,3 +43,9 @@ class Sampler(torch.nn.Module):
 
     def forward(self, ids):
         return self.sampling(ids)
+
+
+class Histogram(torch.nn.Module):
+    def forward(self, x):
+        counts = torch.histc(x, bins=64)  # expect: dynamic-shape-op
+        return counts / counts.sum()

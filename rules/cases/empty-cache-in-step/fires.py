@@ -15,12 +15,14 @@ class FreeMemory(TrainerCallback):
 
 
 def flush():
-    torch.cuda.empty_cache()  # expect: empty-cache-in-step
+    torch.cuda.empty_cache()
 
 
 class Trainer:
+    """The line to change is the one that calls it."""
+
     def training_step(self, batch):
-        flush()
+        flush()  # expect: empty-cache-in-step
         return self.model(batch)
 
 

@@ -39,3 +39,16 @@ class Trainer:
             self.optimizer.step()
             if torch.cuda.memory_reserved() > self.most and self.steps % 1000 == 0:
                 torch.cuda.empty_cache()
+
+
+def clear_memory():
+    torch.cuda.empty_cache()
+
+
+def train_rounds(model, loader, optimizer, rounds):
+    """Once a round, between other sizes of batches."""
+    for _ in range(rounds):
+        clear_memory()
+        for x in loader:
+            model(x).backward()
+            optimizer.step()

@@ -38,6 +38,20 @@ class DistributedGroupedDataParallel(nn.Module):
         self.allreduce_params = allreduce_params
 
 
+def train_step(forward_backward, optimizer, timers):
+    """Called in a loop of another file."""
+    losses = forward_backward()
+    losses.mean().backward()
+    torch.distributed.barrier()  # expect: explicit-sync
+    timers("optimizer").start()
+    optimizer.step()
+
+
+def pretrain(forward_backward, optimizer, timers, iterations):
+    for _ in range(iterations):
+        train_step(forward_backward, optimizer, timers)
+
+
 def train_together(model, loader, optimizer):
     for x in loader:
         model(x).backward()

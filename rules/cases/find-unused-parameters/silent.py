@@ -21,3 +21,8 @@ class Strategy:
 def wrap_static(model, rank):
     model = torch.nn.SyncBatchNorm.convert_sync_batchnorm(model)
     return DDP(model, device_ids=[rank], static_graph=True, gradient_as_bucket_view=True)
+
+
+def wrap_recorded(model, rank):
+    """A static graph is searched once."""
+    return DDP(model, device_ids=[rank], find_unused_parameters=True, static_graph=True)

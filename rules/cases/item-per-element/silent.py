@@ -24,3 +24,14 @@ class Decoder(torch.nn.Module):
         for row, length in zip(x, lengths.tolist()):
             rows.append(row[:length].mean(0))
         return torch.stack(rows)
+
+
+def train_scaled(model, loader, optimizer, step):
+    """What a step without finite gradients reads."""
+    for batch in loader:
+        losses, skipped_iter = step(model, batch, optimizer)
+        for name in losses:
+            if not skipped_iter:
+                totals[name] = totals[name] + losses[name]
+            else:
+                bad = losses[name].float().sum().item() != 0

@@ -117,3 +117,21 @@ def clip_by_spread(model, loader, optimizer):
         spread = [p.detach() for p in model.parameters() if p.requires_grad and p.std() > 0]  # expect: tensor-truthiness
         torch.nn.utils.clip_grad_value_(spread, 1.0)
         optimizer.step()
+
+
+def whiten(x, mask: torch.Tensor):
+    count = mask.sum()
+    if count == 0:  # expect: tensor-truthiness
+        raise ValueError("nothing to whiten")
+    return x / count
+
+
+def optimise(trainer, dataloader, epochs, minibatches):
+    """Several epochs over what each batch of prompts gave: the batch's own work is in steps, too."""
+    for prompts in dataloader:
+        prompts = prompts.to("cuda", non_blocking=True)
+        advantages = whiten(trainer.advantages(prompts), prompts != 0)
+        for _ in range(epochs):
+            for part in range(minibatches):
+                trainer.loss(prompts, advantages, part).backward()
+                trainer.optimizer.step()

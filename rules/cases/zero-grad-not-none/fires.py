@@ -25,3 +25,12 @@ def train_accumulating(model, loader, optimizer, every):
         if (step + 1) % every == 0:
             optimizer.step()
             optimizer.zero_grad(False)  # expect: zero-grad-not-none
+
+
+class MixedPrecisionOptimizer:
+    def zero_grad(self):
+        for group in self.optimizer.param_groups:
+            for p in group["params"]:
+                if p.grad is not None:
+                    p.grad.detach_()
+                    p.grad.zero_()  # expect: zero-grad-not-none

@@ -30,3 +30,9 @@ class Trainer:
             if step % accumulate == 0:
                 self.optimizer.step()
                 self.optimizer.zero_grad(True)
+
+
+def reset(model):
+    """Once, before the training."""
+    for p in model.parameters():
+        p.grad = torch.zeros_like(p)

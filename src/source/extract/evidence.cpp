@@ -188,18 +188,29 @@ class EvidenceCollector {
     }
     out.guards = guards_.around(id);
     out.consumer = consumers_.of(id);
-    if (is_wait_only_name(last_component(out.name)) ||
-        (ast_.grammar == Grammar::cuda && is_read_back_name(last_component(out.name)))) {
+    arguments(id, out);
+    if (answers_for_itself(out)) {
       out.first_byte = ast_[id].first_byte;
       out.last_byte = ast_[id].last_byte;
       out.column = ast_[id].column;
       out.line_text = line_text(ast_.source, out.first_byte);
     }
-    arguments(id, out);
     const uint8_t given = count_arguments(id);
     if (out.form == CallForm::method || ast_.grammar == Grammar::cuda) out.given = given;
     if (ast_.grammar == Grammar::python) implied_.call_object(callee, out, given);
     facts_.calls.push_back(std::move(out));
+  }
+
+  /// Whether what the function called does may be the fault of this line: synchronize(), flush(),
+  /// to_gpu(torch.zeros(3)).
+  bool answers_for_itself(const CallFacts& call) const {
+    const std::string_view name = last_component(call.name);
+    const auto is_fresh = [](const auto& argument) {
+      return argument.second.kind == Kind::host_tensor && argument.second.has(kFresh);
+    };
+    return is_wait_only_name(name) || is_release_name(name) ||
+           (ast_.grammar == Grammar::cuda && is_read_back_name(name)) ||
+           (ast_.grammar == Grammar::python && std::ranges::any_of(call.arguments, is_fresh));
   }
 
   /// Whether a `with` around the call says that no gradients are wanted.

@@ -69,6 +69,9 @@ struct FunctionFacts {
   std::vector<std::string> parameter_types;
   uint8_t required = 0;              ///< arguments a call must give, beside self
   uint8_t accepted = kAnyArguments;  ///< and may give
+
+  /// Whether it does little but one thing, for which those who call it answer.
+  bool is_short() const { return last_line - first_line < 20; }
 };
 
 struct LoopFacts {
@@ -79,7 +82,8 @@ struct LoopFacts {
   bool backward = false;
   bool over_parameters = false;
   bool over_optimizers = false;
-  bool over_batches = false;  ///< runs over what a loader yields
+  bool over_batches = false;  ///< runs over what a loader or a collector of rollouts yields
+  bool over_loader = false;   ///< and does not just count them
   bool runs_model = false;    ///< calls a model in its body
   bool without_grad = false;  ///< calls it under no_grad()
   bool generates = false;     ///< and makes outputs of many passes: next to those a wait is nothing
@@ -107,8 +111,9 @@ struct CallFacts {
   uint32_t loop = kNone;
   uint32_t consumer = kNone;  ///< the loop over what the call makes
   uint32_t line = 0;
-  uint32_t first_byte = 0, last_byte = 0, column = 0;  ///< of calls to what waits, by its name
-  std::string line_text;                               ///< likewise
+  /// Of calls that may answer for what they call: to what waits, by its name, or of a new tensor.
+  uint32_t first_byte = 0, last_byte = 0, column = 0;
+  std::string line_text;  ///< likewise
   uint32_t guards = 0;
   uint8_t given = kAnyArguments;       ///< arguments of a method's call
   uint8_t positional = kAnyArguments;  ///< Python: of them by position

@@ -118,7 +118,8 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
 uint32_t Guards::of_words(std::string_view text, bool negated) const {
   uint32_t guards = 0;
   if (negated) {
-    if (last_component(text) == "training") guards |= kGuardEvaluation;
+    if (is_one_of(last_component(text), {"training", "train", "is_train", "is_training"}))
+      guards |= kGuardEvaluation;
     if (last_component(text) == "is_cuda" ||
         contains_any(text, {"use_cuda", "use_gpu", "cuda_available"}))
       guards |= kGuardCpuBranch;
@@ -161,6 +162,9 @@ uint32_t Guards::of_words(std::string_view text, bool negated) const {
   // What is moved to the host to make room is meant to be there.
   if (contains_any(text, {"use_cpu", "on_cpu", "is_cpu", "is_mps", "offload"}))
     guards |= kGuardCpuBranch;
+  // `if not skipped_iter: ... else: value = loss.item()`: of a step that had no finite gradients
+  if (contains_any(text, {"skipped_iter", "found_inf"}) || text.ends_with("overflow"))
+    guards |= kGuardErrorPath;
   if (contains_any(text, {"needs_init", "not_initialized", "recompute", "rebuild"}))
     guards |= kGuardCached;
   return guards;

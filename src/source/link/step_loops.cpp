@@ -52,12 +52,15 @@ bool StepLoops::is_rollout(const FileFacts& file, uint32_t loop) {
   return false;
 }
 
-/// A loop of several updates on one batch is a part of the loop over the batches: both are steps.
+/// Loops of several updates on one batch, of PPO's epochs over it and their minibatches, are parts
+/// of the loop over the batches: all are steps.
 void StepLoops::mark(const FileFacts& file, uint32_t loop, std::vector<uint8_t>& marks) {
   marks[loop] = 1;
-  if (file.loops[loop].over_batches) return;
-  const uint32_t up = file.loops[loop].parent;
-  if (up != kNone && file.loops[up].over_batches && !file.loops[up].seldom) marks[up] = 1;
+  if (file.loops[loop].over_loader) return;
+  uint32_t up = file.loops[loop].parent;
+  const bool inside = up != kNone && file.loops[up].over_batches && !file.loops[loop].over_batches;
+  while (!inside && up != kNone && !file.loops[up].over_loader) up = file.loops[up].parent;
+  if (up != kNone && !file.loops[up].seldom) marks[up] = 1;
 }
 
 /// The innermost loop holding the optimiser's step, else backward, in each function.

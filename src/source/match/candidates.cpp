@@ -192,16 +192,22 @@ class CandidateCollector {
            std::ranges::find(word.kinds, Kind::mask) != word.kinds.end();
   }
 
-  /// make_grid(n).to(device): another file's function may give a tensor that it just made.
+  /// make_grid(n).to(device): another file's function may give a tensor that it just made, and
+  /// to_gpu(x) be given one.
   bool may_be_made_elsewhere(const Value& subject, const KindWord& wanted) const {
     const Dependency* from = file_.inference.dependency(subject);
-    return wanted.flags == kFresh && subject.kind == Kind::unknown && from &&
-           from->kind == DependencyKind::returns;
+    if (wanted.flags != kFresh || subject.kind != Kind::unknown || !from) return false;
+    return from->kind == DependencyKind::returns ||
+           (from->kind == DependencyKind::parameter && from->function != 0 &&
+            facts_.functions[from->function].is_short());
   }
 
   void consider(const CompiledClause& clause, NodeId id, Bindings bindings, const Value* given) {
     if (is_device_code(id)) return;
     Value subject = given ? *given : subjects_.of(id);
+    // to_gpu(x) moves batches, by its name; who hands it what it made itself is told of that.
+    if (clause.on && clause.on->flags == kFresh && !given && subject.kind == Kind::batch)
+      subject = subjects_.receiver(id);
     if (clause.on && !fits(subject, *clause.on, clause.certainty) &&
         !may_be_made_elsewhere(subject, *clause.on))
       return;

@@ -35,8 +35,10 @@ std::string_view PlaceGuards::iterated_around(NodeId call) const {
 /// update(batch): what goes backward and steps no environment has its actions from a memory.
 bool PlaceGuards::learns_from_memory(NodeId id) const {
   const std::string_view text = ast_.slice(file_.outline.functions[file_.outline.function_of[id]]);
-  return text.find(".backward(") != std::string_view::npos &&
-         text.find("env") == std::string_view::npos;
+  const auto has = [&](std::string_view word) { return text.find(word) != std::string_view::npos; };
+  const bool plays =
+      ast_.grammar == Grammar::python ? has("env.step") || has("envs.step") : has("env");
+  return has(".backward(") && !plays;
 }
 
 /// collect(): what steps environments and learns nothing exchanges values with the host.

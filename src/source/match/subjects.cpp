@@ -54,6 +54,17 @@ Value Subjects::of(NodeId id) const {
   return value;
 }
 
+Value Subjects::receiver(NodeId id) const {
+  const NodeId callee = ast_[id].kind == K::call ? ast_.child(id, Role::callee) : kNoNode;
+  const NodeId object = callee != kNoNode && ast_[callee].kind == K::attribute
+                            ? ast_.child(callee, Role::object)
+                            : kNoNode;
+  if (object == kNoNode) return {};
+  Value handed;
+  if (ast_[object].kind == K::name) handed.dependency = handed_in(id, ast_[object].text);
+  return handed.dependency != 0 ? handed : file_.inference.at(object);
+}
+
 /// What stands for the parameter `name` of the function around `id`; 0 when it is none.
 uint32_t Subjects::handed_in(NodeId id, std::string_view name) const {
   const uint32_t function = file_.outline.function_of[id];

@@ -12,6 +12,8 @@ class Subjects {
 
   /// What the call is about: a method's receiver, else a function's first argument.
   Value of(NodeId id) const;
+  /// What a method is called on, whatever names say of it: of a parameter, what callers hand in.
+  Value receiver(NodeId id) const;
 
  private:
   uint32_t handed_in(NodeId id, std::string_view name) const;

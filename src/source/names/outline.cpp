@@ -106,8 +106,9 @@ class Builder {
     loop.over_optimizers = over != kNoNode && contains_any(ast_.slice(over), {"optim"});
     if (over != kNoNode && ast_[id].kind == K::for_) {
       const std::string_view text = ast_.slice(over).substr(0, 80);
-      loop.over_batches =
-          is_loader_name(text) || (!loop.seldom && contains_any(text, {"pbar", "collector"}));
+      const bool batches = is_loader_name(text);
+      loop.over_loader = batches && !text.starts_with("range(");
+      loop.over_batches = batches || (!loop.seldom && contains_any(text, {"pbar", "collector"}));
     }
     // while (loader(batch))
     const NodeId condition = ast_.grammar == Grammar::cuda && ast_[id].kind == K::while_

@@ -91,6 +91,8 @@ bool is_wait_name(std::string_view name);
 
 /// Whether its name says nothing else: synchronize, sync_device, cuda_wait_all.
 bool is_wait_only_name(std::string_view name);
+/// flush(), clear_memory(), torch_gc(): gives memory back, and does nothing else.
+bool is_release_name(std::string_view name);
 /// cuda_pull_array(), copy_to_host(), download(): of C++, what brings device memory to the host.
 bool is_read_back_name(std::string_view name);
 /// copyTo(), get_centroids(), to_host(): what hands to the host what its caller asks for.

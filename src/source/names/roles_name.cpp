@@ -123,21 +123,37 @@ bool is_wait_name(std::string_view name) {
   return has_word(lower(snake_case(name)), {"sync", "synchronize", "wait", "barrier", "finish"});
 }
 
-bool is_wait_only_name(std::string_view name) {
-  if (!is_wait_name(name)) return false;
+namespace {
+
+/// Whether a name has none but these words.
+bool has_only_words(std::string_view name, std::initializer_list<std::string_view> words) {
   const std::string text = lower(snake_case(name));
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('_', at), text.size());
-    if (end > at &&
-        !is_one_of(std::string_view(text).substr(at, end - at),
-                   {"sync", "synchronize", "wait",       "barrier",    "finish",  "cuda",
-                    "gpu",  "device",      "devices",    "torch",      "stream",  "streams",
-                    "all",  "maybe",       "cudadevice", "cudastream", "current", "xpu",
-                    "npu",  "if",          "needed",     "and",        "for"}))
-      return false;
+    if (end > at && !is_one_of(std::string_view(text).substr(at, end - at), words)) return false;
     at = end + 1;
   }
   return true;
+}
+
+}  // namespace
+
+bool is_wait_only_name(std::string_view name) {
+  return is_wait_name(name) &&
+         has_only_words(name,
+                        {"sync", "synchronize", "wait",       "barrier",    "finish",  "cuda",
+                         "gpu",  "device",      "devices",    "torch",      "stream",  "streams",
+                         "all",  "maybe",       "cudadevice", "cudastream", "current", "xpu",
+                         "npu",  "if",          "needed",     "and",        "for"});
+}
+
+bool is_release_name(std::string_view name) {
+  return has_word(lower(snake_case(name)), {"flush", "free", "clear", "clean", "cleanup", "empty",
+                                            "release", "reclaim", "gc", "collect"}) &&
+         has_only_words(name, {"flush",   "free",    "clear",  "clean",   "cleanup", "empty",
+                               "release", "reclaim", "gc",     "collect", "garbage", "memory",
+                               "mem",     "cache",   "caches", "cuda",    "gpu",     "vram",
+                               "torch",   "device",  "and",    "up",      "all",     "unused"});
 }
 
 bool is_read_back_name(std::string_view name) {

@@ -289,6 +289,11 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
         before == "argmax" || before == "view" || before == "reshape" || before == "clone")
       values_[object] = likely(Kind::device_tensor);
   }
+  // scores[name].to(x.dtype): only tensors are converted to what another one is.
+  if (name == "to" && receiver.kind == Kind::unknown && shape.count == 1 && object != kNoNode &&
+      ast_[object].kind == K::subscript &&
+      ast_.slice(ast_.child(id, Role::argument)).ends_with(".dtype"))
+    values_[object] = likely(Kind::device_tensor);
   if (auto known = value_of_method(receiver, name, shape)) {
     if (known->kind == Kind::unknown && known->dependency == 0)
       known->dependency = receiver.dependency;

@@ -64,8 +64,10 @@ Value Inference::parameter_value(uint32_t function, uint32_t index, NodeId param
   const bool method =
       !facts_.functions[function].class_name.empty() && facts_.functions[function].parent == kNone;
   if (index == (method ? 1u : 0u) && moves_data(facts_.functions[function].name) &&
-      !contains_any(ast_[parameter].text, {"model", "module", "optim", "state", "cfg", "config"}))
+      !contains_any(ast_[parameter].text, {"model", "module", "optim", "state", "cfg", "config"})) {
+    depend(DependencyKind::parameter, {}, function, index);  // what callers made is theirs
     return likely(Kind::batch, kLoaded);
+  }
   if (type != kNoNode) {
     Value declared = value_of_type(ast_.slice(type));
     declare(declared, ast_.slice(type));
