@@ -27,3 +27,7 @@ def main(dataset, model, epochs):
     for _ in range(epochs):
         for batch in loader:
             model(batch).backward()
+
+
+def loaders(data, config):
+    return DataLoader(data, shuffle=True, num_workers=config.data.num_workers)  # expect: loader-not-persistent

@@ -25,3 +25,11 @@ class LossHook:
     def on_step(self, task):
         for name, loss in task.losses.items():
             self.smooth[name] = self.decay * self.smooth[name] + (1 - self.decay) * loss
+
+
+class Stacked(torch.optim.Optimizer):
+    """One tensor for all parameters of a group."""
+
+    def step(self):
+        for group in self.param_groups:
+            group["momentum"].lerp_(group["gradients"], 0.1)

@@ -124,3 +124,13 @@ def train_chosen(model, loader, optimizer):
     for batches in loader:
         forward_step(batches, model, 0.5).backward()
         optimizer.step()
+
+
+ENFORCE_CONTRACTS = bool(os.environ.get("CONTRACTS"))
+
+
+class Variation(torch.nn.Module):
+    def forward(self, image: torch.Tensor, mask: torch.Tensor):
+        if ENFORCE_CONTRACTS and not ((mask == 0) | (mask == 1)).all():
+            raise ValueError("the mask is not binary")
+        return (image * mask).sum()

@@ -195,11 +195,22 @@ bool ClauseTests::with_has(NodeId with, const CompiledNested& nested) const {
   return false;
 }
 
+/// Whether a loop over groups of parameters is around `loop`, and nothing takes them one by one.
+bool ClauseTests::is_over_groups(uint32_t loop, NodeId id) const {
+  const NodeId node = file_.outline.loops[loop];
+  const NodeId over = ast_[node].kind == K::for_ ? ast_.child(node, Role::right) : kNoNode;
+  if (over == kNoNode || file_.outline.loop_of[id] != loop) return false;
+  const std::string_view text = ast_.slice(over);
+  return text.find("param_groups") != std::string_view::npos &&
+         text.find("param_groups[") == std::string_view::npos &&
+         text.find("params") == std::string_view::npos;
+}
+
 /// Whether a loop over parameters, or one inside another, is around `id`.
 bool ClauseTests::in_loop(NodeId id, std::string_view which) const {
   for (uint32_t loop = file_.outline.loop_of[id]; loop != kNone; loop = facts_.loops[loop].parent) {
     if (which == "parameter-loop") {
-      if (facts_.loops[loop].over_parameters) return true;
+      if (facts_.loops[loop].over_parameters && !is_over_groups(loop, id)) return true;
       continue;
     }
     if (facts_.loops[loop].parent != kNone || facts_.loops[loop].comprehension) return true;

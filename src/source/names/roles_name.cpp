@@ -147,6 +147,11 @@ bool is_wait_only_name(std::string_view name) {
                          "npu",  "if",          "needed",     "and",        "for"});
 }
 
+bool is_host_copy_of_tensor(std::string_view name) {
+  return name.ends_with("_cpu") &&
+         !is_one_of(first_component(name), {"on_cpu", "use_cpu", "is_cpu", "to_cpu", "no_cpu"});
+}
+
 bool is_release_name(std::string_view name) {
   return has_word(lower(snake_case(name)), {"flush", "free", "clear", "clean", "cleanup", "empty",
                                             "release", "reclaim", "gc", "collect"}) &&

@@ -150,6 +150,7 @@ Value Inference::eval_name(NodeId id) {
   if ((given || own.used_as_tensor.contains(name)) && !(instance && ast_.grammar == Grammar::cuda))
     return likely(Kind::device_tensor, out.flags);
   if (!instance && is_loader_name(name)) return likely(Kind::loader);
+  if (!instance && is_host_copy_of_tensor(name)) return likely(Kind::host_tensor);
   if (!instance && is_offsets_name(name)) return likely(Kind::device_tensor);
   return out.dependency == 0 ? function_value(id) : out;
 }
@@ -230,6 +231,7 @@ Value Inference::eval_attribute(NodeId id) {
       return likely(Kind::host_tensor, kAttribute);
     const auto field = fields_.find(name);
     if (field != fields_.end()) return field->second;
+    if (is_host_copy_of_tensor(name)) return likely(Kind::host_tensor);
   }
   return path.imported ? function_value(id) : Value{};
 }
