@@ -80,10 +80,27 @@ bool SourceIndex::left_out_by_callers(FunctionId function, uint32_t parameter) c
          all_callers(function, parameter, Given::no);
 }
 
+/// forward(x, ret_details=False), whose calls are not seen: whether no call of its file gives an
+/// argument of that name, and no other file has the name at all. What is no switch by its name may
+/// be given by position.
+bool SourceIndex::is_switched_nowhere(size_t file, std::string_view parameter) const {
+  if (!starts_with_any(parameter, {"ret_", "return_", "debug_", "output_", "get_", "with_", "use_",
+                                   "do_", "log_", "compute_", "need_", "only_", "record_"}))
+    return false;
+  const uint32_t hash = name_hash(parameter);
+  const uint64_t bit = name_bit(parameter);
+  for (size_t f = 0; f < files_.size(); ++f) {
+    if (f != file && std::ranges::binary_search(files_[f]->mentions, hash)) return false;
+  }
+  return std::ranges::none_of(files_[file]->calls,
+                              [&](const CallFacts& call) { return (call.keywords & bit) != 0; });
+}
+
 /// Whether nobody who is seen to call the function, at least one, gives what `option` wants.
 bool SourceIndex::is_never_asked(size_t file, const Option& option, unsigned hops) const {
   const FunctionId function = graph_->id_of(file, option.function);
   const FunctionFacts& f = graph_->function(function);
+  if ((f.flags & kForward) != 0) return is_switched_nowhere(file, f.parameters[option.parameter]);
   if (is_called_by_others(f) || (f.name.starts_with("__") && f.name != "__init__")) return false;
   const auto asks = [&](const Edge& edge) {
     const Given gives = given(*edge.call, f, option.parameter);

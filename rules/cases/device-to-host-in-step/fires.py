@@ -68,3 +68,18 @@ class PairwiseLoss(nn.Module):
             for j in range(centroids.size(0)):
                 scores[i][j] = F.cosine_similarity(embedding, embeddings[j], dim=0)  # expect: device-to-host-in-step
         return scores.to(embeddings.device)
+
+
+class Embedding(torch.nn.Module):
+    def forward(self, x, ret_rows=False):
+        x = self.table(x)
+        return (x, x.cpu()) if ret_rows else x  # expect: device-to-host-in-step
+
+
+class Retrieval(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embedding = Embedding()
+
+    def forward(self, x):
+        return self.embedding(x, ret_rows=True)
