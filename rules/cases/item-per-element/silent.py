@@ -35,3 +35,29 @@ def train_scaled(model, loader, optimizer, step):
                 totals[name] = totals[name] + losses[name]
             else:
                 bad = losses[name].float().sum().item() != 0
+
+
+class Trainer:
+    """A viewer switches the model, and starts no other training."""
+
+    def train(self):
+        self._init_viewer()
+        for step in range(self.steps):
+            loss = self.model(next(self.loader)).mean()
+            loss.backward()
+            self.optimizer.step()
+            self.viewer.render(self.model)
+
+    def _init_viewer(self):
+        self.viewer.init_scene(self.dataset)
+
+
+class Viewer:
+    def init_scene(self, dataset):
+        for name in dataset:
+            self.write(dataset[name].points.sum().item())
+
+    def render(self, model):
+        out = model(self.camera)
+        model.train()
+        return out

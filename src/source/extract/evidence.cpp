@@ -184,6 +184,13 @@ class EvidenceCollector {
       if (out.form == CallForm::method && value.kind != Kind::unknown &&
           value.kind != Kind::module && !instance && !out.moves_batch)
         return;
+      // model.train(): a module's switch, not the trainer's loop of that name.
+      const bool switches = out.name == "train" || out.name == "eval";
+      if (switches && out.form == CallForm::method && !instance && count_arguments(id) == 0 &&
+          ast_.grammar == Grammar::python &&
+          (value.kind == Kind::module || is_model_name(last_component(ast_.slice(object))) ||
+           is_one_of(last_component(ast_.slice(object)), {"graph", "pipeline", "engine"})))
+        return;
       out.receiver = value.dependency;
     }
     out.guards = guards_.around(id);

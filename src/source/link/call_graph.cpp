@@ -14,12 +14,13 @@ constexpr size_t kMostWrappers = 16;  ///< functions inside a decorator that are
 constexpr size_t kMaxTargets = 4;     ///< of a method called on an unknown receiver
 
 /// Method names too common to say whose they are.
-constexpr std::array<std::string_view, 44> kCommonMethods = {
+constexpr std::array<std::string_view, 51> kCommonMethods = {
     "get",      "set",   "update", "add",   "append", "step", "forward",  "close",    "open",
     "read",     "write", "run",    "reset", "items",  "keys", "values",   "pop",      "copy",
     "format",   "join",  "split",  "mean",  "sum",    "item", "to",       "cpu",      "cuda",
     "size",     "next",  "start",  "stop",  "apply",  "call", "__call__", "__iter__", "__enter__",
-    "__exit__", "init",  "clear",  "index", "insert", "load", "save",     "log"};
+    "__exit__", "init",  "clear",  "index", "insert", "load", "save",     "log",      "begin",
+    "end",      "find",  "count",  "numel", "tolist", "numpy"};
 
 }  // namespace
 
