@@ -59,11 +59,11 @@ std::vector<std::vector<SourceFact>> SourceIndex::waits(std::set<FunctionId>& to
       const bool reads_back = kind == Wrapper::reads_back;
       if (reads_back && is_told_better(f, candidate)) continue;
       const SourceRule& rule = rules_->rules()[candidate.rule];
-      const FunctionId wrapper = graph_->id_of(f, candidate.function);
+      const FunctionId called = graph_->id_of(f, candidate.function);
       const CompiledClause& clause = rules_->clauses()[candidate.clause];
       Value subject = resolved(f, candidate.subject, kMaxHops);
       subject.dependency = 0;  // means nothing in another file
-      for (uint32_t e : graph_->callers(wrapper)) {
+      for (uint32_t e : graph_->callers(called)) {
         const Edge& edge = graph_->edges()[e];
         const CallFacts& call = *edge.call;
         // Whose method it is must be known, unless its name says what it does.
@@ -91,7 +91,7 @@ std::vector<std::vector<SourceFact>> SourceIndex::waits(std::set<FunctionId>& to
         const bool operates = reads_back && fact.context == "library" && !is_hand_over_name(caller);
         if (fact.context != "step" && fact.context != "forward" && !operates) continue;
         if (hands_on(edge.from, kind)) continue;
-        if (reads_back || kind == Wrapper::releases) told.insert(wrapper);
+        if (reads_back || kind == Wrapper::releases) told.insert(called);
         fact.ordinal = ordinals[{edge.from, rule.id, call.line_text}]++;
         out[file].push_back(std::move(fact));
       }

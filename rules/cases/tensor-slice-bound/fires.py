@@ -70,3 +70,11 @@ class PackedLoss(torch.nn.Module):
             start, end = cu_seqlens[i], cu_seqlens[i + 1]
             total[i] = losses[start:end].sum()  # expect: tensor-slice-bound
         return total
+
+
+class PackedAttention(torch.nn.Module):
+    def forward(self, q, k, v, cu_seqlens, **options):
+        longest = (cu_seqlens[1:] - cu_seqlens[:-1]).max()
+        return flash_attn_varlen_func(  # expect: tensor-slice-bound
+            q, k, v, cu_seqlens_q=cu_seqlens, cu_seqlens_k=cu_seqlens, max_seqlen_q=longest, max_seqlen_k=longest, **options
+        )

@@ -63,3 +63,12 @@ class PackedRows(torch.nn.Module):
         cu_seqlens = cu_seqlens_on_host(cu_seqlens)
         cu_seqlens = [int(n) for n in self.kept_offsets]
         return [losses[a:b].sum() for a, b in zip(cu_seqlens, cu_seqlens[1:])]
+
+
+class PackedAttention(torch.nn.Module):
+    """The loader, which packs the sequences, knows the longest."""
+
+    def forward(self, q, k, v, cu_seqlens, max_seqlen: int):
+        return flash_attn_varlen_func(
+            q, k, v, cu_seqlens_q=cu_seqlens, cu_seqlens_k=cu_seqlens, max_seqlen_q=max_seqlen, max_seqlen_k=max_seqlen
+        )

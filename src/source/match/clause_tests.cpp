@@ -43,11 +43,13 @@ bool fits(const Value& value, const KindWord& wanted, Certainty least) {
 bool ClauseTests::argument_fits(NodeId call, const ArgumentTest& test) const {
   NodeId found = kNoNode;
   size_t position = 0;
+  bool open = false;  // *args, **kwargs: may hold anything
   for (NodeId c : children(ast_, call)) {
     if (ast_[c].role != Role::argument) continue;
     const bool keyword = ast_[c].kind == K::keyword;
+    open |= ast_[c].kind == K::star;
+    if (open && !keyword) continue;
     const std::string name = keyword ? std::string(ast_[c].text) : std::to_string(position++);
-    if (ast_[c].kind == K::star) return false;  // may hold anything
     for (size_t at = 0; at <= test.name.size();) {
       size_t slash = std::min(test.name.find('/', at), test.name.size());
       if (std::string_view(test.name).substr(at, slash - at) == name)
@@ -56,7 +58,7 @@ bool ClauseTests::argument_fits(NodeId call, const ArgumentTest& test) const {
     }
   }
   return std::ranges::any_of(test.any_of, [&](const std::string& wanted) {
-    if (wanted == "absent") return found == kNoNode;
+    if (wanted == "absent") return found == kNoNode && !open;
     return found != kNoNode && (wanted == "present" || argument_is(found, wanted));
   });
 }
