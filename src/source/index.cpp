@@ -114,9 +114,9 @@ SourceIndex SourceIndex::build(const std::vector<SourceInput>& inputs, const Rul
 
 void SourceIndex::link(const IndexOptions& options) {
   graph_ = std::make_unique<CallGraph>(files_);
-  contexts_ = std::make_unique<Contexts>(*graph_, options.entry_points);
-  device_buffers_ = std::make_unique<DeviceBuffers>(*graph_);
   dead_code_ = std::make_unique<DeadCode>(*graph_);
+  contexts_ = std::make_unique<Contexts>(*graph_, *dead_code_, options.entry_points);
+  device_buffers_ = std::make_unique<DeviceBuffers>(*graph_);
   only_infers_ = only_infers(*graph_);
   scatters_ = scatters_batches(*graph_);
 }

@@ -55,6 +55,7 @@ bool SourceIndex::may_be_operator(FunctionId function) const {
 bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
                                  const CompiledClause& clause, SourceFact& out) const {
   const FunctionId function = graph_->id_of(file, candidate.function);
+  if (dead_code_->has_for_all(function)) return false;
   const uint16_t bits = contexts_->at(function, candidate.loop);
   const std::string_view word = word_of(bits);
   const uint16_t step_bit = (bits & kInInference) != 0 ? kNearStep : kInStep;

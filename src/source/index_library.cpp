@@ -90,7 +90,7 @@ bool SourceIndex::is_switched_nowhere(size_t file, std::string_view parameter) c
   const uint32_t hash = name_hash(parameter);
   const uint64_t bit = name_bit(parameter);
   for (size_t f = 0; f < files_.size(); ++f) {
-    if (f != file && std::ranges::binary_search(files_[f]->mentions, hash)) return false;
+    if (f != file && mentions(files_[f]->mentions, hash)) return false;
   }
   return std::ranges::none_of(files_[file]->calls,
                               [&](const CallFacts& call) { return (call.keywords & bit) != 0; });

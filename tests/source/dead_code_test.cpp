@@ -152,3 +152,73 @@ TEST_CASE("what documents a function does not call it, nor does an attribute of 
   CHECK(places(rules, {{"train.py", "", program("train")}}) == "train.py:5");
   CHECK(places(rules, {{"train.py", "", program("cfg.train")}}).empty());
 }
+
+TEST_CASE("methods of classes that nothing makes are dead, whoever calls them") {
+  const auto found = [](const std::string& more, const std::string& net,
+                        std::vector<SourceInput> others = {}) {
+    others.push_back({"layers.py", "",
+                      "import torch\nfrom torch import nn\n"
+                      "class Gate(nn.Module):\n"
+                      "    def forward(self, x):\n"
+                      "        return x / x.sum().item()\n" +
+                          more});
+    others.push_back(
+        {"net.py", "", "import layers\nfrom layers import Gate\n" + net + module_with("", "")});
+    return reads(others);
+  };
+  CHECK(found("", "").empty());
+  CHECK(found("", "gate = Gate()\n") == "layers.py:5");
+  CHECK(found("", "gate = layers.Gate()\n") == "layers.py:5");
+  CHECK(found("", "gate = getattr(layers, 'Gate')\n") == "layers.py:5");
+  CHECK(found("", "gate = getattr(layers, name)\n") == "layers.py:5");
+  CHECK(found("", "print('the Gate is open')\n").empty());
+  // Who makes it counts if it is used itself.
+  const std::string block =
+      "class Block(nn.Module):\n"
+      "    def __init__(self):\n"
+      "        self.gate = Gate()\n";
+  CHECK(found(block, "").empty());
+  CHECK(found(block, "block = layers.Block()\n") == "layers.py:5");
+  CHECK(found("def make():\n    return Gate()\n", "").empty());
+  CHECK(found("def make():\n    return Gate()\n", "gate = layers.make()\n") == "layers.py:5");
+  CHECK(found("gate = Gate()\n", "") == "layers.py:5");
+  CHECK(found("Gate = register(Gate)\n", "") == "layers.py:5");
+  // What a package gives its users, and what is found by names put together.
+  CHECK(found("", "", {{"__init__.py", "", "from layers import Gate\n"}}) == "layers.py:5");
+  CHECK(found("", "", {{"setup.py", "", "from setuptools import setup\nsetup(name='x')\n"}}) ==
+        "layers.py:5");
+  CHECK(found("", "", {{"pyproject.toml", "", "[project]\nname = \"x\"\n"}}) == "layers.py:5");
+  CHECK(found("", "", {{"pyproject.toml", "", "[tool.ruff]\nline-length = 100\n"}}).empty());
+  CHECK(found("", "import importlib\nimportlib.import_module(name)\n") == "layers.py:5");
+  CHECK(found("", "", {{"model.yaml", "", "model:\n  target: layers.Gate\n"}}) == "layers.py:5");
+  // A program is not there for its tests.
+  CHECK(found("", "", {{"tests/test_layers.py", "", "from layers import Gate\nGate()\n"}}).empty());
+}
+
+TEST_CASE("a decorated class is given to its decorator") {
+  const auto found = [](const std::string& decorator) {
+    return reads({{"layers.py", "",
+                   "import torch\nfrom torch import nn\n" + decorator +
+                       "class Gate(nn.Module):\n"
+                       "    def forward(self, x):\n"
+                       "        return x / x.sum().item()\n"},
+                  {"net.py", "", "import layers\n" + module_with("", "")}});
+  };
+  CHECK(found("").empty());
+  CHECK(found("@layer\n") == "layers.py:6");
+}
+
+TEST_CASE("a function keeps none of its name's methods, nor an unused import a function") {
+  const std::string helper =
+      "import torch\n"
+      "def spread(x: torch.Tensor):\n"
+      "    return x.sum().item()\n";
+  const auto found = [&](const std::string& net) {
+    return reads({{"tools.py", "", helper}, {"net.py", "", "import torch\nimport tools\n" + net}});
+  };
+  CHECK(found("self.spread(1)\n").empty());
+  CHECK(found("from tools import spread\n").empty());
+  CHECK(found("from tools import spread\ndef step(run: Callable[[], spread]): pass\n") ==
+        "tools.py:3");
+  CHECK(found("from tools import spread as even\nrun(even)\n") == "tools.py:3");
+}

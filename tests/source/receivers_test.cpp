@@ -99,7 +99,7 @@ TEST_CASE("an object that is called runs its class's __call__()") {
 
 TEST_CASE("a class that makes other objects says nothing of what it makes") {
   const std::string net = "class Net:\n    def __new__(cls, kind):\n        return pick(kind)\n" +
-                          reader("class Deep", "read_out");
+                          reader("class Deep", "read_out") + "kinds = {1: Deep}\n";
   CHECK(in_step({{"net.py", net},
                  {"t.py", trainer("from net import Net\n", "m = Net(1)", "m.read_out(loss)")}}) ==
         "net.py:6");

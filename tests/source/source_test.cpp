@@ -314,13 +314,13 @@ TEST_CASE("a method that no file names is not called, and a deployed module is n
     const char* other;
     const char* context;
   } rows[] = {
-      {"import torch\n", ""},
-      {"import torch\nf(a.total_loss)\n", "library"},
-      {"import torch\ngetattr(a, f'{kind}_loss')\n", "library"},
-      {"import torch\ngetattr(a, f'total_{kind}')\n", "library"},
-      {"import torch\nloss = total_loss()\n", "library"},
-      {"a.total_loss(3)\n", "library"},  // names no framework
-      {"import torch\ndef total_loss():\n    pass\n", ""},
+      {"import torch\nA()\n", ""},
+      {"import torch\nA()\nf(a.total_loss)\n", "library"},
+      {"import torch\nA()\ngetattr(a, f'{kind}_loss')\n", "library"},
+      {"import torch\nA()\ngetattr(a, f'total_{kind}')\n", "library"},
+      {"import torch\nA().total_loss()\n", "library"},
+      {"A().total_loss(3)\n", "library"},  // names no framework
+      {"import torch\nA()\ndef total_loss():\n    pass\n", ""},
   };
   for (const auto& row : rows)
     CHECK_MESSAGE(context_of({{"p/a.py", "", code}, {"p/b.py", "", row.other}}) == row.context,
@@ -383,8 +383,9 @@ TEST_CASE("a function that nobody takes from a module that others use is not cal
       {"import torch\n", "library"},  // nobody uses the module: it may be there for others
       {"import torch\nimport losses\n", ""},
       {"import torch\nfrom losses import other\n", ""},
-      {"from losses import other\n", ""},  // names no framework
-      {"import torch\nfrom losses import other, total_loss\n", "library"},
+      {"from losses import other\n", ""},                            // names no framework
+      {"import torch\nfrom losses import other, total_loss\n", ""},  // it does not use it
+      {"import torch\nfrom losses import other, total_loss\nf(total_loss)\n", "library"},
       {"import torch\nimport losses\nf = getattr(losses, f'total_{kind}')\n", "library"},
   };
   for (const auto& row : rows)

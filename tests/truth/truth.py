@@ -17,7 +17,9 @@ import subprocess
 import sys
 import tempfile
 
-SOURCES = ("py", "cpp", "cc", "cu", "cuh", "h", "hpp", "c")
+# What lint reads: sources, and the configurations and launch scripts that name what they run.
+SOURCES = ("py", "cpp", "cc", "cu", "cuh", "h", "hpp", "c", "yaml", "yml", "sh")
+PROJECT = "pyproject.toml"
 
 
 def git_folder(clones, repository):
@@ -34,11 +36,13 @@ def checkout(clone, commit, into):
                             capture_output=True, text=True, check=False)
     present = {name.rsplit(".", 1)[-1] for name in listed.stdout.splitlines()}
     globs = [glob for glob, ending in zip(globs, SOURCES) if ending in present]
+    if any(name.rsplit("/", 1)[-1] == PROJECT for name in listed.stdout.splitlines()):
+        globs.append(f":(glob)**/{PROJECT}")
     archive = subprocess.Popen(["git", "-C", str(clone), "archive", commit, "--", *globs],
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     done = subprocess.run(["tar", "x", "-C", into], stdin=archive.stdout, check=False)
     archive.wait()
-    (pathlib.Path(into) / "pyproject.toml").touch()
+    (pathlib.Path(into) / PROJECT).touch()  # the root of the project, also where it has none
     return done.returncode == 0 and archive.returncode == 0
 
 

@@ -9,7 +9,7 @@ namespace stallscope {
 namespace {
 
 /// Changes whenever analysis or this layout does.
-constexpr std::string_view kFactsFormat = "facts-7";
+constexpr std::string_view kFactsFormat = "facts-8";
 
 struct FactsLayout {
   template <typename Io, typename T>
@@ -36,7 +36,7 @@ struct FactsLayout {
           io(v.positional), io(v.keywords), io(v.moves_batch);
       io(v.first_byte), io(v.last_byte), io(v.column), io(v.line_text);
     } else if constexpr (std::is_same_v<Plain, ClassFacts>) {
-      io(v.name), io(v.bases), io(v.is_module);
+      io(v.name), io(v.bases), io(v.is_module), io(v.users);
     } else if constexpr (std::is_same_v<Plain, Candidate>) {
       io(v.rule), io(v.clause), io(v.function), io(v.loop), io(v.first_byte), io(v.last_byte),
           io(v.first_line);

@@ -126,7 +126,8 @@ FileFacts analyze_file(const std::string& path, std::string_view bytes, const Ru
   // CUDA C++ is C++ as well.
   const uint32_t languages = python ? 1u : facts.language == "cpp" ? 2u : 2u | 4u;
   if (framework && !foreign) collect_candidates(view, rules, languages, facts);
-  if (python) facts.mentions = mentions_of(ast, names);
+  if (python)
+    facts.mentions = mentions_of(ast, names, path.ends_with("__init__.py"), facts.classes);
   for (const auto& [bound, to] : names.imports()) facts.imports.emplace_back(bound, to);
   for (const std::string& from : names.stars()) facts.imports.emplace_back("*", from);
   std::ranges::sort(facts.imports);

@@ -239,11 +239,12 @@ bool value_fits(const Setting* found, const ArgumentTest& test) {
 bool is_settings_file(std::string_view path) {
   return std::ranges::any_of(
       std::initializer_list<std::string_view>{".json", ".yaml", ".yml", ".sh", ".bash", ".slurm",
-                                              ".sbatch"},
+                                              ".sbatch", "pyproject.toml"},
       [&](std::string_view ending) { return path.ends_with(ending); });
 }
 
 std::vector<Setting> settings_of(std::string_view path, std::string_view bytes) {
+  if (path.ends_with(".toml")) return {};
   if (path.ends_with(".json")) return Reader(bytes).json();
   return Reader(bytes).lines(path.ends_with(".yaml") || path.ends_with(".yml"));
 }

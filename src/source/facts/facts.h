@@ -138,6 +138,9 @@ struct ClassFacts {
   std::string name;
   std::vector<std::string> bases;  ///< resolved
   bool is_module = false;
+  /// Python: hashes of the names of the outermost definitions in its file that name it, beside its
+  /// own; 0 stands for what the module itself does, and for decorators.
+  std::vector<uint32_t> users;
 };
 
 /// A place where everything this file can decide about a rule holds.

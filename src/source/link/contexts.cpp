@@ -8,14 +8,15 @@
 
 namespace stallscope {
 
-Contexts::Contexts(const CallGraph& graph, std::vector<EntryPoint> entry_points)
+Contexts::Contexts(const CallGraph& graph, const DeadCode& dead,
+                   std::vector<EntryPoint> entry_points)
     : graph_(graph), entry_points_(std::move(entry_points)), steps_(graph, entry_points_) {
   bits_.assign(graph.functions(), 0);
   from_.assign(16, std::vector<uint32_t>(graph.functions(), 0));
   classify_files();
   find_launchers();
   find_epoch_runners();
-  seed();
+  seed(dead);
   for (uint16_t bit : {kInStep, kInForward, kInJit, kNearStep, kAtInterval, kInEval, kInInference,
                        kInCheckpoint, kInInit, kOutside, kEvalLoop})
     propagate(bit);
@@ -67,10 +68,11 @@ std::vector<uint8_t> Contexts::bound_functions() const {
   return out;
 }
 
-void Contexts::seed() {
+void Contexts::seed(const DeadCode& dead) {
   const std::vector<uint8_t> bound = bound_functions();
   for (FunctionId id = 0; id < graph_.functions(); ++id) {
     const FunctionFacts& f = graph_.function(id);
+    if (dead.is_of_unused_class(id)) continue;
     const bool eval_entry = is_entry_point(graph_.file(id), f, entry_points_, false);
     // sample_points(), generate_rays(), sub_sampling() that launch kernels are operators.
     const bool operates = launchers_[id] != 0 && (f.flags & kWeakRole) != 0 &&

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "source/link/call_graph.h"
+#include "source/link/dead_code.h"
 #include "source/link/frameworks.h"
 #include "source/link/step_loops.h"
 
@@ -27,7 +28,7 @@ enum ContextBit : uint16_t {
 
 class Contexts {
  public:
-  Contexts(const CallGraph& graph, std::vector<EntryPoint> entry_points);
+  Contexts(const CallGraph& graph, const DeadCode& dead, std::vector<EntryPoint> entry_points);
 
   /// Bits of a place: of its function, and of the loops around it.
   uint16_t at(FunctionId function, uint32_t loop) const;
@@ -60,7 +61,7 @@ class Contexts {
  private:
   void find_launchers();
   std::vector<uint8_t> bound_functions() const;
-  void seed();
+  void seed(const DeadCode& dead);
   void propagate(uint16_t bit);
   bool spreads(const Edge& edge, uint16_t bit) const;
   bool repeats(const Edge& edge) const;

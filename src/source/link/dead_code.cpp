@@ -4,6 +4,7 @@
 
 #include "source/names/mentions.h"
 #include "source/names/names.h"
+#include "source/names/roles.h"
 
 namespace stallscope {
 namespace {
@@ -20,26 +21,33 @@ uint32_t both(uint32_t a, uint32_t b) {
 
 }  // namespace
 
-/// The file that has `hash`, kNoFile or kSeveral.
-uint32_t DeadCode::files_with(uint32_t hash) const {
+/// The file that has `hash`, kNoFile or kSeveral. What a test uses is used if others may use it
+/// too.
+uint32_t DeadCode::files_with(uint32_t hash, Tests tests) const {
   if (file_of_.empty()) {
     for (uint32_t f = 0; f < graph_.files().size(); ++f) {
+      const bool test = is_test_path(graph_.files()[f]->path);
       for (const uint32_t mention : graph_.files()[f]->mentions) {
-        const auto [at, added] = file_of_.try_emplace(mention, f);
-        if (!added) at->second = both(at->second, f);
+        Naming& naming = file_of_[mention];
+        naming.any = both(naming.any, f);
+        if (!test) naming.beside_tests = both(naming.beside_tests, f);
       }
     }
   }
   const auto found = file_of_.find(hash);
-  return found == file_of_.end() ? kNoFile : found->second;
+  if (found == file_of_.end()) return kNoFile;
+  return tests == Tests::count ? found->second.any : found->second.beside_tests;
 }
 
-/// The same of a name, or of what such names are put together from.
-uint32_t DeadCode::files_that_mention(std::string_view name) const {
-  uint32_t out = files_with(name_hash(name));
+/// The same of a method's name, or of what such names are put together from.
+uint32_t DeadCode::files_that_mention(std::string_view name, Tests tests) const {
+  uint32_t out = files_with(as_method(name_hash(name)), tests);
+  const auto add = [&](std::string_view part) {
+    out = both(out, files_with(as_method(name_hash(part)), tests));
+  };
   for (size_t at = name.find('_', 1); at != std::string_view::npos; at = name.find('_', at + 1)) {
-    out = both(out, files_with(name_hash(name.substr(0, at + 1))));  // f"loss_{kind}"
-    out = both(out, files_with(name_hash(name.substr(at))));         // f"{kind}_loss"
+    add(name.substr(0, at + 1));  // f"loss_{kind}"
+    add(name.substr(at));         // f"{kind}_loss"
   }
   return out;
 }
@@ -66,45 +74,142 @@ std::string_view DeadCode::module_of(std::string_view path) {
   return path.substr(0, path.rfind('.'));
 }
 
-/// Whether another file names the module that `id` is in.
-bool DeadCode::is_used_module(FunctionId id) const {
-  const uint32_t file = files_with(name_hash(module_of(graph_.file(id).path)));
-  return file != kNoFile && file != graph_.file_index(id);
+/// Whether another file names the module that `file` is.
+bool DeadCode::is_used_module(uint32_t file) const {
+  const uint32_t by = files_with(name_hash(module_of(graph_.files()[file]->path)), Tests::count);
+  return by != kNoFile && by != file;
+}
+
+/// Whether the definition of that name in a file is used by nothing.
+bool DeadCode::is_unused_name(uint32_t file, uint32_t name) const {
+  const FileFacts& facts = *graph_.files()[file];
+  for (const ClassFacts& c : facts.classes) {
+    if (name_hash(c.name) == name) return is_unused({file, &c});
+  }
+  for (uint32_t f = 0; f < facts.functions.size(); ++f) {
+    if (facts.functions[f].parent == kNone && facts.functions[f].class_name.empty() &&
+        name_hash(facts.functions[f].name) == name)
+      return has(graph_.id_of(file, f));
+  }
+  return false;
+}
+
+/// Whether a file that has no class of that name names it.
+bool DeadCode::is_named_elsewhere(const ClassPlace& klass) const {
+  if (named_.empty()) {
+    for (const auto& file : graph_.files()) {
+      for (const ClassFacts& c : file->classes) named_[name_hash(c.name)];
+    }
+    for (uint32_t f = 0; f < graph_.files().size(); ++f) {
+      if (is_test_path(graph_.files()[f]->path)) continue;
+      for (const uint32_t mention : graph_.files()[f]->mentions) {
+        const auto found = named_.find(mention);
+        if (found != named_.end()) found->second.push_back(f);
+      }
+    }
+  }
+  const std::span<const ClassPlace> same = graph_.classes().named(klass.facts->name);
+  return std::ranges::any_of(named_[name_hash(klass.facts->name)], [&](uint32_t file) {
+    return std::ranges::none_of(same, [&](const ClassPlace& other) { return other.file == file; });
+  });
+}
+
+/// Whether others may use what a file defines: it is of a package that they install, or modules
+/// are found by names that are put together.
+bool DeadCode::is_offered(uint32_t file) const {
+  if (!packages_) {
+    packages_.emplace();
+    for (const std::string_view finder : {"import_module", "__import__", "locate"}) {
+      if (files_with(name_hash(finder), Tests::pass_over) != kNoFile) packages_->emplace_back();
+    }
+    static const uint32_t setup = name_hash("setup"), project = name_hash("project"),
+                          poetry = name_hash("poetry");
+    for (const auto& f : graph_.files()) {
+      const std::string_view path = f->path;
+      const std::string_view name = path.substr(path.rfind('/') + 1);
+      const auto says = [&](uint32_t word) {
+        return std::ranges::binary_search(f->mentions, word);
+      };
+      if ((name == "setup.py" && says(setup)) ||
+          (name == "pyproject.toml" && (says(project) || says(poetry))))
+        packages_->push_back(path.substr(0, path.size() - name.size()));
+    }
+  }
+  return std::ranges::any_of(*packages_, [&](std::string_view folder) {
+    return graph_.files()[file]->path.starts_with(folder);
+  });
+}
+
+bool DeadCode::is_unused(const ClassPlace& klass) const {
+  // What is asked for again on the way keeps itself in use.
+  const auto [answer, added] = unused_.try_emplace(klass.facts, false);
+  if (!added) return answer->second;
+  const FileFacts& file = *graph_.files()[klass.file];
+  const bool out = file.language == "python" && !is_named_elsewhere(klass) &&
+                   is_used_module(klass.file) && !is_offered(klass.file) &&
+                   files_with(all_of_module(module_of(file.path)), Tests::count) == kNoFile &&
+                   std::ranges::all_of(klass.facts->users, [&](uint32_t user) {
+                     return user != 0 && is_unused_name(klass.file, user);
+                   });
+  return unused_[klass.facts] = out;
+}
+
+bool DeadCode::is_of_unused_class(FunctionId id) const {
+  const FunctionFacts& f = graph_.function(id);
+  if (f.class_name.empty()) return false;
+  const std::span<const ClassPlace> classes = graph_.classes().named(f.class_name);
+  return std::ranges::any_of(classes, [&](const ClassPlace& klass) {
+    return klass.file == graph_.file_index(id) && is_unused(klass);
+  });
 }
 
 /// Whether `id` stands in a program that nothing imports: it has `if __name__ == "__main__":`.
 bool DeadCode::is_in_script(FunctionId id) const {
   static const uint32_t main = name_hash("__main__");
-  return std::ranges::binary_search(graph_.file(id).mentions, main) && !is_used_module(id);
+  return std::ranges::binary_search(graph_.file(id).mentions, main) &&
+         !is_used_module(graph_.file_index(id));
 }
 
 bool DeadCode::decide(FunctionId id, unsigned hops) const {
   const FunctionFacts& f = graph_.function(id);
+  if (is_of_unused_class(id)) return true;
   constexpr uint32_t kCalledByOthers = kDecorated | kModuleLevel | kForward | kHook | kEntryPoint;
   const bool in_script = f.class_name.empty() && is_in_script(id);
   if (f.parent != kNone || f.name.starts_with("__") || (f.flags & kCalledByOthers) != 0 ||
       graph_.file(id).language != "python" ||
-      (f.class_name.empty() && !f.name.starts_with('_') && !in_script && !is_used_module(id)) ||
+      (f.class_name.empty() && !f.name.starts_with('_') && !in_script &&
+       !is_used_module(graph_.file_index(id))) ||
       (!f.class_name.empty() && !is_own_class(f, f.class_name, kMaxBases)) ||
-      files_with(all_of_module(module_of(graph_.file(id).path))) != kNoFile)
+      files_with(all_of_module(module_of(graph_.file(id).path)), Tests::count) != kNoFile)
     return false;
   const std::vector<uint32_t>& callers = graph_.callers(id);
-  // Names are put together for getattr(), which finds methods: no module's own functions.
-  const bool whole = f.class_name.empty() && f.name.starts_with('_');
   // What a program defines and does not name nobody else can call.
   if (callers.empty() && in_script)
     return !std::ranges::binary_search(graph_.file(id).mentions, name_hash(f.name));
-  if (callers.empty())
-    return (whole ? files_with(name_hash(f.name)) : files_that_mention(f.name)) == kNoFile;
+  const bool offered = is_offered(graph_.file_index(id));
+  const Tests tests = offered ? Tests::count : Tests::pass_over;
+  // Names are put together for getattr(), which finds methods, and what a package gives others.
+  const auto named_by = [&] {
+    uint32_t out = kNoFile;
+    if (f.class_name.empty()) out = files_with(name_hash(f.name), tests);
+    if (!f.class_name.empty() || (offered && !f.name.starts_with('_')))
+      out = both(out, files_that_mention(f.name, tests));
+    return out;
+  };
+  const auto counts = [&](uint32_t e) {
+    return tests == Tests::count || !is_test_path(graph_.file(graph_.edges()[e].from).path);
+  };
+  if (std::ranges::none_of(callers, counts)) return named_by() == kNoFile;
   return hops > 0 &&
          std::ranges::all_of(callers,
                              [&](uint32_t e) {
                                const Edge& edge = graph_.edges()[e];
-                               return edge.call->form != CallForm::reference &&
-                                      graph_.file_index(edge.from) == graph_.file_index(id) &&
-                                      decide(edge.from, hops - 1);
+                               return !counts(e) ||
+                                      (edge.call->form != CallForm::reference &&
+                                       graph_.file_index(edge.from) == graph_.file_index(id) &&
+                                       decide(edge.from, hops - 1));
                              }) &&
-         files_that_mention(f.name) != kSeveral;
+         named_by() != kSeveral;
 }
 
 bool DeadCode::has(FunctionId id) const {
@@ -112,6 +217,11 @@ bool DeadCode::has(FunctionId id) const {
   if (answers_[id] == Answer::open)
     answers_[id] = decide(id, kCallersFollowed) ? Answer::yes : Answer::no;
   return answers_[id] == Answer::yes;
+}
+
+bool DeadCode::has_for_all(FunctionId id) const {
+  const auto file = static_cast<uint32_t>(graph_.file_index(id));
+  return has(id) && is_used_module(file) && !is_offered(file);
 }
 
 }  // namespace stallscope

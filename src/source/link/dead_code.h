@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -21,20 +22,43 @@ class DeadCode {
   /// project uses, or a single file, may be there for others.
   bool has(FunctionId id) const;
 
+  /// The same where nobody else can use it: the project is a program, no package, that uses the
+  /// file.
+  bool has_for_all(FunctionId id) const;
+
+  /// Whether `id` is a method of a class that nothing makes: no other file names it, and in its own
+  /// only classes and functions that are not used themselves do. A file that no other uses may be
+  /// there for others.
+  bool is_of_unused_class(FunctionId id) const;
+
  private:
   enum class Answer : uint8_t { open, no, yes };
   bool decide(FunctionId id, unsigned hops) const;
   static std::string_view module_of(std::string_view path);
-  bool is_used_module(FunctionId id) const;
+  bool is_used_module(uint32_t file) const;
+  bool is_named_elsewhere(const ClassPlace& klass) const;
+  bool is_offered(uint32_t file) const;
+  bool is_unused(const ClassPlace& klass) const;
+  bool is_unused_name(uint32_t file, uint32_t name) const;
   bool is_in_script(FunctionId id) const;
   bool is_own_class(const FunctionFacts& function, std::string_view name, unsigned hops) const;
-  uint32_t files_with(uint32_t hash) const;
-  uint32_t files_that_mention(std::string_view name) const;
+  enum class Tests : uint8_t { count, pass_over };
+  uint32_t files_with(uint32_t hash, Tests tests) const;
+  uint32_t files_that_mention(std::string_view name, Tests tests) const;
 
   const CallGraph& graph_;
   mutable std::vector<Answer> answers_;
-  /// Per hash the file that has it, or kSeveral; made when first asked.
-  mutable std::unordered_map<uint32_t, uint32_t> file_of_;
+  mutable std::unordered_map<const ClassFacts*, bool> unused_;
+  /// Per hash of a class's name the files that name it; made when first asked.
+  mutable std::unordered_map<uint32_t, std::vector<uint32_t>> named_;
+  /// Folders, with their slashes, from which a package is installed; made when first asked.
+  mutable std::optional<std::vector<std::string_view>> packages_;
+  /// The file that has a hash, with and without tests; kSeveral, kNoFile.
+  struct Naming {
+    uint32_t any = kNone, beside_tests = kNone;
+  };
+  /// Made when first asked.
+  mutable std::unordered_map<uint32_t, Naming> file_of_;
 };
 
 }  // namespace stallscope

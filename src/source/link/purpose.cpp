@@ -52,8 +52,7 @@ bool trains(const FileFacts& file) {
     for (const std::string_view word : kTraining) out.push_back(name_hash(word));
     return out;
   }();
-  return std::ranges::any_of(
-      words, [&](uint32_t word) { return std::ranges::binary_search(file.mentions, word); });
+  return std::ranges::any_of(words, [&](uint32_t word) { return mentions(file.mentions, word); });
 }
 
 /// Whether a function is decorated with torch.no_grad() or torch.inference_mode().
@@ -75,9 +74,8 @@ bool only_infers(const CallGraph& graph) {
 
 bool scatters_batches(const CallGraph& graph) {
   static const uint32_t scatters = name_hash(kScatters);
-  return std::ranges::any_of(graph.files(), [](const auto& file) {
-    return std::ranges::binary_search(file->mentions, scatters);
-  });
+  return std::ranges::any_of(graph.files(),
+                             [](const auto& file) { return mentions(file->mentions, scatters); });
 }
 
 }  // namespace stallscope

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bitset>
 #include <string>
+#include <unordered_map>
+#include <utility>
 
 #include "source/names/names.h"
 
@@ -41,6 +44,65 @@ class NameCollector {
   std::vector<uint32_t> out_;
 };
 
+/// Notes which definitions name the classes of a file.
+class ClassUsers {
+ public:
+  explicit ClassUsers(std::vector<ClassFacts>& classes) {
+    for (ClassFacts& c : classes) {
+      const uint32_t hash = name_hash(c.name);
+      filter_.set(hash % filter_.size());
+      // Of two classes of a name, either may be meant.
+      if (!classes_.try_emplace(hash, &c).second) c.users = classes_[hash]->users = {0};
+    }
+  }
+
+  /// Takes down that `by` names `name`; false if that is a class which names itself.
+  bool add(uint32_t name, uint32_t by) {
+    if (!filter_.test(name % filter_.size())) return true;
+    const auto found = classes_.find(name);
+    if (found == classes_.end()) return true;
+    if (name == by) return false;
+    std::vector<uint32_t>& users = found->second->users;
+    if (std::ranges::find(users, by) == users.end()) users.push_back(by);
+    return true;
+  }
+
+ private:
+  std::unordered_map<uint32_t, ClassFacts*> classes_;
+  std::bitset<1024> filter_;  ///< most names are none of classes
+};
+
+/// What `from losses import focal` binds, until it is used.
+class ImportedNames {
+ public:
+  void add(uint32_t bound, uint32_t original) {
+    filter_.set(bound % filter_.size());
+    names_[bound] = original;
+  }
+  /// The name under which the other file has what is used here; 0 if that is known, or another's.
+  uint32_t use(uint32_t bound) {
+    if (!filter_.test(bound % filter_.size())) return 0;
+    const auto found = names_.find(bound);
+    return found == names_.end() ? 0 : std::exchange(found->second, 0);
+  }
+
+ private:
+  std::unordered_map<uint32_t, uint32_t> names_;
+  std::bitset<1024> filter_;  ///< most names are not imported
+};
+
+/// self.update
+bool is_of_self(const Ast& ast, NodeId attribute) {
+  const NodeId object = ast.child(attribute, Role::object);
+  return object != kNoNode && ast[object].kind == K::name &&
+         (ast[object].text == "self" || ast[object].text == "cls");
+}
+
+/// f"loss_{kind}"
+bool is_put_together(std::string_view text) {
+  return text.starts_with('f') && text.find('{') != std::string_view::npos;
+}
+
 /// The name of a module of which any function may be asked for: getattr(losses, args.loss),
 /// losses.__dict__[args.loss]
 std::string_view module_asked(const Ast& ast, NodeId id) {
@@ -50,19 +112,26 @@ std::string_view module_asked(const Ast& ast, NodeId id) {
   } else if (ast[id].kind == K::call && callee_name(ast, id) == "getattr") {
     module = ast.child(id, Role::argument);
     const NodeId name = module == kNoNode ? kNoNode : ast[module].next;
-    if (name == kNoNode || ast[name].kind == K::string) return {};
+    if (name == kNoNode || (ast[name].kind == K::string && !is_put_together(ast.slice(name))))
+      return {};
   }
   return module == kNoNode ? std::string_view() : ast[module].text;
 }
 
 /// "loss_labels", f"loss_{kind}": the name-like parts of a text.
-void add_words(std::string_view text, NameCollector& out) {
+template <typename Add>
+void add_words(std::string_view text, const Add& add) {
   for (size_t at = 0; at < text.size();) {
     const size_t start = at;
     while (at < text.size() && is_name(text.substr(at, 1))) ++at;
-    if (at > start + 2) out.add(text.substr(start, at - start));
+    if (at > start + 2) add(text.substr(start, at - start));
     ++at;
   }
+}
+
+/// "PSNR {} SSIM {}", beside "SSIM(window=11, channels=3)"
+bool is_prose(std::string_view text) {
+  return text.find(' ') != std::string_view::npos && text.find('(') == std::string_view::npos;
 }
 
 /// A text that stands alone documents: it calls nothing by its name.
@@ -83,32 +152,76 @@ uint32_t name_hash(std::string_view name) {
   return hash;
 }
 
+bool mentions(const std::vector<uint32_t>& mentioned, uint32_t name) {
+  return std::ranges::binary_search(mentioned, name) ||
+         std::ranges::binary_search(mentioned, as_method(name));
+}
+
 uint32_t literal_hash(std::string_view literal) {
   if (literal.size() > 1 && (literal.front() == '"' || literal.front() == '\''))
     literal = literal.substr(1, literal.size() - 2);
   return name_hash(literal);
 }
 
-std::vector<uint32_t> mentions_of(const Ast& ast, const Names& names) {
+std::vector<uint32_t> mentions_of(const Ast& ast, const Names& names, bool exports,
+                                  std::vector<ClassFacts>& classes) {
   // dist.all_gather(), torch.optim.AdamW: not the program's own of that name
   const auto is_librarys = [&](NodeId id) {
     const Dotted& path = names.resolve(id);
     return path.imported && is_library_root(first_component(path.path));
   };
   NameCollector out;
+  ClassUsers users(classes);
+  ImportedNames imported;
+  NodeId definition = kNoNode;  // the outermost around what is looked at
   for (NodeId id = 1; id < ast.size(); ++id) {
     const Node& node = ast[id];
+    if (definition != kNoNode && id >= ast[definition].end) definition = kNoNode;
+    if (definition == kNoNode && (node.kind == K::class_ || node.kind == K::function))
+      definition = id;
+    const uint32_t by = definition == kNoNode ? 0 : name_hash(ast[definition].text);
+    const auto add_either = [&](std::string_view name) {
+      const uint32_t hash = name_hash(name);
+      if (users.add(hash, by)) out.add_hash(hash);
+      out.add_hash(as_method(hash));
+    };
+    const auto add_name = [&](std::string_view name) {
+      const uint32_t hash = name_hash(name);
+      if (users.add(hash, by)) out.add_hash(hash);
+      if (const uint32_t original = imported.use(hash)) out.add_hash(original);
+    };
     if (node.kind == K::keyword) {
       out.add(node.text);
-    } else if (node.kind == K::attribute || node.kind == K::name) {
-      if (!is_librarys(id) || node.text == kScatters) out.add(node.text);
+      out.add_hash(as_method(name_hash(node.text)));
+    } else if (node.kind == K::attribute) {
+      if (is_librarys(id) && node.text != kScatters) continue;
+      if (is_of_self(ast, id)) {
+        out.add_hash(as_method(name_hash(node.text)));
+      } else {
+        add_either(node.text);
+      }
+    } else if (node.kind == K::name) {
+      if (is_librarys(id) && node.text != kScatters) continue;
+      add_name(node.text);
+    } else if (node.kind == K::type) {
+      add_words(ast.slice(id), add_name);
     } else if (node.kind == K::import_name) {
       const std::string_view name = last_component(node.text);
       const auto bound = names.imports().find(name);
-      if (bound == names.imports().end() || !is_library_root(first_component(bound->second)))
+      if (bound != names.imports().end() && is_library_root(first_component(bound->second)))
+        continue;
+      const bool member = ast[node.parent].kind == K::import_from && node.role != Role::object;
+      const NodeId as = ast.child(id, Role::left);
+      if (member && !exports)
+        imported.add(name_hash(as == kNoNode ? name : ast[as].text), name_hash(name));
+      else
         out.add(name);
-    } else if (node.kind == K::string && !is_docstring(ast, id)) {
-      add_words(ast.slice(id).substr(0, kLongestName), out);
+    } else if (node.kind == K::string && !is_docstring(ast, id) && !is_prose(ast.slice(id))) {
+      add_words(ast.slice(id).substr(0, kLongestName), add_either);
+    } else if (node.kind == K::decorator) {
+      for (const NodeId beside : children(ast, node.parent)) {
+        if (ast[beside].kind == K::class_) users.add(name_hash(ast[beside].text), 0);
+      }
     }
     if (const std::string_view module = module_asked(ast, id); !module.empty())
       out.add_hash(all_of_module(module));
@@ -118,7 +231,10 @@ std::vector<uint32_t> mentions_of(const Ast& ast, const Names& names) {
 
 std::vector<uint32_t> mentions_of(std::string_view text) {
   NameCollector out;
-  add_words(text, out);
+  add_words(text, [&](std::string_view name) {
+    out.add(name);
+    out.add_hash(as_method(name_hash(name)));
+  });
   return out.take();
 }
 

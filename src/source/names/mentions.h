@@ -6,13 +6,21 @@
 #include <string_view>
 #include <vector>
 
+#include "source/facts/facts.h"
 #include "source/names/names.h"
 #include "source/syntax/ast.h"
 
 namespace stallscope {
 
-/// What stands for a name in FileFacts::mentions.
+/// What stands in FileFacts::mentions for a name that may be a function's, a class's or a module's:
+/// `update`, `engine.update`, "update".
 uint32_t name_hash(std::string_view name);
+/// And for one that may be a method's: `self.update`, `engine.update`, "update".
+constexpr uint32_t as_method(uint32_t name) {
+  return name ^ 0x9e3779b9u;
+}
+/// Whether a file uses a name in any way.
+bool mentions(const std::vector<uint32_t>& mentioned, uint32_t name);
 /// What hands each of its copies of a model a part of the batch, on the copy's device.
 inline constexpr std::string_view kScatters = "DataParallel";
 
@@ -29,7 +37,10 @@ uint32_t literal_hash(std::string_view literal);
 
 /// Hashes of the names, attributes and name-like strings that a file uses, beside where it defines
 /// them; sorted. A string that ends in '_' stands for the names that are put together from it.
-std::vector<uint32_t> mentions_of(const Ast& ast, const Names& names);
+/// What a class calls itself is none, nor what a file imports and does not use, unless it `exports`
+/// what it imports. Fills ClassFacts::users.
+std::vector<uint32_t> mentions_of(const Ast& ast, const Names& names, bool exports,
+                                  std::vector<ClassFacts>& classes);
 /// The same of a file that is not parsed: every word in it.
 std::vector<uint32_t> mentions_of(std::string_view text);
 
