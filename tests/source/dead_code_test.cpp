@@ -184,7 +184,10 @@ TEST_CASE("methods of classes that nothing makes are dead, whoever calls them") 
   CHECK(found("gate = Gate()\n", "") == "layers.py:5");
   CHECK(found("Gate = register(Gate)\n", "") == "layers.py:5");
   // What a package gives its users, and what is found by names put together.
-  CHECK(found("", "", {{"__init__.py", "", "from layers import Gate\n"}}) == "layers.py:5");
+  const SourceInput exports = {"__init__.py", "", "from layers import Gate\n__all__ = ['Gate']\n"};
+  CHECK(found("", "", {exports}).empty());
+  CHECK(found("", "", {exports, {"use.py", "", "from layers import Gate\nprint(Gate())\n"}}) ==
+        "layers.py:5");
   CHECK(found("", "", {{"setup.py", "", "from setuptools import setup\nsetup(name='x')\n"}}) ==
         "layers.py:5");
   CHECK(found("", "", {{"pyproject.toml", "", "[project]\nname = \"x\"\n"}}) == "layers.py:5");
@@ -192,6 +195,7 @@ TEST_CASE("methods of classes that nothing makes are dead, whoever calls them") 
   CHECK(found("", "import importlib\nimportlib.import_module(name)\n") == "layers.py:5");
   CHECK(found("", "", {{"model.yaml", "", "model:\n  target: layers.Gate\n"}}) == "layers.py:5");
   // A program is not there for its tests.
+  CHECK(found("def _test_gate():\n    Gate()(1)\n", "layers._test_gate()\n").empty());
   CHECK(found("", "", {{"tests/test_layers.py", "", "from layers import Gate\nGate()\n"}}).empty());
 }
 

@@ -63,3 +63,18 @@ def train_prepared(model, loader, optimizer, accelerator):
         x = batch["x"].to(accelerator.device)  # where the prepared loader has put it
         accelerator.backward(model(x).mean())
         optimizer.step()
+
+
+class Repeating:
+    """What endless iterators over a prepared loader yield is there, too."""
+
+    def __init__(self, model, dl, optim, accelerator):
+        self.model, self.dl, self.optim = accelerator.prepare(model, dl, optim)
+        self.dl_iter = cycle(self.dl)
+        self.accelerator = accelerator
+
+    def train_step(self):
+        img = next(self.dl_iter)
+        img = img.to(self.accelerator.device)
+        self.accelerator.backward(self.model(img))
+        self.optim.step()

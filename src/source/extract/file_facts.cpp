@@ -48,6 +48,20 @@ bool runs_as_program(std::string_view bytes) {
   return bytes.find("__main__") != std::string_view::npos;
 }
 
+/// a/b/__init__.py
+bool is_package_file(std::string_view path) {
+  return path.ends_with("__init__.py");
+}
+
+/// What a file of Python names that is of no interest itself.
+std::vector<uint32_t> mentions_of_skipped(std::string_view path, std::string_view bytes) {
+  if (!is_package_file(path)) return mentions_of(bytes);
+  const Ast ast = parse_source(without_bom(bytes), Grammar::python);
+  if (ast.error_bytes > 0) return mentions_of(bytes);
+  std::vector<ClassFacts> classes;
+  return mentions_of(ast, Names(ast), true, classes);
+}
+
 }  // namespace
 
 std::string_view language_of_file(std::string_view path) {
@@ -98,7 +112,7 @@ FileFacts analyze_file(const std::string& path, std::string_view bytes, const Ru
   const bool framework = names_framework(bytes);
   if (!framework && !(python && runs_as_program(bytes))) {
     facts.skipped = true;
-    if (python) facts.mentions = mentions_of(bytes);
+    if (python) facts.mentions = mentions_of_skipped(path, bytes);
     return facts;
   }
   facts.has_suppressions = bytes.find("stallscope:") != std::string_view::npos;
@@ -126,8 +140,7 @@ FileFacts analyze_file(const std::string& path, std::string_view bytes, const Ru
   // CUDA C++ is C++ as well.
   const uint32_t languages = python ? 1u : facts.language == "cpp" ? 2u : 2u | 4u;
   if (framework && !foreign) collect_candidates(view, rules, languages, facts);
-  if (python)
-    facts.mentions = mentions_of(ast, names, path.ends_with("__init__.py"), facts.classes);
+  if (python) facts.mentions = mentions_of(ast, names, is_package_file(path), facts.classes);
   for (const auto& [bound, to] : names.imports()) facts.imports.emplace_back(bound, to);
   for (const std::string& from : names.stars()) facts.imports.emplace_back("*", from);
   std::ranges::sort(facts.imports);

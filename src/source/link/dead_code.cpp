@@ -74,6 +74,15 @@ std::string_view DeadCode::module_of(std::string_view path) {
   return path.substr(0, path.rfind('.'));
 }
 
+/// Whether any function of a file, or of the package it is in, may be asked for by its name.
+bool DeadCode::is_asked_by_name(std::string_view path) const {
+  const auto asked = [&](std::string_view module) {
+    return files_with(all_of_module(module), Tests::count) != kNoFile;
+  };
+  return asked(module_of(path)) || (path.find('/') != std::string_view::npos &&
+                                    asked(module_of(path.substr(0, path.rfind('/')))));
+}
+
 /// Whether another file names the module that `file` is.
 bool DeadCode::is_used_module(uint32_t file) const {
   const uint32_t by = files_with(name_hash(module_of(graph_.files()[file]->path)), Tests::count);
@@ -147,7 +156,7 @@ bool DeadCode::is_unused(const ClassPlace& klass) const {
   const FileFacts& file = *graph_.files()[klass.file];
   const bool out = file.language == "python" && !is_named_elsewhere(klass) &&
                    is_used_module(klass.file) && !is_offered(klass.file) &&
-                   files_with(all_of_module(module_of(file.path)), Tests::count) == kNoFile &&
+                   !is_asked_by_name(file.path) &&
                    std::ranges::all_of(klass.facts->users, [&](uint32_t user) {
                      return user != 0 && is_unused_name(klass.file, user);
                    });
@@ -180,7 +189,7 @@ bool DeadCode::decide(FunctionId id, unsigned hops) const {
       (f.class_name.empty() && !f.name.starts_with('_') && !in_script &&
        !is_used_module(graph_.file_index(id))) ||
       (!f.class_name.empty() && !is_own_class(f, f.class_name, kMaxBases)) ||
-      files_with(all_of_module(module_of(graph_.file(id).path)), Tests::count) != kNoFile)
+      is_asked_by_name(graph_.file(id).path))
     return false;
   const std::vector<uint32_t>& callers = graph_.callers(id);
   // What a program defines and does not name nobody else can call.
@@ -194,6 +203,7 @@ bool DeadCode::decide(FunctionId id, unsigned hops) const {
     if (f.class_name.empty()) out = files_with(name_hash(f.name), tests);
     if (!f.class_name.empty() || (offered && !f.name.starts_with('_')))
       out = both(out, files_that_mention(f.name, tests));
+    if (offered) out = both(out, files_with(as_export(name_hash(f.name)), tests));
     return out;
   };
   const auto counts = [&](uint32_t e) {

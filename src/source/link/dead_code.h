@@ -35,6 +35,7 @@ class DeadCode {
   enum class Answer : uint8_t { open, no, yes };
   bool decide(FunctionId id, unsigned hops) const;
   static std::string_view module_of(std::string_view path);
+  bool is_asked_by_name(std::string_view path) const;
   bool is_used_module(uint32_t file) const;
   bool is_named_elsewhere(const ClassPlace& klass) const;
   bool is_offered(uint32_t file) const;

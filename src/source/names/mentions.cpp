@@ -98,6 +98,21 @@ bool is_of_self(const Ast& ast, NodeId attribute) {
          (ast[object].text == "self" || ast[object].text == "cls");
 }
 
+/// def _test_gate(): beside what it tests.
+bool is_own_test(const Node& definition) {
+  return definition.kind == K::function &&
+         (definition.text.starts_with("test_") || definition.text.starts_with("_test"));
+}
+
+/// A text of `__all__ = ["Gate"]`.
+bool is_listed_export(const Ast& ast, NodeId text) {
+  const NodeId list = ast[text].parent;
+  const K kind = ast[list].kind;
+  if (kind != K::list && kind != K::tuple) return false;
+  const NodeId left = ast.child(ast[list].parent, Role::left);
+  return left != kNoNode && ast[left].text == "__all__";
+}
+
 /// f"loss_{kind}"
 bool is_put_together(std::string_view text) {
   return text.starts_with('f') && text.find('{') != std::string_view::npos;
@@ -163,7 +178,7 @@ uint32_t literal_hash(std::string_view literal) {
   return name_hash(literal);
 }
 
-std::vector<uint32_t> mentions_of(const Ast& ast, const Names& names, bool exports,
+std::vector<uint32_t> mentions_of(const Ast& ast, const Names& names, bool package,
                                   std::vector<ClassFacts>& classes) {
   // dist.all_gather(), torch.optim.AdamW: not the program's own of that name
   const auto is_librarys = [&](NodeId id) {
@@ -179,6 +194,7 @@ std::vector<uint32_t> mentions_of(const Ast& ast, const Names& names, bool expor
     if (definition != kNoNode && id >= ast[definition].end) definition = kNoNode;
     if (definition == kNoNode && (node.kind == K::class_ || node.kind == K::function))
       definition = id;
+    if (definition != kNoNode && is_own_test(ast[definition])) continue;
     const uint32_t by = definition == kNoNode ? 0 : name_hash(ast[definition].text);
     const auto add_either = [&](std::string_view name) {
       const uint32_t hash = name_hash(name);
@@ -212,10 +228,14 @@ std::vector<uint32_t> mentions_of(const Ast& ast, const Names& names, bool expor
         continue;
       const bool member = ast[node.parent].kind == K::import_from && node.role != Role::object;
       const NodeId as = ast.child(id, Role::left);
-      if (member && !exports)
-        imported.add(name_hash(as == kNoNode ? name : ast[as].text), name_hash(name));
-      else
+      if (!member) {
         out.add(name);
+        continue;
+      }
+      imported.add(name_hash(as == kNoNode ? name : ast[as].text), name_hash(name));
+      if (package) out.add_hash(as_export(name_hash(name)));
+    } else if (node.kind == K::string && is_listed_export(ast, id)) {
+      out.add_hash(as_export(literal_hash(ast.slice(id))));
     } else if (node.kind == K::string && !is_docstring(ast, id) && !is_prose(ast.slice(id))) {
       add_words(ast.slice(id).substr(0, kLongestName), add_either);
     } else if (node.kind == K::decorator) {

@@ -19,6 +19,10 @@ uint32_t name_hash(std::string_view name);
 constexpr uint32_t as_method(uint32_t name) {
   return name ^ 0x9e3779b9u;
 }
+/// And for one that a package offers to others: imported by its `__init__.py`, named in `__all__`.
+constexpr uint32_t as_export(uint32_t name) {
+  return name ^ 0x85ebca6bu;
+}
 /// Whether a file uses a name in any way.
 bool mentions(const std::vector<uint32_t>& mentioned, uint32_t name);
 /// What hands each of its copies of a model a part of the batch, on the copy's device.
@@ -37,9 +41,9 @@ uint32_t literal_hash(std::string_view literal);
 
 /// Hashes of the names, attributes and name-like strings that a file uses, beside where it defines
 /// them; sorted. A string that ends in '_' stands for the names that are put together from it.
-/// What a class calls itself is none, nor what a file imports and does not use, unless it `exports`
-/// what it imports. Fills ClassFacts::users.
-std::vector<uint32_t> mentions_of(const Ast& ast, const Names& names, bool exports,
+/// What a class calls itself is none, nor what a file imports and does not use or names in its own
+/// tests only; what a package's file imports is an export. Fills ClassFacts::users.
+std::vector<uint32_t> mentions_of(const Ast& ast, const Names& names, bool package,
                                   std::vector<ClassFacts>& classes);
 /// The same of a file that is not parsed: every word in it.
 std::vector<uint32_t> mentions_of(std::string_view text);

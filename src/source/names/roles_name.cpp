@@ -57,6 +57,7 @@ bool is_count_name(std::string_view name) {
 }
 
 bool is_loader_name(std::string_view name) {
+  if (name == "dl" || name.ends_with(".dl")) return true;
   return contains_any(
              name, {"loader", "train_dl", "val_dl", "dataiter", "data_iter", "batches",
                     "train_iter", "batch_iter", "dl_iter", "iterator", "_dl", "train_set_iter"}) &&

@@ -33,13 +33,27 @@ bool places_batches(const Ast& ast, NodeId call) {
   const std::string_view callee = ast.slice(ast.child(call, Role::callee));
   return contains_any(callee, {"accelerator", "fabric", "deviceloader"});
 }
+/// cycle(loader), iter(loader), endless(loader): yields what the loader does.
+NodeId repeated(const Ast& ast, NodeId call) {
+  return call != kNoNode && ast[call].kind == K::call &&
+                 contains_any(callee_name(ast, call),
+                              {"cycle", "iter", "loop", "infinite", "endless"})
+             ? ast.child(call, Role::argument)
+             : kNoNode;
+}
 }  // namespace
 
 void Inference::assign(NodeId target, const Value& given, NodeId source) {
   const Node& node = ast_[target];
-  const bool placed = (node.kind == K::name || node.kind == K::attribute) &&
-                      places_batches(ast_, source) && is_loader_name(ast_.slice(target));
-  const Value value = placed                          ? likely(Kind::loader, kModuleOutput)
+  const auto is_placed = [&](NodeId loader) {
+    return loader != kNoNode && values_[loader].kind == Kind::loader &&
+           values_[loader].has(kModuleOutput);
+  };
+  const bool loader =
+      (node.kind == K::name || node.kind == K::attribute) && is_loader_name(ast_.slice(target));
+  const Value value = loader && places_batches(ast_, source) ? likely(Kind::loader, kModuleOutput)
+                      : loader && is_placed(repeated(ast_, source))
+                          ? likely(Kind::tensor_list, kModuleOutput)
                       : declares_number(ast_, target) ? Value{Kind::number, Certainty::proven}
                                                       : typed(target, given);
   values_[target] = value;
