@@ -95,6 +95,8 @@ class Reader {
       out.declares = words(value);
     } else if (name == "function-has") {
       out.function_has = value.text();
+    } else if (name == "own-lacks") {
+      out.own_lacks = value.text();
     } else {
       fail(at, "unknown key '" + name + "' in a source condition");
     }

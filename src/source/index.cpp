@@ -226,6 +226,9 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
     if (known && subject.certainty < clause.certainty) return false;
     if (subject.kind == Kind::batch && is_moved(file, subject.dependency)) return false;
     if ((subject.flags & clause.on->without) != 0) return false;
+    // What a module gave may be a record, or None.
+    if (clause.matcher && candidate.subject.kind == Kind::unknown && subject.has(kModuleOutput))
+      return false;
     // Of what another function gives only the link knows how it was made.
     if (clause.on->flags != 0 && candidate.subject.kind == Kind::unknown &&
         (subject.flags & clause.on->flags) == 0)

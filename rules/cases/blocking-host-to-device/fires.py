@@ -212,3 +212,33 @@ def train_on_records(model, loader, optimizer):
         samples.to("cuda")  # expect: blocking-host-to-device
         model(samples.image).mean().backward()
         optimizer.step()
+
+
+class DiffusionLoop:
+    """Each step takes what next() gives, and moves it part by part."""
+
+    def run_loop(self):
+        while self.step < self.steps:
+            batch, cond = next(self.data)
+            self.run_step(batch, cond)
+
+    def run_step(self, batch, cond):
+        self.opt.zero_grad()
+        for i in range(0, batch.shape[0], self.microbatch):
+            micro = batch[i : i + self.microbatch].to("cuda")  # expect: blocking-host-to-device
+            rest = {k: v[i : i + self.microbatch].to("cuda") for k, v in cond.items()}  # expect: blocking-host-to-device
+            self.model(micro, **rest).mean().backward()
+        self.opt.step()
+
+
+class PlainLoop:
+    def run(self):
+        taken = iter(self.data)
+        for _ in range(self.steps):
+            x, y = next(taken)
+            self.step(x, y)
+
+    def step(self, x, y):
+        y = y.cuda()  # expect: blocking-host-to-device
+        self.model(x[:8].cuda(), y).mean().backward()  # expect: blocking-host-to-device
+        self.opt.step()

@@ -1,3 +1,5 @@
+import time
+
 import torch
 from torch import cuda
 
@@ -57,3 +59,17 @@ def train_together(model, loader, optimizer):
         model(x).backward()
         optimizer.step()
         torch.distributed.barrier()  # expect: explicit-sync
+
+
+class StepTimer:
+    def tick(self):
+        torch.cuda.synchronize()  # expect: explicit-sync
+        self.at = time.perf_counter()
+
+
+def train_timed(model, loader, optimizer):
+    timer = StepTimer()
+    for x in loader:
+        model(x).mean().backward()
+        optimizer.step()
+        timer.tick()

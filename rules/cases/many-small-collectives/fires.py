@@ -1,3 +1,4 @@
+import torch
 import torch.distributed as dist
 
 
@@ -37,4 +38,22 @@ def train(trainer, model, loader, optimizer):
         model(batch).mean().backward()
         clip_across_ranks(model, 1.0)
         average_gradients(model)
+        optimizer.step()
+
+
+def average_flat(grads):
+    flat = torch._utils._flatten_dense_tensors(grads)
+    dist.all_reduce(flat)
+    return torch._utils._unflatten_dense_tensors(flat, grads)
+
+
+def average_each(model):
+    for parameter in model.parameters():
+        dist.all_reduce(parameter.grad.data)  # expect: many-small-collectives
+
+
+def train_averaged(model, loader, optimizer):
+    for x in loader:
+        model(x).mean().backward()
+        average_each(model)
         optimizer.step()

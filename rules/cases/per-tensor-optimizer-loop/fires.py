@@ -60,3 +60,19 @@ class AverageHook:
     def on_step(self, task):
         for name, param in self.trained(task.model):
             self.state[name] = self.decay * self.state[name] + (1 - self.decay) * param  # expect: per-tensor-optimizer-loop
+
+
+def follow_quickly(targets, sources, rate):
+    torch._foreach_lerp_(targets, sources, rate)
+
+
+def follow(targets, sources, tau):
+    for target, source in zip(targets.parameters(), sources.parameters()):
+        target.data.copy_(target.data * (1 - tau) + source.data * tau)  # expect: per-tensor-optimizer-loop
+
+
+def train_followed(model, average, loader, optimizer):
+    for x in loader:
+        model(x).mean().backward()
+        optimizer.step()
+        follow(average, model, 0.01)

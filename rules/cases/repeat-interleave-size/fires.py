@@ -18,3 +18,9 @@ class Edges(torch.nn.Module):
     def forward(self, data):
         cell = data["cell"].repeat_interleave(data["nedges"], dim=0)  # expect: repeat-interleave-size
         return torch.repeat_interleave(cell, data["mol_sizes"], dim=0)  # expect: repeat-interleave-size
+
+
+class Repeat(torch.nn.Module):
+    def forward(self, x, counts):
+        places = torch.arange(counts.size(0), device=x.device)
+        return x[torch.repeat_interleave(places, counts)]  # expect: repeat-interleave-size

@@ -135,3 +135,43 @@ def optimise(trainer, dataloader, epochs, minibatches):
             for part in range(minibatches):
                 trainer.loss(prompts, advantages, part).backward()
                 trainer.optimizer.step()
+
+
+def masked_mean(x, lengths):
+    if lengths.max() > x.size(1):  # expect: tensor-truthiness
+        x = x[:, :1]
+    return x.sum() / lengths.sum()
+
+
+def is_nan(loss):
+    return torch.isnan(loss).any()
+
+
+def has_labels(labels):
+    return (labels != -100).sum()
+
+
+def train_packed(model, loader, optimizer, max_norm):
+    for batch in loader:
+        x, y, lengths = [part.to("cuda", non_blocking=True) for part in batch]
+        loss = masked_mean(model(x), lengths)
+        if is_nan(loss):  # expect: tensor-truthiness
+            continue
+        labelled = has_labels(y)
+        if labelled == 0:  # expect: tensor-truthiness
+            continue
+        loss.backward()
+        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        if norm > max_norm:  # expect: tensor-truthiness
+            optimizer.zero_grad()
+        optimizer.step()
+
+
+class Placeholders(torch.nn.Module):
+    def forward(self, token_ids, images, kinds):
+        n_places = (token_ids == 7).sum()
+        if n_places != images.shape[0]:  # expect: tensor-truthiness
+            images = images[:1]
+        if kinds[0].sum() > 0:  # expect: tensor-truthiness
+            return self.embed(images)
+        return images

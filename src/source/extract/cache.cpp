@@ -9,7 +9,7 @@ namespace stallscope {
 namespace {
 
 /// Changes whenever analysis or this layout does.
-constexpr std::string_view kFactsFormat = "facts-9";
+constexpr std::string_view kFactsFormat = "facts-10";
 
 struct FactsLayout {
   template <typename Io, typename T>

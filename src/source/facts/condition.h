@@ -47,6 +47,7 @@ struct SourceClause {
   std::string file_has, file_lacks;   ///< identifiers that must (not) occur in the file
   std::vector<std::string> declares;  ///< C++: types whose local objects are made there
   std::string function_has;           ///< text that must occur in the function
+  std::string own_lacks;              ///< text that the outermost function or class must lack
 };
 
 /// A rule matches where any of its clauses does.

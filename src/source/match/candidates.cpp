@@ -70,7 +70,8 @@ class CandidateCollector {
   /// Whether the file lacks what the clause wants it to lack; what only another class has is not
   /// this one's.
   bool lacks(const CompiledClause& clause, NodeId id) {
-    if (!function_has(clause.clause->function_has, id)) return false;
+    if (!function_has(clause.clause->function_has, id) || own_has(clause.clause->own_lacks, id))
+      return false;
     const std::string& word = clause.clause->file_lacks;
     if (word.empty()) return true;
     // Most files have no such word anywhere: searched for once, and not for each match.
@@ -93,6 +94,16 @@ class CandidateCollector {
     if (text.empty()) return true;
     const NodeId function = file_.outline.functions[file_.outline.function_of[id]];
     return ast_.slice(function).find(text) != std::string_view::npos;
+  }
+
+  /// Whether the outermost function or class around the place has a text.
+  bool own_has(const std::string& text, NodeId id) const {
+    if (text.empty()) return false;
+    NodeId own = kNoNode;
+    for (NodeId at = id; at != kNoNode; at = ast_[at].parent) {
+      if (ast_[at].kind == K::class_ || ast_[at].kind == K::function) own = at;
+    }
+    return own != kNoNode && ast_.slice(own).find(text) != std::string_view::npos;
   }
 
   void run_matcher(const CompiledClause& clause) {

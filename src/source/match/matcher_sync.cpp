@@ -1,7 +1,8 @@
-// Matchers for values that are read on the host without a call that says so.
+// Matchers for tensors that are formatted, or taken for sizes and indices.
 #include <algorithm>
 
 #include "source/match/matcher.h"
+#include "source/match/read_values.h"
 #include "source/names/roles.h"
 #include "source/syntax/words.h"
 
@@ -11,160 +12,6 @@ namespace {
 using K = NodeKind;
 
 constexpr size_t kHeadOfText = 16;  ///< where a message says what it is
-
-bool reads(const Value& v) {
-  return v.is_device() && v.certainty >= Certainty::likely && !v.has(kModuleOutput) &&
-         v.kind != Kind::parameter;
-}
-
-class Conditions {
- public:
-  Conditions(const FileView& file, std::vector<Match>& out) : file_(file), out_(out) {}
-
-  void test(NodeId id) {
-    const Node& node = file_.ast[id];
-    if (node.kind == K::boolean) {
-      for (NodeId c : children(file_.ast, id)) test(c);
-      return;
-    }
-    if (node.kind == K::unary && (node.text == "not" || node.text == "!")) {
-      if (node.first_child != kNoNode) test(node.first_child);
-      return;
-    }
-    if (node.kind == K::call) {
-      std::string_view name = callee_name(file_.ast, id);
-      const std::string& path = file_.names.resolve(file_.ast.child(id, Role::callee)).path;
-      if (path == "torch.equal" || path == "torch.allclose") {
-        add(id, file_.inference.at(id).kind == Kind::number
-                    ? Value{Kind::device_tensor, Certainty::likely}
-                    : Value{});
-        return;
-      }
-      // at::isFloatingType(dtype)
-      if (file_.ast.grammar == Grammar::cuda && name.starts_with("is") && name.size() > 2 &&
-          name[2] >= 'A' && name[2] <= 'Z')
-        return;
-    }
-    // `0.0 in mask`: whether any element is.
-    if (node.kind == K::compare && (node.text == "in" || node.text == "not in")) {
-      const NodeId left = file_.ast.child(id, Role::left);
-      const NodeId right = file_.ast.child(id, Role::right);
-      if (left != kNoNode && right != kNoNode && file_.ast[left].kind == K::number &&
-          reads(file_.inference.at(right)))
-        add(id, file_.inference.at(right));
-      return;
-    }
-    const Value& value = file_.inference.at(id);
-    if (!reads(value)) return;
-    if (node.kind == K::compare && compares_sizes(id)) return;
-    // `if delta > 0` of a parameter: JAX lets a compiled function decide on Python values only.
-    if (node.kind == K::compare && value.kind == Kind::jax_array && compares_parameter(id)) return;
-    // A bare name is often an optional argument or a flag: `if mask:` needs proof.
-    if (node.kind == K::name && value.kind != Kind::mask && value.certainty < Certainty::proven)
-      return;
-    if (node.kind == K::name && value.dependency != 0) return;
-    if (node.kind == K::subscript || (node.kind == K::attribute && !is_kept_tensor(id))) return;
-    add(id, value);
-  }
-
- private:
-  /// self.steps of a module that keeps it in a buffer.
-  bool is_kept_tensor(NodeId id) const {
-    const Value& v = file_.inference.at(id);
-    return file_.ast[id].kind == K::attribute && reads(v) && v.has(kAttribute) &&
-           v.certainty == Certainty::proven;
-  }
-  bool compares_parameter(NodeId id) const {
-    const NodeId left = file_.ast.child(id, Role::left);
-    if (left == kNoNode || file_.ast[left].kind != K::name) return false;
-    const uint32_t function = file_.outline.function_of[id];
-    const auto& parameters = file_.facts.functions[function].parameters;
-    return std::ranges::find(parameters, file_.ast[left].text) != parameters.end() &&
-           file_.inference.definition(function, file_.ast[left].text, id) == kNoNode;
-  }
-  /// `num_params < chunk_size`, `x.nbytesize() == 1`: such names are Python numbers nearly
-  /// everywhere. What is compared with a list or a class is one.
-  bool compares_sizes(NodeId id) const {
-    for (NodeId c : children(file_.ast, id)) {
-      if (is_kept_tensor(c)) return false;
-    }
-    for (NodeId c : children(file_.ast, id)) {
-      const K kind = file_.ast[c].kind;
-      const std::string_view name = kind == K::call ? callee_name(file_.ast, c) : file_.ast[c].text;
-      if (kind == K::list) return true;
-      if (kind == K::call && (name.ends_with("size") || name.starts_with("type"))) return true;
-      if ((kind == K::name || kind == K::attribute) && (is_count_name(name) || is_class_name(name)))
-        return true;
-    }
-    return false;
-  }
-  /// nn.LinearReLU
-  static bool is_class_name(std::string_view name) {
-    return name.size() > 3 && name[0] >= 'A' && name[0] <= 'Z' &&
-           std::ranges::count_if(name, [](char c) { return c >= 'a' && c <= 'z'; }) > 2;
-  }
-  void add(NodeId id, const Value& value) {
-    if (value.kind != Kind::unknown) out_.push_back({id, value, {}});
-  }
-  const FileView& file_;
-  std::vector<Match>& out_;
-};
-
-/// `mask.sum() or 1`, outside of conditions: which operand it is depends on the first one's value.
-void find_tensor_choices(const FileView& file, std::vector<Match>& out) {
-  Conditions conditions(file, out);
-  for (NodeId id = 1; id < file.ast.size(); ++id) {
-    if (file.ast[id].kind != K::boolean || file.ast.grammar != Grammar::python) continue;
-    NodeId top = id;
-    auto is_part = [&](K kind) { return kind == K::boolean || kind == K::unary; };
-    while (is_part(file.ast[file.ast[top].parent].kind)) top = file.ast[top].parent;
-    if (file.ast[top].role == Role::condition) continue;
-    const NodeId left = file.ast.child(id, Role::left);
-    if (left != kNoNode && file.ast[left].kind == K::call) conditions.test(left);
-  }
-}
-
-/// max(mask.sum(), 1), any(loss > 3 for loss in losses): Python's own compares, so the host must
-/// know each tensor's value. Of a name this function itself must say what it is.
-void find_compared_arguments(const FileView& file, std::vector<Match>& out) {
-  const Ast& ast = file.ast;
-  auto is_read = [&](NodeId argument) {
-    const Value& v = file.inference.at(argument);
-    const bool tensors = v.kind == Kind::tensor_list && v.certainty >= Certainty::likely &&
-                         !v.has(kModuleOutput) && !v.has(kParameterLoop);
-    return (tensors || (reads(v) && v.kind != Kind::jax_array)) &&
-           (ast[argument].kind != K::name ||
-            file.inference.definition(file.outline.function_of[argument], ast[argument].text,
-                                      argument) != kNoNode);
-  };
-  for (NodeId id = 1; id < ast.size(); ++id) {
-    if (ast[id].kind != K::call || ast.grammar != Grammar::python) continue;
-    const NodeId callee = ast.child(id, Role::callee);
-    if (callee == kNoNode || ast[callee].kind != K::name) continue;
-    const std::string_view name = ast[callee].text;
-    const bool tests = name == "any" || name == "all";
-    if ((name != "max" && name != "min" && name != "sorted" && !tests) ||
-        !file.names.import_of(name).empty())
-      continue;
-    std::vector<NodeId> arguments;
-    for (NodeId c : children(ast, id)) {
-      if (ast[c].role == Role::argument && ast[c].kind != K::keyword) arguments.push_back(c);
-    }
-    // What any(values) and all(values) of a name hold is rarely tensors.
-    if (tests && (arguments.size() != 1 || ast[arguments[0]].kind != K::comprehension)) continue;
-    const auto tensor = std::ranges::find_if(arguments, is_read);
-    const auto array = std::ranges::find_if(arguments, [&](NodeId argument) {
-      const Value& v = file.inference.at(argument);
-      // jnp.ceil(n / groups) of numbers is computed while the step is traced
-      return v.kind == Kind::jax_array && v.certainty >= Certainty::likely &&
-             ast[argument].kind == K::name;
-    });
-    if (array != arguments.end() && arguments.size() > 1)
-      out.push_back({id, likely(Kind::jax_array, kJax), {}});
-    else if (tensor != arguments.end())
-      out.push_back({id, likely(Kind::device_tensor, file.inference.at(*tensor).flags), {}});
-  }
-}
 
 /// writer.add_scalar("loss", loss, step)
 bool logs_numbers(const FileView& file, NodeId call) {
@@ -224,23 +71,6 @@ bool is_count(const Ast& ast, NodeId value) {
 }
 
 }  // namespace
-
-void find_tensor_conditions(const FileView& file, std::vector<Match>& out) {
-  Conditions conditions(file, out);
-  for (NodeId id = 1; id < file.ast.size(); ++id) {
-    const Node& node = file.ast[id];
-    // [p.std() for p in parameters if p.std() > 0]
-    if (node.kind == K::comp_if && node.first_child != kNoNode) conditions.test(node.first_child);
-    if (node.role != Role::condition) continue;
-    const K parent = file.ast[node.parent].kind;
-    if (parent == K::if_ || parent == K::elif_ || parent == K::while_ || parent == K::conditional ||
-        (parent == K::assert_ && file.ast.grammar == Grammar::python)) {
-      conditions.test(id);
-    }
-  }
-  find_tensor_choices(file, out);
-  find_compared_arguments(file, out);
-}
 
 void find_formatted_tensors(const FileView& file, std::vector<Match>& out) {
   const Ast& ast = file.ast;
@@ -315,7 +145,7 @@ Sizes sizes_of(const FileView& file, NodeId call) {
   if (name == "new_full") return Sizes::first;
   if (is_one_of(name, {"new_zeros", "new_ones", "new_empty"})) return Sizes::all;
   const NodeId object = file.ast.child(callee, Role::object);
-  const bool tensor = object != kNoNode && reads(file.inference.at(object));
+  const bool tensor = object != kNoNode && reads_device(file.inference.at(object));
   return tensor && is_one_of(name, {"view", "reshape", "expand", "repeat", "unflatten", "narrow"})
              ? Sizes::all
              : Sizes::none;
@@ -324,7 +154,7 @@ Sizes sizes_of(const FileView& file, NodeId call) {
 /// A device tensor that a bound is.
 const Value* read_bound(const FileView& file, NodeId bound) {
   const Value& v = file.inference.at(bound);
-  return reads(v) && v.kind != Kind::mask ? &v : nullptr;
+  return reads_device(v) && v.kind != Kind::mask ? &v : nullptr;
 }
 
 /// Whether `size` is computed here: sizes that are handed in or kept are numbers nearly everywhere.
@@ -361,7 +191,7 @@ const Value* read_size(const FileView& file, NodeId size) {
 bool is_read_index(const FileView& file, NodeId index) {
   const Ast& ast = file.ast;
   if (ast.grammar != Grammar::python || ast[index].role != Role::index ||
-      !reads(file.inference.at(index)))
+      !reads_device(file.inference.at(index)))
     return false;
   const NodeId object = ast.child(ast[index].parent, Role::object);
   if (ast[index].kind == K::name && object != kNoNode &&

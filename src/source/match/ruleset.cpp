@@ -24,7 +24,7 @@ uint32_t guard_bits(const std::vector<std::string>& words) {
 
 std::string describe(const SourceClause& c) {
   std::string out = c.matcher + '\1' + c.on + '\1' + c.certainty + '\1' + c.file_has + '\1' +
-                    c.file_lacks + '\1' + c.function_has;
+                    c.file_lacks + '\1' + c.function_has + '\1' + c.own_lacks;
   auto list = [&](const std::vector<std::string>& words) {
     for (const std::string& w : words) out += '\2' + w;
     out += '\1';

@@ -30,8 +30,8 @@ Value Subjects::of(NodeId id) const {
     if (inner == kNoNode) break;
     object = inner;
   }
-  const Value& value = file_.inference.at(object);
-  if (ast_[callee].text != "to" && ast_[callee].text != "cuda") return value;
+  if (ast_[callee].text != "to" && ast_[callee].text != "cuda") return file_.inference.at(object);
+  const Value& value = file_.inference.at(whole_of(object));
   // What is called a batch and moved to the device came from the loader.
   // A module's own input is on its device already, unless it is the loader's whole batch.
   const bool forward = (facts_.functions[file_.outline.function_of[id]].flags & kForward) != 0;
@@ -52,6 +52,15 @@ Value Subjects::of(NodeId id) const {
   if (names_device(id) && !follows_tensor(id) && is_of_batch_getter(id, object))
     return likely(Kind::batch, kLoaded);
   return value;
+}
+
+/// x of x[:8], if only callers know what x is: a slice of a batch is one.
+NodeId Subjects::whole_of(NodeId object) const {
+  const NodeId whole =
+      ast_[object].kind == K::subscript ? ast_.child(object, Role::object) : kNoNode;
+  const NodeId index = whole == kNoNode ? kNoNode : ast_[whole].next;
+  const bool slices = index != kNoNode && ast_[index].kind == K::slice;
+  return slices && file_.inference.at(whole).dependency != 0 ? whole : object;
 }
 
 Value Subjects::receiver(NodeId id) const {

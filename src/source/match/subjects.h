@@ -23,6 +23,7 @@ class Subjects {
   bool hands_on(NodeId id) const;
   bool moves_itself(NodeId id) const;
   bool is_batch_class(std::string_view name) const;
+  NodeId whole_of(NodeId object) const;
   std::string_view root_name(NodeId object) const;
   bool is_of_batch_getter(NodeId id, NodeId object) const;
   bool is_of_step_loop(NodeId id, std::string_view name) const;

@@ -59,6 +59,8 @@ bool is_count_name(std::string_view name);
 
 /// Whether iterating over a variable of this name yields batches.
 bool is_loader_name(std::string_view name);
+/// Whether next(text), or a loop that unpacks what `text` gives, takes batches: self.data too.
+bool yields_batches(std::string_view text);
 /// Where the sequences of a packed batch begin: on the device, where attention wants them.
 bool is_offsets_name(std::string_view name);
 

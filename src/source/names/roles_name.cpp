@@ -64,6 +64,11 @@ bool is_loader_name(std::string_view name) {
          !contains_any(name, {"module", "model"});
 }
 
+bool yields_batches(std::string_view text) {
+  return is_loader_name(text) ||
+         is_one_of(last_component(text), {"data", "train_data", "training_data"});
+}
+
 bool is_offsets_name(std::string_view name) {
   return starts_with_any(name, {"cu_seqlens", "cu_seq_lens", "cu_seqlen"});
 }
@@ -209,8 +214,7 @@ bool is_trial_name(std::string_view name) {
 }
 
 bool is_timing_class(std::string_view name) {
-  return contains_any(name,
-                      {"timer", "profiler", "stopwatch", "benchmark", "tracemalloc", "debug"}) ||
+  return contains_any(name, {"profiler", "benchmark", "tracemalloc", "debug"}) ||
          name.starts_with("Print");
 }
 

@@ -153,6 +153,8 @@ void Inference::note_use(NodeId call, Scope& scope) {
                  method != "gather" && method != "expand" &&
                  (method != "backward" || !is_handed_a_loss(call))) {
         scope.used_as_tensor.insert(ast_[object].text);
+      } else if (method == "size" && ast_.child(call, Role::argument) != kNoNode) {
+        scope.given_as_tensor.insert(ast_[object].text);  // NumPy's size is no method
       }
       return;
     }

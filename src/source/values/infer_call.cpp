@@ -164,7 +164,14 @@ Value Inference::call_builtin(NodeId id, std::string_view name, const CallShape&
     Value out = element_value(shape.first);
     if (out.kind == Kind::unknown) {
       NodeId from = ast_.child(id, Role::argument);
-      if (from != kNoNode && is_loader_name(ast_.slice(from))) return likely(Kind::batch, kLoaded);
+      // it = iter(self.data)
+      if (from != kNoNode && ast_[from].kind == K::name) {
+        const NodeId made = definition(function_, ast_[from].text, from);
+        if (made != kNoNode && ast_[made].kind == K::call && callee_name(ast_, made) == "iter" &&
+            ast_.child(made, Role::argument) != kNoNode)
+          from = ast_.child(made, Role::argument);
+      }
+      if (from != kNoNode && yields_batches(ast_.slice(from))) return likely(Kind::batch, kLoaded);
     }
     return out;
   }
@@ -309,10 +316,13 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
       !contains_any(ast_.slice(object), {"np", "df", "arr"})) {
     return likely(Kind::mask);
   }
-  // lengths.max() of what a module's forward() is given
-  if (receiver.kind == Kind::unknown && object != kNoNode && ast_[object].kind == K::name &&
-      names_.uses("torch") && dependency(receiver) &&
-      dependency(receiver)->kind == DependencyKind::parameter &&
+  // lengths.max(), lengths[i].max() of what a module's forward() is given
+  const NodeId owner = object != kNoNode && ast_[object].kind == K::subscript
+                           ? ast_.child(object, Role::object)
+                           : object;
+  if (receiver.kind == Kind::unknown && owner != kNoNode && ast_[owner].kind == K::name &&
+      names_.uses("torch") && dependency(values_[owner]) &&
+      dependency(values_[owner])->kind == DependencyKind::parameter &&
       (facts_.functions[function_].flags & kForward) != 0 &&
       (name == "max" || name == "min" || name == "sum" || name == "mean" || name == "any" ||
        name == "all" || name == "cumsum" || name == "amax"))
@@ -324,9 +334,15 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
       (!dependency(receiver) || dependency(receiver)->kind == DependencyKind::returns ||
        dependency(receiver)->kind == DependencyKind::part))
     return likely(Kind::device_tensor);
+  // (labels != ignored).sum(): of what Python compares only arrays give that.
+  const bool compared = object != kNoNode && ast_[object].kind == K::compare;
+  if (receiver.kind == Kind::unknown && compared && (name == "sum" || name == "mean") &&
+      names_.uses("torch") && !names_.uses("numpy") && !names_.uses("pandas"))
+    return likely(Kind::device_tensor);
   Value out;
   // `loss.mean()` is whatever loss is: keep what decides it.
-  if (is_of_callers(receiver) && ast_[object].kind == K::name) out.dependency = receiver.dependency;
+  if (is_of_callers(receiver) && (compared || ast_[object].kind == K::name))
+    out.dependency = receiver.dependency;
   return out;
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "source/names/roles.h"
+#include "source/syntax/words.h"
 #include "source/values/infer.h"
 
 namespace stallscope {
@@ -15,6 +16,15 @@ bool is_part_of_batch(const Value& a, const Value& b) {
     return one.kind == Kind::batch && (other.kind == Kind::batch || other.kind == Kind::number);
   };
   return fits(a, b) || fits(b, a);
+}
+
+/// t.to(device), t.cuda()
+bool is_copy_to_device(const Ast& ast, NodeId id) {
+  const NodeId callee = ast[id].kind == K::call ? ast.child(id, Role::callee) : kNoNode;
+  const NodeId object = callee == kNoNode ? kNoNode : ast.child(callee, Role::object);
+  if (object == kNoNode || ast[object].kind != K::name) return false;
+  const std::string_view name = callee_name(ast, id);
+  return name == "cuda" || (name == "to" && contains_any(ast.slice(id), {"device", "cuda"}));
 }
 
 }  // namespace
@@ -99,10 +109,12 @@ Value Inference::eval_operator(NodeId id) {
 
 Value Inference::eval_comprehension(NodeId id) {
   std::vector<NodeId> bodies;
+  bool over_batch = false;
   for (NodeId c : children(ast_, id)) {
     if (ast_[c].kind == K::comp_for) {
       NodeId over = ast_.child(c, Role::right);
       if (over != kNoNode) eval(over);
+      over_batch |= over != kNoNode && is_batch_name(last_component(ast_.slice(over)));
       bind_loop(c);
     } else if (ast_[c].role == Role::body) {
       bodies.push_back(c);
@@ -118,7 +130,8 @@ Value Inference::eval_comprehension(NodeId id) {
       if (value != kNoNode) element = values_[value];
     }
   }
-  if (element.is_device() || element.kind == Kind::tensor_list)
+  if (element.is_device() || element.kind == Kind::tensor_list ||
+      (over_batch && bodies.size() == 1 && is_copy_to_device(ast_, bodies[0])))
     return likely(Kind::tensor_list, element.flags & kParameterLoop);
   if (element.kind == Kind::batch) return element;
   if (element.kind == Kind::host_tensor) return likely(Kind::host_tensors);
