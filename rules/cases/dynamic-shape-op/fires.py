@@ -49,3 +49,11 @@ class Histogram(torch.nn.Module):
     def forward(self, x):
         counts = torch.histc(x, bins=64)  # expect: dynamic-shape-op
         return counts / counts.sum()
+
+
+class PerGraph(torch.nn.Module):
+    def forward(self, x, batch):
+        sizes = batch.bincount()  # expect: dynamic-shape-op
+        for graph in batch.unique():  # expect: dynamic-shape-op
+            x = x + graph
+        return x / sizes.max()

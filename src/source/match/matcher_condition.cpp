@@ -113,10 +113,11 @@ class Conditions {
     }
     for (NodeId c : children(file_.ast, id)) {
       const K kind = file_.ast[c].kind;
-      // mode == Mode.MAX
-      if (kind == K::attribute &&
-          is_class_name(last_component(file_.ast.slice(file_.ast.child(c, Role::object)))))
-        return true;
+      // mode == Mode.MAX, dtype == torch.float32
+      if (kind == K::attribute) {
+        const std::string_view owner = file_.ast.slice(file_.ast.child(c, Role::object));
+        if (owner == "torch" || is_class_name(last_component(owner))) return true;
+      }
       const std::string_view name = kind == K::call ? callee_name(file_.ast, c) : file_.ast[c].text;
       if (kind == K::list) return true;
       if (kind == K::call && (name.ends_with("size") || name.starts_with("type")) &&

@@ -63,7 +63,9 @@ Value Inference::eval_operator(NodeId id) {
     if (device)
       return Value{tensor.kind == Kind::jax_array ? Kind::jax_array : Kind::mask, tensor.certainty,
                    0, 0};
-    if (is_part_of_batch(a, b)) return likely(Kind::batch, kLoaded);
+    // labels != IGNORE_INDEX
+    const bool constant = a.kind == Kind::batch && b.kind == Kind::unknown && b.dependency == 0;
+    if (constant || is_part_of_batch(a, b)) return likely(Kind::batch, kLoaded);
     if (a.kind == Kind::host_tensor || b.kind == Kind::host_tensor) {
       const Value& host = a.kind == Kind::host_tensor ? a : b;
       return likely(Kind::host_tensor, host.flags & (kFresh | kFromHost));
