@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/text.h"
+
 namespace stallscope {
 namespace {
 
@@ -32,9 +34,10 @@ std::string nearest_word(std::string_view word, std::span<const std::string_view
   if (word.size() > kLongestWord) return {};
   size_t best = std::max<size_t>(1, word.size() / 3) + 1;
   std::string_view nearest;
+  const std::string meant = lower(word);
   for (const std::string_view candidate : known) {
     if (candidate.size() > kLongestWord) continue;
-    const size_t d = distance(word, candidate);
+    const size_t d = distance(meant, lower(candidate));
     if (d < best) {
       best = d;
       nearest = candidate;

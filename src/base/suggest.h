@@ -8,7 +8,7 @@
 namespace stallscope {
 
 /// The known word nearest to `word` by edit distance (a swap of neighbours
-/// counts once); empty when none is within a third of its length.
+/// counts once, capitals do not count); empty when none is within a third of its length.
 std::string nearest_word(std::string_view word, std::span<const std::string_view> known);
 
 /// ", did you mean 'x'?" or nothing.

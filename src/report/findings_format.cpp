@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/suggest.h"
 #include "report/present.h"
 #include "report/text_safety.h"
 
@@ -29,14 +30,15 @@ std::vector<FindingsFormat> findings_formats() {
 
 Result<std::string> render_findings(std::string_view format, std::span<const Finding> findings,
                                     std::span<const RuleMeta> rules) {
-  std::string known;
+  std::vector<std::string_view> known;
   for (const FindingsFormat& candidate : findings_formats()) {
     if (candidate.name == format) return candidate.render(findings, rules);
-    known += (known.empty() ? "" : ", ") + std::string(candidate.name);
+    known.push_back(candidate.name);
   }
   Error error;
-  error.message = fmt::format("there is no findings format '{}'", one_line(format));
-  error.remedy = "choose one of " + known;
+  error.message = fmt::format("there is no findings format '{}'{}", one_line(format),
+                              suggestion(format, known));
+  error.remedy = fmt::format("choose one of {}", fmt::join(known, ", "));
   error.code = "unknown-format";
   return error;
 }

@@ -96,6 +96,9 @@ TEST_CASE("findings alone, as lint prints them") {
   const auto unknown = render_findings("sarfi", report.findings, report.rules);
   REQUIRE_FALSE(unknown.ok());
   CHECK(unknown.error().remedy.find("sarif") != std::string::npos);
+  CHECK(unknown.error().message == "there is no findings format 'sarfi', did you mean 'sarif'?");
+  CHECK(render_findings("JSON", {}, {}).error().message ==
+        "there is no findings format 'JSON', did you mean 'json'?");
 }
 
 TEST_CASE("SARIF keeps what GitHub keeps and says what it left out") {
