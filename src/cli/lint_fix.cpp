@@ -5,8 +5,10 @@
 #include <map>
 
 #include "base/file.h"
+#include "rule/comments.h"
 #include "rule/edit.h"
 #include "rule/suppress.h"
+#include "source/extract/file_facts.h"
 #include "source/syntax/ast.h"
 
 namespace stallscope {
@@ -35,9 +37,20 @@ bool accepts(std::string_view text, CommentStyle style, uint32_t line, std::stri
                              [&](const Suppression& s) { return s.covers(rule_id, line); });
 }
 
-uint32_t unreadable(std::string_view text, CommentStyle style) {
-  return parse_source(text, style == CommentStyle::hash ? Grammar::python : Grammar::cuda)
-      .error_bytes;
+/// Bytes that do not parse; 0 for launch scripts and configuration, which have no grammar here.
+uint32_t unreadable(std::string_view text, std::string_view path) {
+  const std::string_view language = language_of_file(path);
+  if (language == "config") return 0;
+  const bool python = language != "cpp" && language != "cuda";
+  return parse_source(text, python ? Grammar::python : Grammar::cuda).error_bytes;
+}
+
+/// The line of a comment that accepts something at `line` already; 0 when there is none.
+uint32_t accepting_comment(std::string_view text, CommentStyle style, uint32_t line) {
+  for (const Suppression& known : parse_suppressions(text, style).list) {
+    if (!known.whole_file && known.first_line <= line && line <= known.last_line) return known.line;
+  }
+  return 0;
 }
 
 /// Applies `change` to each finding's file in turn, from the last line up, so
@@ -84,33 +97,36 @@ std::optional<std::string> fixed(const Linted& linted, const Finding& finding,
 
 std::optional<std::string> with_ignore(std::string_view text, std::string_view path, uint32_t line,
                                        std::string_view rule_id) {
+  if (path.ends_with(".json")) return std::nullopt;  // most readers of JSON take no comments
   const CommentStyle style = comment_style(path);
-  const auto span = line_span(text, line);
-  if (!span) return std::nullopt;
-  const std::string sign = style == CommentStyle::hash ? "#" : "//";
-  const std::string comment = sign + " stallscope: ignore[" + std::string(rule_id) + "]";
-  const std::string_view here = text.substr(span->first, span->last - span->first);
-  const uint32_t errors = unreadable(text, style);
+  const LineRange joined = joined_lines(text, style, line);
+  const auto first = line_span(text, joined.first);
+  if (!first) return std::nullopt;
+  const uint32_t errors = unreadable(text, path);
   const auto inserted = [&](size_t at, const std::string& what) -> std::optional<std::string> {
     std::string out(text);
     out.insert(at, what);
     const uint32_t moved = line + static_cast<uint32_t>(std::ranges::count(what, '\n'));
-    if (!accepts(out, style, moved, rule_id) || unreadable(out, style) > errors)
-      return std::nullopt;
+    if (!accepts(out, style, moved, rule_id) || unreadable(out, path) > errors) return std::nullopt;
     return out;
   };
-  // A line that accepts something already accepts one thing more.
-  const size_t known = here.rfind("stallscope: ignore[");
-  if (known != std::string_view::npos) {
-    const size_t close = here.find(']', known);
+  // A comment that accepts something here accepts one thing more.
+  if (const uint32_t known = accepting_comment(text, style, line)) {
+    const LineSpan span = *line_span(text, known);
+    const std::string_view there = text.substr(span.first, span.last - span.first);
+    const size_t close = there.find(']', there.rfind("stallscope:"));
     if (close != std::string_view::npos)
-      return inserted(span->first + close, ", " + std::string(rule_id));
+      return inserted(span.first + close, ", " + std::string(rule_id));
   }
-  if (!here.ends_with('\\')) {
-    if (auto out = inserted(span->last, "  " + comment)) return out;
+  const std::string sign = style == CommentStyle::slashes ? "//" : "#";
+  const std::string comment = sign + " stallscope: ignore[" + std::string(rule_id) + "]";
+  if (joined.first == joined.last) {
+    if (auto out = inserted(first->last, "  " + comment)) return out;
   }
-  const std::string indent(here.substr(0, std::min(here.find_first_not_of(" \t"), here.size())));
-  return inserted(span->first, indent + comment + "\n");
+  const std::string_view above = text.substr(first->first, first->last - first->first);
+  const std::string indent(above.substr(0, std::min(above.find_first_not_of(" \t"), above.size())));
+  const std::string_view end = text.substr(first->last).starts_with('\r') ? "\r\n" : "\n";
+  return inserted(first->first, indent + comment + std::string(end));
 }
 
 std::vector<ChangedFile> fix_all(const Linted& linted) {

@@ -8,6 +8,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "rule/comments.h"
+#include "source/extract/file_facts.h"
 
 namespace stallscope {
 namespace {
@@ -19,15 +20,37 @@ bool is_word(char c) {
          c == '_';
 }
 
+constexpr std::string_view kTool = "stallscope:";
+
+/// Where the next directive for this tool begins in a comment, at a further comment sign:
+/// "type: ignore  # stallscope: ignore[a]". What stands in quotes is about comments.
+size_t next_directive(std::string_view text, std::string_view sign) {
+  for (size_t at = text.find(sign); at != std::string_view::npos; at = text.find(sign, at + 1)) {
+    const bool quoted =
+        at > 0 && std::string_view("`'\"").find(text[at - 1]) != std::string_view::npos;
+    if (!quoted && trimmed(text.substr(at + sign.size())).starts_with(kTool)) return at;
+  }
+  return text.size();
+}
+
 class CommentReader {
  public:
-  explicit CommentReader(Suppressions& out) : out_(out) {}
+  CommentReader(Suppressions& out, CommentStyle style)
+      : out_(out), sign_(style == CommentStyle::slashes ? "//" : "#") {}
 
-  // `text` follows the comment sign.
   void read(const Comment& comment) {
     std::string_view text = trimmed(comment.text);
-    constexpr std::string_view kTool = "stallscope:";
-    if (!text.starts_with(kTool)) return;
+    // A line that is only a comment may be code taken out, with the comment behind it.
+    if (!text.starts_with(kTool) && comment.alone) return;
+    while (!text.empty()) {
+      const size_t end = next_directive(text, sign_);
+      if (text.starts_with(kTool)) read_directive(comment, trimmed(text.substr(0, end)));
+      text = trimmed(text.substr(std::min(end + sign_.size(), text.size())));
+    }
+  }
+
+ private:
+  void read_directive(const Comment& comment, std::string_view text) {
     text = trimmed(text.substr(kTool.size()));
     size_t length = 0;
     while (length < text.size() && is_word(text[length])) ++length;
@@ -44,17 +67,17 @@ class CommentReader {
     const size_t close = text.find(']');
     if (!read_ids(text.substr(1, close - 1), comment.line, suppression)) return;
     suppression.reason = trimmed(text.substr(close + 1));
-    if (verb == "ignore-file") {
+    suppression.whole_file = verb == "ignore-file";
+    if (suppression.whole_file) {
       suppression.first_line = 1;
       suppression.last_line = kWholeFile;
     } else {
-      suppression.first_line = suppression.last_line =
-          comment.alone ? comment.next_code_line : comment.line;
+      suppression.first_line = comment.about.first;
+      suppression.last_line = comment.about.last;
     }
     out_.list.push_back(std::move(suppression));
   }
 
- private:
   bool read_ids(std::string_view text, uint32_t line, Suppression& suppression) {
     while (true) {
       const size_t comma = text.find(',');
@@ -75,14 +98,18 @@ class CommentReader {
   }
 
   Suppressions& out_;
+  std::string_view sign_;
 };
 
 }  // namespace
 
 CommentStyle comment_style(std::string_view file) {
-  for (const std::string_view ending : {".py", ".pyi", ".ipynb", ".yaml", ".yml", ".sh"})
-    if (file.ends_with(ending)) return CommentStyle::hash;
-  return CommentStyle::slashes;
+  const std::string_view language = language_of_file(file);
+  if (language == "cpp" || language == "cuda" || file.ends_with(".json"))
+    return CommentStyle::slashes;
+  if (file.ends_with(".yaml") || file.ends_with(".yml")) return CommentStyle::yaml;
+  if (language == "config" && !file.ends_with(".toml")) return CommentStyle::shell;
+  return CommentStyle::hash;
 }
 
 bool Suppression::covers(std::string_view rule_id, uint32_t at) const {
@@ -93,7 +120,7 @@ bool Suppression::covers(std::string_view rule_id, uint32_t at) const {
 
 Suppressions parse_suppressions(std::string_view text, CommentStyle style) {
   Suppressions result;
-  CommentReader reader(result);
+  CommentReader reader(result, style);
   for (const Comment& comment : comments_of(text, style)) reader.read(comment);
   return result;
 }

@@ -3,7 +3,10 @@
 //   // stallscope: ignore[explicit-sync, host-sync] the next line, in C++
 //   # stallscope: ignore-file[no-compile] shapes change in every step
 // A comment behind code is about its own line, one on a line of its own about
-// the next line of code. A word in brackets is a rule id; `*` is every rule.
+// the next line of code; where a backslash, a text or a YAML value joins lines,
+// about all of them. Behind code, another tool's comment may stand before it:
+//   x = loss.item()  # type: ignore  # stallscope: ignore[item-in-step]
+// A word in brackets is a rule id; `*` is every rule.
 #pragma once
 
 #include <map>
@@ -17,13 +20,16 @@
 namespace stallscope {
 
 enum class CommentStyle : uint8_t {
-  hash,    ///< Python: # to the end of the line
-  slashes  ///< C++ and CUDA: // and /* */
+  hash,     ///< Python, TOML: # to the end of the line
+  slashes,  ///< C++ and CUDA: // and /* */; JSON has none, but people write these
+  shell,    ///< # where a word begins; texts and here-documents hold lines
+  yaml      ///< # behind a blank; a value may go on in deeper lines
 };
-/// By the file's ending; hash for .py, .pyi and .ipynb, slashes otherwise.
+/// As the analysis reads the file: by its language, and Python where it has none.
 CommentStyle comment_style(std::string_view file);
 
 struct Suppression {
+  bool whole_file = false;                 ///< ignore-file
   uint32_t line = 0;                       ///< of the comment, 1-based
   uint32_t first_line = 0, last_line = 0;  ///< what it covers; 1 and 0xffffffff for a file
   std::vector<std::string> ids;            ///< at least one; "*" = every rule

@@ -22,11 +22,16 @@ Finding finding(const char* rule, const char* file, uint32_t line, const char* p
   return f;
 }
 
-// "3-3 a,b reason" for each suppression.
+// "3-4 a,b,reason;" for each suppression; "1-" is a whole file.
 std::string shown(const Suppressions& suppressions) {
   std::string text;
   for (const Suppression& s : suppressions.list) {
-    text += std::to_string(s.first_line) + (s.last_line == s.first_line ? "" : "-") + " ";
+    text += std::to_string(s.first_line);
+    if (s.whole_file)
+      text += "-";
+    else if (s.last_line != s.first_line)
+      text += "-" + std::to_string(s.last_line);
+    text += " ";
     for (const std::string& id : s.ids) text += id + ",";
     text += s.reason + ";";
   }
@@ -67,12 +72,104 @@ TEST_CASE("comments are read where they are comments") {
            {"C++ character", cpp, "f('\"');  // stallscope: ignore[a]\n", "1 a,;"},
            {"carriage returns", cpp, "f();  // stallscope: ignore[a] r\r\n", "1 a,r;"},
            {"another tool's comment", py, "x = 1  # noqa: stallscope: ignore[a]\n", ""},
-           {"open block comment", cpp, "f(); /* stallscope: ignore[a]", "1 a,;"}}) {
+           {"open block comment", cpp, "f(); /* stallscope: ignore[a]", "1 a,;"},
+           {"behind a type comment", py, "x = 1  # type: ignore  # stallscope: ignore[a] r\n",
+            "1 a,r;"},
+           {"behind a linter's comment", py, "x = 1  # noqa: E501 # stallscope: ignore[a]\n",
+            "1 a,;"},
+           {"behind a comment of C++", cpp, "f();  // NOLINT(x)  // stallscope: ignore[a]\n",
+            "1 a,;"},
+           {"two of ours", py, "x = 1  # stallscope: ignore[a] r  # stallscope: ignore[b]\n",
+            "1 a,r;1 b,;"},
+           {"a number in the reason", py, "x = 1  # stallscope: ignore[a] see #12\n",
+            "1 a,see #12;"},
+           {"told of in a comment", py, "x = 1  # write `# stallscope: ignore[a]`\n", ""},
+           {"code taken out", py, "# x.item()  # stallscope: ignore[a]\ny.item()\n", ""},
+           {"a text with a comment behind a comment", py,
+            "x = 'a # noqa # stallscope: ignore[a]'\n", ""}}) {
     CAPTURE(c.what);
     const Suppressions suppressions = parse_suppressions(c.text, c.style);
     CHECK(shown(suppressions) == c.expected);
     CHECK(suppressions.problems.empty());
   }
+}
+
+TEST_CASE("a comment is about all lines that are joined to its own") {
+  struct Case {
+    std::string what;
+    CommentStyle style;
+    std::string text, expected;
+  };
+  const auto py = CommentStyle::hash, cpp = CommentStyle::slashes, sh = CommentStyle::shell,
+             yaml = CommentStyle::yaml;
+  for (const Case& c : std::vector<Case>{
+           {"above a continued statement", py,
+            "# stallscope: ignore[a]\nx = x + \\\n  y.item() + \\\n  1\nz\n", "2-4 a,;"},
+           {"behind its last line", py, "x = x + \\\n  y.item()  # stallscope: ignore[a]\nz\n",
+            "1-2 a,;"},
+           {"Windows line ends", py, "# stallscope: ignore[a]\r\nx = \\\r\n  y\r\nz\r\n",
+            "2-3 a,;"},
+           {"between continued lines, where none can stand", py,
+            "x = x + \\\n  # stallscope: ignore[a]\n  y.item()\n", "1-2 a,;"},
+           {"above a long text", py,
+            "# stallscope: ignore[a]\nx = f'''{y.item()}\n  {z.item()}'''\n", "2-3 a,;"},
+           {"a text that a backslash continues", py, "x = 'a\\\n b'  # stallscope: ignore[a]\n",
+            "1-2 a,;"},
+           {"in parentheses each line has its own", py, "x = (y +\n  z)  # stallscope: ignore[a]\n",
+            "2 a,;"},
+           {"above a decorator", py, "# stallscope: ignore[a]\n@b\ndef c():\n", "2 a,;"},
+           {"above a macro", cpp, "// stallscope: ignore[a]\n#define M \\\n  f();\n", "2-3 a,;"},
+           {"above a raw text", cpp, "// stallscope: ignore[a]\nf(R\"(\n)\");\n", "2-3 a,;"},
+           {"above a command", sh, "# stallscope: ignore[a]\ntorchrun \\\n  --x 0 \\\n  y\nz\n",
+            "2-4 a,;"},
+           {"above a long text of shell", sh, "# stallscope: ignore[a]\nbash -c 'a\n b \\' \nz\n",
+            "2-3 a,;"},
+           {"a # inside a word of shell", sh, "echo $# a#b ${#c}\nd  # stallscope: ignore[a]\n",
+            "2 a,;"},
+           {"an open quote of shell spoils its line only", sh,
+            "echo don't\nx  # stallscope: ignore[a]\n", "2 a,;"},
+           {"above a here-document", sh,
+            "# stallscope: ignore[a]\ncat <<'END' >x\nit's\n  END of it\nEND\nz\n", "2-5 a,;"},
+           {"in a here-document, a script of its own", sh,
+            "cat <<-EOF\nx=1  # stallscope: ignore[a]\n# stallscope: ignore[b]\ny=1\n\tEOF\n",
+            "2 a,;4 b,;"},
+           {"a shift is no here-document", sh, "n=$((1<<N))\nx=1 # stallscope: ignore[a]\n",
+            "2 a,;"},
+           {"YAML", yaml, "a: http://x#y\nb: don't  # stallscope: ignore[a]\n", "2 a,;"},
+           {"above a block of YAML", yaml,
+            "# stallscope: ignore[a]\n- run: |\n    x\n\n    y\n  b: 1\n", "2-5 a,;"},
+           {"in a block of YAML, a script of its own", yaml,
+            "run: |\n  x  # stallscope: ignore[a]\n  y\n", "2 a,;"},
+           {"above a value of YAML that goes on", yaml,
+            "# stallscope: ignore[a]\n- run: x\n    --y\n  b: 1\n", "2-3 a,;"},
+           {"above an item of YAML", yaml, "# stallscope: ignore[a]\n- a: 1\n  b: 2\n", "2 a,;"},
+           {"keys below a key of YAML", yaml, "# stallscope: ignore[a]\na:\n  b: 2\n", "2 a,;"}}) {
+    CAPTURE(c.what);
+    CHECK(shown(parse_suppressions(c.text, c.style)) == c.expected);
+  }
+}
+
+TEST_CASE("how comments are written follows from the language") {
+  struct Case {
+    const char* file;
+    CommentStyle style;
+  };
+  for (const Case& c : {Case{"a.py", CommentStyle::hash},
+                        {"a.pyw", CommentStyle::hash},
+                        {"a.pyi", CommentStyle::hash},
+                        {"a.ipynb", CommentStyle::hash},
+                        {"program", CommentStyle::hash},
+                        {"pyproject.toml", CommentStyle::hash},
+                        {"a.cpp", CommentStyle::slashes},
+                        {"a.cuh", CommentStyle::slashes},
+                        {"a.json", CommentStyle::slashes},
+                        {"a.sh", CommentStyle::shell},
+                        {"a.bash", CommentStyle::shell},
+                        {"a.slurm", CommentStyle::shell},
+                        {"a.sbatch", CommentStyle::shell},
+                        {"a.yaml", CommentStyle::yaml},
+                        {"a.yml", CommentStyle::yaml}})
+    CHECK_MESSAGE(comment_style(c.file) == c.style, c.file);
 }
 
 TEST_CASE("a suppression that does not work says why") {
