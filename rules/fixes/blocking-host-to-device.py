@@ -1,3 +1,4 @@
+# A suggestion: that the batch comes from the loader with pinned memory is not seen.
 import torch
 from torch.utils.data import DataLoader
 

@@ -1,3 +1,5 @@
+# Safe: the same values, of the same type, on the same device. What draws numbers is left, and so is what
+# has a device, takes part in autograd or is pinned.
 import torch
 import torch.nn as nn
 

@@ -1,3 +1,4 @@
+# A suggestion: where a gradient is NaN, the program no longer stops.
 import torch
 
 

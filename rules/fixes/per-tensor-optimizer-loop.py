@@ -1,3 +1,4 @@
+# A suggestion: all parameters at once take more memory for a moment, and round in another order.
 import torch
 
 

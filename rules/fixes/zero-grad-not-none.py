@@ -1,3 +1,5 @@
+# A suggestion: until the next backward pass .grad is None instead of zeros, which who reads it sees, and
+# an optimizer skips a parameter without a gradient, where zeros still move it by decay and momentum.
 import torch
 
 

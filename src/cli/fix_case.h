@@ -1,4 +1,4 @@
-// Fix cases: beside a rule with a safe edit stand fixes/ID.py and what
+// Fix cases: beside a rule with an edit stand fixes/ID.py and what
 // `lint --fix` must make of it, fixes/ID.fixed.py.
 #pragma once
 

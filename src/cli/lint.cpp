@@ -26,7 +26,7 @@ struct LintOptions {
   std::string format = "text", output, stdin_filename;
   bool no_cache = false, exit_zero = false, statistics = false;
   bool timings = false;
-  bool fix = false, dry_run = false, add_ignore = false;
+  bool fix = false, unsafe_fixes = false, dry_run = false, add_ignore = false;
 };
 
 /// "cell 3" and 2 of a line of a notebook's code.
@@ -164,14 +164,10 @@ Result<std::string> render(const LintOptions& options, const Linted& linted) {
   return dump(out, 2) + "\n";
 }
 
-int write_out(const LintOptions& options, const std::string& text) {
-  if (options.output.empty() || options.output == "-") {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    return kExitClean;
-  }
-  auto written = write_file(options.output, text);
-  if (!written) print_error(written.error());
-  return written ? kExitClean : kExitCannot;
+Status write_out(const LintOptions& options, const std::string& text) {
+  if (!options.output.empty() && options.output != "-") return write_file(options.output, text);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return ok_status();
 }
 
 std::string counted(size_t count, std::string_view what) {
@@ -188,44 +184,54 @@ void print_timings(const AnalysisTimes& times) {
   print_message(text);
 }
 
-int show_fixes(const LintOptions& options, const Linted& linted) {
-  std::string text;
-  size_t count = 0;
-  for (const ChangedFile& file : fix_all(linted)) {
-    text += unified_diff(file.path, file.before, file.after);
-    count += file.count;
-  }
-  print_message(counted(count, "finding") + " can be fixed");
-  if (write_out(options, text) != kExitClean) return kExitCannot;
-  return count > 0 && !options.exit_zero ? kExitFindings : kExitClean;
-}
-
-/// Fixes until nothing changes: one fix may make room for another.
-Status fix(const LintOptions& options, Linted& linted) {
-  constexpr unsigned kPasses = 4;
-  size_t count = 0;
-  for (unsigned pass = 0; pass < kPasses; ++pass) {
-    const std::vector<ChangedFile> files = fix_all(linted);
-    if (files.empty()) break;
-    if (auto written = write_changed(linted, files); !written) return written;
-    for (const ChangedFile& file : files) count += file.count;
-    auto again = run_lint(options.settings);
-    if (!again) return again.error();
-    linted = std::move(*again);
-  }
-  print_message("fixed " + counted(count, "finding"));
+/// The findings of what is on disk now.
+Status relint(const LintOptions& options, Linted& linted) {
+  auto again = run_lint(options.settings);
+  if (!again) return again.error();
+  linted = std::move(*again);
   return ok_status();
 }
 
-int add_ignores(const Linted& linted) {
+/// Makes the fixes or shows them, which are the same; how many findings they are for.
+Result<size_t> fix(const LintOptions& options, Linted& linted) {
+  const size_t unsafe = count_fixable(linted, FixGrade::suggestion);
+  const auto files = fix_all(options.settings, linted,
+                             options.unsafe_fixes ? FixGrade::suggestion : FixGrade::safe);
+  if (!files) return files.error();
+  size_t count = 0;
+  std::string difference;
+  for (const ChangedFile& file : *files) {
+    count += file.count;
+    if (options.dry_run) difference += unified_diff(file.path, file.before, file.after);
+  }
+  const auto made =
+      options.dry_run ? write_out(options, difference) : write_changed(linted, *files);
+  if (!made) return made.error();
+  print_message(options.dry_run ? counted(count, "finding") + " can be fixed"
+                                : "fixed " + counted(count, "finding"));
+  if (!options.unsafe_fixes && unsafe > 0)
+    print_message("--unsafe-fixes would change " + counted(unsafe, "further line") +
+                  ", and perhaps what is computed");
+  if (!options.dry_run) {
+    if (auto again = relint(options, linted); !again) return again.error();
+  }
+  return count;
+}
+
+/// Accepts what can be accepted. What is left stays in `linted`, to be reported; how much it is.
+Result<size_t> add_ignores(const LintOptions& options, Linted& linted) {
   const std::vector<ChangedFile> files = ignore_all(linted);
-  if (auto written = write_changed(linted, files); !written) return fail(written.error());
+  if (auto written = write_changed(linted, files); !written) return written.error();
   size_t count = 0;
   for (const ChangedFile& file : files) count += file.count;
   print_message("added comments that accept " + counted(count, "finding"));
-  const size_t left = linted.results.findings.size() - count;
-  if (left > 0) print_message(counted(left, "finding") + " stand where no comment can");
-  return left > 0 ? kExitFindings : kExitClean;
+  if (auto again = relint(options, linted); !again) return again.error();
+  const size_t left = linted.results.findings.size();
+  if (left > 0)
+    print_message("no comment can stand where " + counted(left, "finding") +
+                  (left == 1 ? " is" : " are") +
+                  ": --baseline FILE --update-baseline accepts them");
+  return left;
 }
 
 int lint(LintOptions options) {
@@ -248,11 +254,17 @@ int lint(LintOptions options) {
   auto linted = run_lint(settings);
   if (!linted) return fail(linted.error());
   if (options.timings) print_timings(times);
-  if (options.fix && options.dry_run) return show_fixes(options, *linted);
   if (options.fix) {
-    if (auto done = fix(options, *linted); !done) return fail(done.error());
+    const auto fixed = fix(options, *linted);
+    if (!fixed) return fail(fixed.error());
+    if (options.dry_run) return *fixed > 0 && !options.exit_zero ? kExitFindings : kExitClean;
   }
-  if (options.add_ignore) return add_ignores(*linted);
+  size_t left = 0;
+  if (options.add_ignore) {
+    const auto not_accepted = add_ignores(options, *linted);
+    if (!not_accepted) return fail(not_accepted.error());
+    left = *not_accepted;
+  }
   for (const std::string& message : linted->messages) print_message(message);
   std::vector<Finding>& findings = linted->results.findings;
   const bool for_people = options.format == "text" || options.format == "markdown";
@@ -276,11 +288,11 @@ int lint(LintOptions options) {
   } else {
     auto text = render(options, *linted);
     if (!text) return fail(text.error());
-    if (write_out(options, *text) != kExitClean) return kExitCannot;
+    if (auto written = write_out(options, *text); !written) return fail(written.error());
   }
   const bool fails = std::ranges::any_of(
       findings, [&](const Finding& f) { return !f.advice && f.severity >= linted->fail_on; });
-  return fails && !options.exit_zero ? kExitFindings : kExitClean;
+  return (fails || left > 0) && !options.exit_zero ? kExitFindings : kExitClean;
 }
 
 const RegisterCommand lint_registration({
@@ -336,6 +348,9 @@ const RegisterCommand lint_registration({
       app.add_flag("--timings", options->timings, "Say where the time of reading files went");
       app.add_flag("--statistics", options->statistics, "Count findings by rule");
       auto* fix = app.add_flag("--fix", options->fix, "Make the fixes that are graded safe");
+      app.add_flag("--unsafe-fixes", options->unsafe_fixes,
+                   "With --fix: also those graded suggestion, which may change what is computed")
+          ->needs(fix);
       app.add_flag("--dry-run", options->dry_run, "With --fix: show them as a diff instead")
           ->needs(fix);
       app.add_flag("--add-ignore", options->add_ignore,

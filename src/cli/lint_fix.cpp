@@ -83,6 +83,21 @@ std::vector<ChangedFile> change_all(const Linted& linted, Change change) {
   return out;
 }
 
+FixGrade grade_of(const Linted& linted, const Finding& finding) {
+  const Rule* rule = rule_of(linted, finding);
+  return rule && rule->fix.applicability == Applicability::safe ? FixGrade::safe
+                                                                : FixGrade::suggestion;
+}
+
+/// One fix for each place of a rule.
+std::vector<ChangedFile> fix_once(const Linted& linted, FixGrade most) {
+  return change_all(
+      linted, [&](const Finding& finding, const ChangedFile& file) -> std::optional<std::string> {
+        if (grade_of(linted, finding) > most) return std::nullopt;
+        return fixed(linted, finding, file.after);
+      });
+}
+
 }  // namespace
 
 std::optional<std::string> fixed(const Linted& linted, const Finding& finding,
@@ -129,10 +144,37 @@ std::optional<std::string> with_ignore(std::string_view text, std::string_view p
   return inserted(first->first, indent + comment + std::string(end));
 }
 
-std::vector<ChangedFile> fix_all(const Linted& linted) {
-  return change_all(linted, [&](const Finding& finding, const ChangedFile& file) {
-    return fixed(linted, finding, file.after);
+size_t count_fixable(const Linted& linted, FixGrade grade) {
+  size_t count = 0;
+  (void)change_all(linted, [&](const Finding& finding, const ChangedFile& file) {
+    if (grade_of(linted, finding) == grade && fixed(linted, finding, file.before)) ++count;
+    return std::optional<std::string>();
   });
+  return count;
+}
+
+Result<std::vector<ChangedFile>> fix_all(const LintSettings& settings, const Linted& linted,
+                                         FixGrade most) {
+  constexpr unsigned kPasses = 100;  // as many as ruff makes; each leaves less to do
+  std::map<std::string, ChangedFile> all;
+  LintSettings again = settings;
+  std::vector<ChangedFile> made = fix_once(linted, most);
+  for (unsigned pass = 0; pass < kPasses && !made.empty(); ++pass) {
+    for (ChangedFile& file : made) {
+      again.given[(std::filesystem::path(linted.source.project.root) / file.path).string()] =
+          file.after;
+      const auto [known, is_new] = all.try_emplace(file.path, file);
+      if (is_new) continue;
+      known->second.after = std::move(file.after);
+      known->second.count += file.count;
+    }
+    const auto now = run_lint(again);
+    if (!now) return now.error();
+    made = fix_once(*now, most);
+  }
+  std::vector<ChangedFile> out;
+  for (auto& [path, file] : all) out.push_back(std::move(file));
+  return out;
 }
 
 std::vector<ChangedFile> ignore_all(const Linted& linted) {

@@ -1,4 +1,4 @@
-// What `lint` writes into source: safe fixes and comments that accept findings.
+// What `lint` writes into source: fixes and comments that accept findings.
 #pragma once
 
 #include <span>
@@ -16,7 +16,8 @@ struct ChangedFile {
   size_t count = 0;  ///< findings that the change is for
 };
 
-/// `text` with the rule's safe edit made for one finding; nullopt when there is none to make.
+/// `text` with the rule's edit made for one finding, whatever its grade; nullopt when there is none
+/// to make.
 std::optional<std::string> fixed(const Linted& linted, const Finding& finding,
                                  std::string_view text);
 
@@ -25,8 +26,19 @@ std::optional<std::string> fixed(const Linted& linted, const Finding& finding,
 std::optional<std::string> with_ignore(std::string_view text, std::string_view path, uint32_t line,
                                        std::string_view rule_id);
 
-/// All safe fixes of the findings, by file. Nothing is written.
-std::vector<ChangedFile> fix_all(const Linted& linted);
+/// Which edits --fix makes.
+enum class FixGrade : uint8_t {
+  safe,       ///< the program computes what it did
+  suggestion  ///< also those that may change what it does
+};
+
+/// Findings that have an edit of this very grade.
+size_t count_fixable(const Linted& linted, FixGrade grade);
+
+/// All fixes of `linted`, by file, up to the grade, and those that they make room for, until none
+/// is left: one fix may stand inside another. Nothing is written.
+Result<std::vector<ChangedFile>> fix_all(const LintSettings& settings, const Linted& linted,
+                                         FixGrade most);
 
 /// All findings accepted by comments, by file. Nothing is written.
 std::vector<ChangedFile> ignore_all(const Linted& linted);

@@ -15,7 +15,7 @@ constexpr std::string_view kMark = "\xef\xbb\xbf";  ///< byte order mark
 /// Makes the edits of one match.
 class Editor {
  public:
-  Editor(const SafeEdit& edit, std::string_view source)
+  Editor(const CallEdit& edit, std::string_view source)
       : edit_(edit), ast_(parse_source(source, Grammar::python)), names_(ast_) {}
 
   std::vector<TextEdit> run(const MatchedCall& match) {
@@ -172,7 +172,7 @@ class Editor {
     if (out_.size() != 2) out_.clear();
   }
 
-  const SafeEdit& edit_;
+  const CallEdit& edit_;
   const Ast ast_;
   const Names names_;
   std::vector<TextEdit> out_;
@@ -180,7 +180,7 @@ class Editor {
 
 }  // namespace
 
-std::vector<TextEdit> edits_of(const SafeEdit& edit, std::string_view source,
+std::vector<TextEdit> edits_of(const CallEdit& edit, std::string_view source,
                                const MatchedCall& call) {
   if (edit.kind == EditKind::none) return {};
   if (!edit.file_has.empty() && source.find(edit.file_has) == std::string_view::npos) return {};

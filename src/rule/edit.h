@@ -24,7 +24,7 @@ struct MatchedCall {
 
 /// What `edit` does to one matched call of a Python file; nothing when the
 /// call has another form than the edit knows to be safe.
-std::vector<TextEdit> edits_of(const SafeEdit& edit, std::string_view source,
+std::vector<TextEdit> edits_of(const CallEdit& edit, std::string_view source,
                                const MatchedCall& call);
 
 /// `source` with one match's edits made; nullopt when they overlap or the

@@ -160,7 +160,7 @@ class RuleReader {
     expect_keys(file_, edit, "edit", kEditKeys);
     if (!edit["kind"]) yaml_fail(file_, edit, "key 'kind' is missing");
     const std::string kind = one_of(edit["kind"], "edit", kKinds);
-    SafeEdit& out = rule_.edit;
+    CallEdit& out = rule_.edit;
     out.kind = static_cast<EditKind>(1 + (std::ranges::find(kKinds, kind) - kKinds.begin()));
     if (edit["argument"]) out.argument = yaml_text(file_, edit["argument"], "argument");
     if (edit["value"]) out.value = yaml_text(file_, edit["value"], "value");

@@ -65,7 +65,7 @@ enum class EditKind : uint8_t {
   device_in_factory,  ///< zeros(n).to(device) becomes zeros(n, device=device)
 };
 
-struct SafeEdit {
+struct CallEdit {
   EditKind kind = EditKind::none;
   std::string argument, value;
   std::string file_has;  ///< only in files with this text
@@ -90,7 +90,7 @@ struct Rule {
   GainModel gain = GainModel::none;
   double gain_share = 1;  ///< the part of what is charged that the fix can save
   Fix fix;
-  SafeEdit edit;
+  CallEdit edit;
   std::vector<RuleCase> cases;
   std::vector<std::string> references;
   std::string file;    ///< where it was read from

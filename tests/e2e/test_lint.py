@@ -72,10 +72,10 @@ def test_advice_is_one_finding_with_all_its_places(tool, tmp_path):
     assert lint(tool, tmp_path, "--select", "loader-no-pin", check=0) == [("loader-no-pin", "b.py", 7)]
 
 
-def test_safe_fixes_are_made_and_shown_first(tool, project):
+def test_fixes_are_made_and_shown_first(tool, project):
     before = rules(lint(tool, project, check=1))
     assert {"zero-grad-not-none", "detect-anomaly", "create-then-move", "item-in-step"} <= before
-    shown = tool("lint", "--fix", "--dry-run", "--no-cache", cwd=project, check=1)
+    shown = tool("lint", "--fix", "--unsafe-fixes", "--dry-run", "--no-cache", cwd=project, check=1)
     assert (project / "train.py").read_text() == TRAIN
     patched = subprocess.run(["git", "apply", "--unsafe-paths", "-"], input=shown.stdout,
                              text=True, cwd=project, capture_output=True)
@@ -85,7 +85,7 @@ def test_safe_fixes_are_made_and_shown_first(tool, project):
     (project / "train.py").rename(project / "elsewhere")
     (project / "train.py").symlink_to(project / "elsewhere")
     (project / "elsewhere").chmod(0o755)
-    tool("lint", "--fix", "--no-cache", cwd=project, check=1)
+    tool("lint", "--fix", "--unsafe-fixes", "--no-cache", cwd=project, check=1)
     assert (project / "train.py").is_symlink() and (project / "elsewhere").stat().st_mode & 0o777 == 0o755
     text = (project / "train.py").read_text()
     assert text == by_patch
@@ -96,7 +96,7 @@ def test_safe_fixes_are_made_and_shown_first(tool, project):
     after = rules(lint(tool, project, check=1))
     assert "item-in-step" in after
     assert not after & {"zero-grad-not-none", "detect-anomaly", "create-then-move"}
-    assert "0 findings" in tool("lint", "--fix", "--no-cache", cwd=project, check=1).stderr
+    assert "0 findings" in tool("lint", "--fix", "--unsafe-fixes", "--no-cache", cwd=project, check=1).stderr
 
 
 def test_add_ignore_accepts_all_there_is(tool, project):
