@@ -43,9 +43,13 @@ struct CommandLine {
 /// Fills `line` in place, because the callbacks keep pointing into it.
 void build_command_line(CommandLine& line);
 
-/// What to say about a word that is no command, or no option of `app`, with
-/// what was probably meant.
+/// "stallscope rules new"
+std::string full_name(const CLI::App& app);
+
+/// What to say about a word that is no command, no command of `app`, or no
+/// option of `app`, with what was probably meant.
 Error unknown_command(const std::string& word);
+Error unknown_subcommand(const CLI::App& app, const std::string& word);
 Error unknown_option(const CLI::App& app, const std::string& word);
 
 /// The visible options of a command, in the order they were added.

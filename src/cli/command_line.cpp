@@ -71,10 +71,21 @@ std::vector<const CLI::Option*> visible_options(const CLI::App& app) {
   return visible;
 }
 
+std::string full_name(const CLI::App& app) {
+  return app.get_parent() == nullptr ? app.get_name()
+                                     : full_name(*app.get_parent()) + " " + app.get_name();
+}
+
 Error unknown_command(const std::string& word) {
   std::vector<std::string> names;
   for (const Command& command : commands()) names.emplace_back(command.name);
   return unknown("command", word, names, "stallscope --help");
+}
+
+Error unknown_subcommand(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands({})) names.push_back(sub->get_name());
+  return unknown("command", word, names, full_name(app) + " --help");
 }
 
 Error unknown_option(const CLI::App& app, const std::string& word) {
@@ -83,9 +94,7 @@ Error unknown_option(const CLI::App& app, const std::string& word) {
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
     for (const std::string& name : option->get_snames()) names.push_back("-" + name);
   }
-  const std::string program = app.get_parent() == nullptr ? "" : "stallscope ";
-  return unknown("option", word.substr(0, word.find('=')), names,
-                 program + app.get_name() + " --help");
+  return unknown("option", word.substr(0, word.find('=')), names, full_name(app) + " --help");
 }
 
 }  // namespace stallscope

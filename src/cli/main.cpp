@@ -15,21 +15,20 @@ bool is_command(const std::string& name) {
   return std::ranges::any_of(commands(), [&](const Command& c) { return c.name == name; });
 }
 
-const CLI::App* parsed_command(const CLI::App& app) {
+/// The command that was chosen, or its own: rules, rules new. `app` itself when none was.
+const CLI::App& parsed_command(const CLI::App& app) {
   const std::vector<CLI::App*> chosen =
       const_cast<CLI::App&>(app).get_subcommands();  // CLI11 2.1 has no const overload
-  return chosen.empty() ? nullptr : chosen.front();
+  return chosen.empty() ? app : parsed_command(*chosen.front());
 }
 
 /// What CLI11 refused, as a message of ours.
 Error explain(const CLI::App& app, const CLI::ParseError& error,
               const std::vector<std::string>& arguments) {
-  const CLI::App* command = parsed_command(app);
-  const CLI::App& where = command != nullptr ? *command : app;
-  const std::string help =
-      command != nullptr ? "stallscope " + command->get_name() + " --help" : "stallscope --help";
+  const CLI::App& where = parsed_command(app);
+  const std::vector<std::string> extras = app.remaining(true);
   // A misspelt option also shows as a missing required one: name the misspelling.
-  for (const std::string& extra : app.remaining(true)) {
+  for (const std::string& extra : extras) {
     if (extra == "--") break;  // what follows is the program's
     if (extra.size() < 2 || extra[0] != '-') continue;
     Error unknown = unknown_option(where, extra);
@@ -38,7 +37,10 @@ Error explain(const CLI::App& app, const CLI::ParseError& error,
       unknown.remedy = "put -- before the command to run, so that its options are its own";
     return unknown;
   }
-  return Error{.message = error.what(), .remedy = "see `" + help + "`"};
+  // rules tst: a command of its own, misspelt
+  if (&where != &app && !where.get_subcommands({}).empty() && !extras.empty())
+    return unknown_subcommand(where, extras.front());
+  return Error{.message = error.what(), .remedy = "see `" + full_name(where) + " --help`"};
 }
 
 int run_main(int argc, char** argv) {
