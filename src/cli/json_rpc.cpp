@@ -3,24 +3,33 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
+
+#include "base/text.h"
 
 namespace stallscope {
 namespace {
 
 constexpr size_t kLargestMessage = size_t{256} << 20;
 
-/// The value of Content-Length in a message's header; 0 when there is none.
+/// The value of Content-Length in a message's header, whatever the capitals; 0 when there is none.
 size_t content_length(std::string_view header) {
-  constexpr std::string_view kName = "Content-Length:";
-  const size_t at = header.find(kName);
-  if (at == std::string_view::npos) return 0;
-  header.remove_prefix(at + kName.size());
-  while (header.starts_with(' ')) header.remove_prefix(1);
-  size_t length = 0;
-  std::from_chars(header.data(), header.data() + header.size(), length);
-  return length;
+  for (size_t at = 0; at < header.size();) {
+    const size_t end = std::min(header.find('\n', at), header.size());
+    const std::string_view line = header.substr(at, end - at);
+    at = end + 1;
+    const size_t colon = line.find(':');
+    if (colon == std::string_view::npos ||
+        lower(trimmed(line.substr(0, colon))) != "content-length")
+      continue;
+    const std::string_view value = trimmed(line.substr(colon + 1));
+    size_t length = 0;
+    std::from_chars(value.data(), value.data() + value.size(), length);
+    return length;
+  }
+  return 0;
 }
 
 }  // namespace

@@ -241,13 +241,12 @@ int lint(LintOptions options) {
   if (!options.stdin_filename.empty()) {
     if (options.fix || options.add_ignore)
       return fail({.message = "--fix and --add-ignore change files, not the standard input"});
-    std::string& text = settings.given[options.stdin_filename];
+    std::string& text = settings.given[options.stdin_filename].text;
     char buffer[64 * 1024];
     while (std::cin.read(buffer, sizeof buffer) || std::cin.gcount() > 0)
       text.append(buffer, static_cast<size_t>(std::cin.gcount()));
     if (std::cin.bad()) return fail({.message = "the standard input cannot be read"});
-    const std::string folder = fs::path(options.stdin_filename).parent_path().string();
-    settings.paths = {folder.empty() ? "." : folder};
+    settings.paths = {folder_above(options.stdin_filename)};
   }
   AnalysisTimes times;
   settings.times = &times;

@@ -19,11 +19,11 @@ struct LintSettings {
   bool cache = true, update_baseline = false;
   std::string cache_root;  ///< see SourceAnalysisOptions
   uint64_t max_file_mb = 4;
-  std::string libclang;                      ///< see SourceAnalysisOptions
-  unsigned libclang_budget = 60;             ///< seconds for the types of C++; 0 = only cached ones
-  bool progress = false;                     ///< say on a terminal how far these are
-  AnalysisTimes* times = nullptr;            ///< see FileOptions
-  std::map<std::string, std::string> given;  ///< texts by path, instead of what is on disk
+  std::string libclang;                    ///< see SourceAnalysisOptions
+  unsigned libclang_budget = 60;           ///< seconds for the types of C++; 0 = only cached ones
+  bool progress = false;                   ///< say on a terminal how far these are
+  AnalysisTimes* times = nullptr;          ///< see FileOptions
+  std::map<std::string, GivenText> given;  ///< see SourceAnalysisOptions
 };
 
 struct Linted {

@@ -161,8 +161,8 @@ Result<std::vector<ChangedFile>> fix_all(const LintSettings& settings, const Lin
   std::vector<ChangedFile> made = fix_once(linted, most);
   for (unsigned pass = 0; pass < kPasses && !made.empty(); ++pass) {
     for (ChangedFile& file : made) {
-      again.given[(std::filesystem::path(linted.source.project.root) / file.path).string()] =
-          file.after;
+      again.given[(std::filesystem::path(linted.source.project.root) / file.path).string()] = {
+          .text = file.after};
       const auto [known, is_new] = all.try_emplace(file.path, file);
       if (is_new) continue;
       known->second.after = std::move(file.after);

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 
 #include "cli/command.h"
@@ -17,7 +16,6 @@
 namespace stallscope {
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr int kSettleMs = 40;  ///< a burst of keys is linted once
@@ -70,6 +68,23 @@ json range_of(const Finding& finding, const LspPart& part) {
   const size_t column = std::min<size_t>(place.column == 0 ? 0 : place.column - 1, line.size());
   return {{"start", position(at, utf16_length(line.substr(0, column)))},
           {"end", position(at, utf16_length(line))}};
+}
+
+json diagnostic_of(const Finding& finding, const LspPart& part) {
+  return {{"range", range_of(finding, part)},
+          {"severity", severity_number(finding)},
+          {"source", "stallscope"},
+          {"code", finding.rule_id},
+          {"message", finding.title + "\n" + finding.message}};
+}
+
+/// Whether a request for code actions is also about quick fixes: kinds are words joined by dots,
+/// and a kind asks for all that begin with its words.
+bool wants_quick_fixes(const json& params) {
+  const json context = params.value("context", json::object());
+  if (!context.contains("only") || !context["only"].is_array()) return true;
+  return std::ranges::any_of(context["only"],
+                             [](const json& kind) { return kind == "quickfix" || kind == ""; });
 }
 
 /// An edit that replaces a whole document.
@@ -269,8 +284,11 @@ class Server {
   void lint(LspDocument& document) {
     document.lay_out();
     LintSettings settings;
-    settings.paths = {fs::path(document.path).parent_path().string()};
-    settings.given[document.path] = document.as_file();
+    settings.paths = {folder_above(document.path)};
+    // What else is open counts as it is shown, saved or not.
+    for (const auto& [uri, other] : documents_)
+      settings.given[other.path] = {.text = other.as_file(), .chosen = false};
+    settings.given[document.path] = {.text = document.as_file()};
     auto linted = run_lint(settings);
     if (!linted) {
       const json message = {{"type", 1}, {"message", linted.error().to_string()}};
@@ -283,11 +301,7 @@ class Server {
     for (const Finding& finding : document.linted.results.findings) {
       const LspPart* part = part_of(document, finding);
       if (!part) continue;
-      lists[part->uri].push_back({{"range", range_of(finding, *part)},
-                                  {"severity", severity_number(finding)},
-                                  {"source", "stallscope"},
-                                  {"code", finding.rule_id},
-                                  {"message", finding.title + "\n" + finding.message}});
+      lists[part->uri].push_back(diagnostic_of(finding, *part));
     }
     for (const auto& [uri, list] : lists) publish(uri, list);
   }
@@ -344,7 +358,7 @@ class Server {
     const std::string uri = uri_of(params);
     json actions = json::array();
     LspDocument* document = document_of(uri);
-    if (!document) return actions;
+    if (!document || !wants_quick_fixes(params)) return actions;
     const LspPart& part = *document->part(uri);
     const std::string whole = document->lay_out();
     const json& range = params.at("range");
@@ -354,11 +368,13 @@ class Server {
       const auto add = [&](const std::string& title, const std::string& text, bool preferred) {
         actions.push_back({{"title", title},
                            {"kind", "quickfix"},
+                           {"diagnostics", json::array({diagnostic_of(*finding, part)})},
                            {"isPreferred", preferred},
                            {"edit", whole_edit(uri, part.text, part_after(part, whole, text))}});
       };
+      const bool safe = finding->fix.applicability == Applicability::safe;
       if (const auto text = fixed(document->linted, *finding, whole))
-        add(finding->title, *text, true);
+        add(finding->title + (safe ? "" : " (may change what is computed)"), *text, safe);
       if (const auto text =
               with_ignore(whole, document->path, finding->locations.front().line, finding->rule_id))
         add("Accept " + finding->rule_id + " here", *text, false);

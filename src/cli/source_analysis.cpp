@@ -86,6 +86,13 @@ ClangOptions clang_options(const std::string& root, const std::string& libclang)
   return out;
 }
 
+std::string folder_above(const std::string& file) {
+  std::error_code ec;
+  fs::path at = fs::absolute(file, ec).lexically_normal().parent_path();
+  while (at.has_relative_path() && !fs::is_directory(at, ec)) at = at.parent_path();
+  return at.string();
+}
+
 Result<SourceAnalysis> analyze_source(const std::vector<std::string>& paths,
                                       std::span<const Rule> rules,
                                       const SourceAnalysisOptions& options) {
@@ -96,12 +103,14 @@ Result<SourceAnalysis> analyze_source(const std::vector<std::string>& paths,
   if (!project) return project.error();
   out.project = std::move(project.value());
   if (!options.given.empty()) out.project.chosen.clear();
-  for (const auto& [path, text] : options.given) {
+  for (const auto& [path, given] : options.given) {
     const std::string relative = in_project(path, out.project.root);
-    std::erase_if(out.project.inputs, [&](const SourceInput& i) { return i.path == relative; });
+    const auto known =
+        std::erase_if(out.project.inputs, [&](const SourceInput& i) { return i.path == relative; });
+    if (known == 0 && !given.chosen) continue;
     auto at = std::ranges::lower_bound(out.project.inputs, relative, {}, &SourceInput::path);
-    out.project.inputs.insert(at, {relative, {}, text});
-    out.project.chosen.push_back(relative);
+    out.project.inputs.insert(at, {relative, {}, given.text});
+    if (given.chosen) out.project.chosen.push_back(relative);
   }
   std::ranges::sort(out.project.chosen);
   auto made = index_options();

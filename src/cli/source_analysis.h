@@ -24,6 +24,12 @@ enum class SourceCache : uint8_t {
   made,
 };
 
+/// What a file holds, instead of what is on disk.
+struct GivenText {
+  std::string text;
+  bool chosen = true;  ///< else it is only taken where the project has the file
+};
+
 struct SourceAnalysisOptions {
   ProjectOptions project;
   SourceCache cache = SourceCache::made;
@@ -31,7 +37,7 @@ struct SourceAnalysisOptions {
   AnalysisTimes* times = nullptr;  ///< see FileOptions
   uint64_t max_file_bytes = 4u << 20;
   /// Texts by path, taken instead of what is on disk. When there are any, only they are chosen.
-  std::map<std::string, std::string> given;
+  std::map<std::string, GivenText> given;
   std::string libclang;  ///< "auto" (or empty), "off" or a path
   /// Types in this time, of which `when_late` says what it is; see ClangOptions.
   std::optional<std::chrono::milliseconds> types_within;
@@ -56,6 +62,9 @@ Result<IndexOptions> index_options();
 
 /// How to find the types of C++ below `root`. `libclang`: as in SourceAnalysisOptions.
 ClangOptions clang_options(const std::string& root, const std::string& libclang);
+
+/// The nearest folder that exists above a file, which itself need not: a new file has a project.
+std::string folder_above(const std::string& file);
 
 /// Analyses the project that `paths` belong to.
 Result<SourceAnalysis> analyze_source(const std::vector<std::string>& paths,

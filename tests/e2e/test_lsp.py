@@ -103,22 +103,58 @@ def test_hover_tells_the_rule(editor):
     assert editor.ask("textDocument/hover", place)["result"] is None
 
 
+def ask_actions(editor, line, **context):
+    spot = {"line": line, "character": 0}
+    return editor.ask("textDocument/codeAction",
+                      {"textDocument": editor.document, "range": {"start": spot, "end": spot},
+                       "context": {"diagnostics": [], **context}})["result"]
+
+
 def test_quick_fixes(editor):
-    open_document(editor)
+    shown = open_document(editor)
 
     def actions(line):
-        spot = {"line": line, "character": 0}
-        found = editor.ask("textDocument/codeAction",
-                           {"textDocument": editor.document,
-                            "range": {"start": spot, "end": spot}, "context": {"diagnostics": []}})
-        return {a["title"]: a["edit"]["changes"][editor.uri][0]["newText"] for a in found["result"]}
+        return {a["title"]: a["edit"]["changes"][editor.uri][0]["newText"] for a in ask_actions(editor, line)}
 
     fixes = actions(5)
     assert any("optimizer.zero_grad()\n" in text for text in fixes.values())
+    # a suggestion: what reads .grad may see the difference
+    assert not any(action["isPreferred"] for action in ask_actions(editor, 5))
+    assert all(action["diagnostics"] == [d for d in shown if d["code"] == "zero-grad-not-none"]
+               for action in ask_actions(editor, 5))
+    for only, some in [(["quickfix"], True), ([""], True), (["refactor", "quickfix"], True), ([], False),
+                       (["source.fixAll"], False), (["refactor"], False)]:
+        assert bool(ask_actions(editor, 5, only=only)) == some, only
     accepted = actions(9)["Accept item-in-step here"]
     editor.send("textDocument/didChange", {"textDocument": {**editor.document, "version": 2},
                                            "contentChanges": [{"text": accepted}]})
     assert "item-in-step" not in {d["code"] for d in editor.diagnostics(editor.uri)}
+
+
+def open_text(editor, uri, text):
+    editor.send("textDocument/didOpen",
+                {"textDocument": {"uri": uri, "languageId": "python", "version": 1, "text": text}})
+    return {d["code"]: d["range"]["start"]["line"] for d in editor.diagnostics(uri)}
+
+
+def test_other_open_files_count_as_they_are_shown(editor):
+    helper = "def log(loss):\n    print(loss.item())\n"
+    program = TEXT.replace("import torch", "import torch\nfrom helper import log") \
+        .replace('print("größe 😀", loss.item())', "log(loss)")
+    folder = pathlib.Path(editor.uri[7:]).parent
+    (folder / "helper.py").write_text("import torch\n" + helper)
+    (folder / "train.py").write_text("import torch\n")
+    editor.ask("initialize", {"capabilities": {}})
+    assert "item-in-step" not in open_text(editor, (folder / "helper.py").as_uri(), "import torch\n" + helper)
+    open_text(editor, editor.uri, program)
+    editor.send("textDocument/didSave", {"textDocument": {"uri": editor.uri}})  # of what is on disk nothing changed
+    shown = {d["code"]: d["range"]["start"]["line"] for d in editor.diagnostics((folder / "helper.py").as_uri())}
+    assert shown["item-in-step"] == 2
+
+
+def test_a_new_file_in_a_new_folder(editor):
+    editor.ask("initialize", {"capabilities": {}})
+    assert open_text(editor, editor.uri.replace("train.py", "new/deep/a.py"), TEXT)["item-in-step"] == 9
 
 
 CELLS = ["import torch\n%matplotlib inline",
@@ -174,6 +210,11 @@ def test_what_is_not_understood_is_answered(editor):
     editor.process.stdin.write(b"Content-Length: 3\r\n\r\n{x}")
     editor.process.stdin.flush()
     assert editor.read()["error"]["code"] == -32700
+    # names of header fields have no case
+    body = b'{"jsonrpc": "2.0", "id": "low", "method": "textDocument/rename"}'
+    editor.process.stdin.write(b"content-type: x\r\ncontent-length:%d\r\n\r\n" % len(body) + body)
+    editor.process.stdin.flush()
+    assert editor.read()["id"] == "low"
     assert editor.ask("shutdown", None)["result"] is None
     editor.send("exit", None)
     assert editor.process.wait(10) == 0
