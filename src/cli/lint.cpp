@@ -1,5 +1,6 @@
 // `stallscope lint`: stalls in source, without running it.
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -65,6 +66,20 @@ void name_cells(Finding& finding, const SourceAnalysis& source, bool for_people)
     else if (&place == &finding.locations.front())
       finding.message = at.cell + ", line " + std::to_string(at.line) + ": " + finding.message;
   }
+}
+
+/// A message that begins "n.ipynb:8: ", of a line of the notebook's code, as its reader counts.
+std::string with_cell(const std::string& message, const SourceAnalysis& source) {
+  constexpr std::string_view kEnding = ".ipynb:";
+  const size_t ending = message.find(kEnding);
+  if (ending == std::string::npos) return message;
+  const size_t number = ending + kEnding.size();
+  Place place{.file = message.substr(0, number - 1)};
+  const auto [end, error] =
+      std::from_chars(message.data() + number, message.data() + message.size(), place.line);
+  const CellLine at = error == std::errc() ? cell_line(source, place) : CellLine();
+  if (at.line == 0) return message;
+  return place.file + ":" + at.cell + ":" + std::to_string(at.line) + std::string(end);
 }
 
 /// The lines around each finding, and paths as the user would type them.
@@ -264,7 +279,14 @@ int lint(LintOptions options) {
     if (!not_accepted) return fail(not_accepted.error());
     left = *not_accepted;
   }
-  for (const std::string& message : linted->messages) print_message(message);
+  for (const Rule& rule : linted->rules) {
+    if (rule.drops_source)
+      print_message(rule.file +
+                    " replaces a rule that looks at source and has no `source:`, so lint "
+                    "finds nothing of it; give it one, or another id");
+  }
+  for (const std::string& message : linted->messages)
+    print_message(with_cell(message, linted->source));
   std::vector<Finding>& findings = linted->results.findings;
   const bool for_people = options.format == "text" || options.format == "markdown";
   // Of the formats for machines only JSON has a place for them.

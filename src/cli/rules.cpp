@@ -1,6 +1,7 @@
 // `stallscope rules`: what the rules are, what they can say, and whether their cases hold.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -8,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/suggest.h"
+#include "base/terminal.h"
 #include "cli/command.h"
 #include "cli/fix_case.h"
 #include "cli/rules_docs.h"
@@ -94,6 +96,10 @@ int create(const Options& options) {
   const auto written = scaffold_rule(options.id, options.new_folder);
   if (!written) return fail(written.error());
   for (const std::string& file : *written) std::cout << file << "\n";
+  if (const auto bundled = load_bundled_rules();
+      bundled && std::ranges::find(*bundled, options.id, &Rule::id) != bundled->end())
+    print_message("'" + options.id +
+                  "' is a bundled rule: with --rules this one takes its place, also in source");
   std::cerr << "Fill in the files, then run: stallscope rules test " << options.new_folder << "\n";
   return kExitClean;
 }
@@ -145,7 +151,7 @@ std::function<int()> setup(CLI::App& app) {
   add_folders(sub);
   sub = add("new", "Write a new rule with cases to fill in", create);
   sub->add_option("id", options->id, "The rule's id, e.g. copy-in-loop")->required();
-  sub->add_option("dir", options->new_folder, "The folder of rules (default: here)")
+  sub->add_option("dir,--dir", options->new_folder, "The folder of rules (default: here)")
       ->type_name("DIR");
   return [options, chosen] { return (*chosen)(*options); };
 }

@@ -76,6 +76,8 @@ Result<std::vector<Rule>> load_rules(std::span<const std::string> folders) {
             .line = 1,
             .column = 1};
       rule->layer = layer;
+      rule->drops_source =
+          known != by_id.end() && known->second.has_source() && !rule->has_source();
       by_id.insert_or_assign(rule->id, std::move(*rule));
     }
     ++layer;

@@ -95,6 +95,7 @@ struct Rule {
   std::vector<std::string> references;
   std::string file;    ///< where it was read from
   uint32_t layer = 0;  ///< which of the folders: a project's own rules speak before bundled ones
+  bool drops_source = false;  ///< replaces a rule of an earlier folder that looked at source
 
   bool has_source() const { return !source_text.empty(); }
 };

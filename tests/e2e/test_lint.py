@@ -147,13 +147,16 @@ def test_notebook_places_are_cells(tool, project):
              {"cell_type": "code",
               "source": ["for x, y in loader:\n", "    loss = model(x)\n", "    loss.backward()\n",
                          "    optimizer.step()\n",
-                         "    total += loss.item()  # stallscope: ignore[item-in-step]\n"]}]
+                         "    total += loss.item()  # stallscope: ignore[item-in-step]\n",
+                         "x = 1  # stallscope: ignore[explicit-sync]\n", "y = 1  # stallscope: ignroe[x]\n"]}]
     (project / "nb.ipynb").write_text(json.dumps({"cells": cells, "nbformat": 4}))
     found = [f for f in lint(tool, project, "nb.ipynb", check=1) if f[0] == "item-in-step"]
     assert found == [("item-in-step", "nb.ipynb", 5)]
-    text = tool("lint", "nb.ipynb", "--no-cache", cwd=project, check=1).stdout
-    assert "nb.ipynb:cell 3:5" in text
-    assert "total += loss.item()" in text
+    shown = tool("lint", "nb.ipynb", "--no-cache", cwd=project, check=1)
+    assert "nb.ipynb:cell 3:5" in shown.stdout
+    assert "total += loss.item()" in shown.stdout
+    assert "nb.ipynb:cell 4:6: this suppression of explicit-sync is not needed" in shown.stderr
+    assert "nb.ipynb:cell 4:7: unknown directive 'ignroe'" in shown.stderr
 
 
 def test_diff_reports_lines_whose_context_changed(tool, project):
@@ -284,6 +287,24 @@ def test_rule_pages_are_written(tool, tmp_path):
     assert pages == {rule["id"] for rule in listed}
     page = (tmp_path / "docs/item-in-step.md").read_text()
     assert "```python" in page and "ignore[item-in-step]" in page
+
+
+def test_a_new_rule_that_takes_a_bundled_ones_place_is_told(tool, project):
+    done = tool("rules", "new", "my-rule", "--dir", "mine", cwd=project)
+    assert "mine/my-rule.yaml" in done.stdout and "bundled" not in done.stderr
+    tool("rules", "test", "mine", cwd=project)
+    assert "replaces" not in tool("lint", "--rules", "mine", "--no-cache", cwd=project, check=1).stderr
+    assert "'item-in-step' is a bundled rule" in tool("rules", "new", "item-in-step", "mine", cwd=project).stderr
+    shown = tool("lint", "--rules", "mine", "--no-cache", cwd=project, check=1)
+    assert "mine/item-in-step.yaml replaces a rule that looks at source" in shown.stderr
+    assert "item-in-step" not in shown.stdout
+
+
+def test_a_new_file_in_a_new_folder(tool, project):
+    done = tool("lint", "--stdin-filename", "new/deep/b.py", "--format", "json", "--no-cache", cwd=project,
+                check=1, stdin=TRAIN)
+    assert {f["locations"][0]["file"] for f in json.loads(done.stdout)["findings"]} == {"new/deep/b.py"}
+    assert not (project / "new").exists()
 
 
 def test_the_pre_commit_hook(tool, project, source):
