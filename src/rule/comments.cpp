@@ -38,9 +38,8 @@ class Scanner {
         const auto next = std::ranges::upper_bound(code_lines_, line);
         line = next == code_lines_.end() ? 0 : *next;
       }
-      // A script inside a file has comments of its own, for single lines.
-      const bool inner = range_at(inner_, comment.line) != nullptr;
-      comment.about = inner || line == 0 ? LineRange{line, line} : joined_with(line);
+      comment.about =
+          line == 0 || has_own(comment.line) ? LineRange{line, line} : joined_with(line);
     }
   }
 
@@ -52,6 +51,13 @@ class Scanner {
   std::vector<Comment> take_comments() { return std::move(comments_); }
 
  private:
+  /// Whether lines that are joined at `line` may each have a comment: those of a script inside a
+  /// file, and, up to the last, those of a macro, by /* */.
+  bool has_own(uint32_t line) const {
+    return range_at(inner_, line) != nullptr ||
+           (style_ == CommentStyle::slashes && line < joined_with(line).last);
+  }
+
   bool looking_at(std::string_view word) const { return text_.substr(at_).starts_with(word); }
 
   void advance(size_t count = 1) {
@@ -97,7 +103,8 @@ class Scanner {
 
   void add(std::string_view text, uint32_t line) {
     const LineRange* const joined = range_at(joined_, line);
-    const bool goes_on = joined && joined->first < line && range_at(inner_, line) == nullptr;
+    const bool goes_on = joined && joined->first < line && style_ != CommentStyle::slashes &&
+                         range_at(inner_, line) == nullptr;
     const bool alone = !goes_on && (code_lines_.empty() || code_lines_.back() != line);
     comments_.push_back({.text = text, .line = line, .alone = alone, .about = {}});
   }

@@ -14,15 +14,11 @@ struct ValueStart {
   bool block = false;
 };
 
-/// Where the value of a mapping begins behind its key; npos when `line` maps nothing.
+/// Where the value of a mapping begins behind its key, which is one word; npos when `line` maps
+/// nothing.
 size_t behind_key(std::string_view line, size_t key) {
-  for (size_t colon = line.find(':', key); colon != std::string_view::npos;
-       colon = line.find(':', colon + 1)) {
-    if (line.substr(key, colon - key).find(' ') != std::string_view::npos) break;
-    if (colon + 1 >= line.size() || line[colon + 1] == ' ' || line[colon + 1] == '\t')
-      return colon + 1;
-  }
-  return std::string_view::npos;
+  const size_t end = std::min(line.find_first_of(" \t", key), line.size());
+  return end > key && line[end - 1] == ':' ? end : std::string_view::npos;
 }
 
 /// The value that begins in a line; nullopt when none does.

@@ -119,6 +119,10 @@ TEST_CASE("a comment is about all lines that are joined to its own") {
             "2 a,;"},
            {"above a decorator", py, "# stallscope: ignore[a]\n@b\ndef c():\n", "2 a,;"},
            {"above a macro", cpp, "// stallscope: ignore[a]\n#define M \\\n  f();\n", "2-3 a,;"},
+           {"in a macro each line has its own", cpp,
+            "#define M \\\n  f(); /* stallscope: ignore[a] */ \\\n  /* stallscope: ignore[c] */ "
+            "\\\n  g(); // stallscope: ignore[b]\n",
+            "2 a,;4 c,;1-4 b,;"},
            {"above a raw text", cpp, "// stallscope: ignore[a]\nf(R\"(\n)\");\n", "2-3 a,;"},
            {"above a command", sh, "# stallscope: ignore[a]\ntorchrun \\\n  --x 0 \\\n  y\nz\n",
             "2-4 a,;"},
