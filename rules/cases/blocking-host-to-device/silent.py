@@ -78,3 +78,19 @@ class Repeating:
         img = img.to(self.accelerator.device)
         self.accelerator.backward(self.model(img))
         self.optim.step()
+
+
+def get_batch(data, device, device_type):
+    x, y = data.draw()
+    if device_type == "cuda":
+        x, y = x.pin_memory().to(device, non_blocking=True), y.pin_memory().to(device, non_blocking=True)
+    else:
+        x, y = x.to(device), y.to(device)
+    return x, y
+
+
+def train_drawn(model, data, optimizer, device, device_type):
+    for _ in range(1000):
+        x, y = get_batch(data, device, device_type)
+        model(x, y).backward()
+        optimizer.step()

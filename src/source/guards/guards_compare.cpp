@@ -79,6 +79,10 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
       (ast_[right].kind == K::string || ast_[left].kind == K::string)) {
     return (equal != negated) ? +kGuardCpuBranch : 0u;
   }
+  // `if device_type == "cuda": ... else: ...`
+  if ((equal || unequal) && equal == negated && ast_[right].kind == K::string &&
+      contains_any(l, {"device"}) && contains_any(r, {"cuda", "gpu"}))
+    return kGuardCpuBranch;
   if (contains_any(l, {"rank"}) && (equal || op == "<=") && !negated) return kGuardRankZero;
   if (contains_any(l, {"rank"}) && unequal && negated) return kGuardRankZero;
   const bool timed = contains_any(text, {"time()", "perf_counter", "monotonic", "elapsed",
