@@ -128,7 +128,8 @@ void join_advice(std::vector<Finding>& findings) {
   findings = std::move(kept);
 }
 
-void print_statistics(const std::vector<Finding>& findings) {
+/// Findings by rule, the most frequent first.
+std::string statistics_text(const std::vector<Finding>& findings, bool as_json) {
   std::map<std::string, size_t> counts;
   for (const Finding& finding : findings) ++counts[finding.rule_id];
   std::vector<std::pair<size_t, std::string>> sorted;
@@ -136,7 +137,14 @@ void print_statistics(const std::vector<Finding>& findings) {
   std::ranges::sort(sorted, [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second < b.second;
   });
-  for (const auto& [count, id] : sorted) std::printf("%6zu  %s\n", count, id.c_str());
+  if (as_json) {
+    Json list = Json::array();
+    for (const auto& [count, id] : sorted) list.push_back({{"ruleId", id}, {"count", count}});
+    return dump(list, 2) + "\n";
+  }
+  std::string out;
+  for (const auto& [count, id] : sorted) out += fmt::format("{:6}  {}\n", count, id);
+  return out;
 }
 
 /// Lines of the chosen files that run in every step or forward pass.
@@ -304,7 +312,8 @@ int lint(LintOptions options) {
   add_places(findings, linted->source, for_people);
   join_advice(findings);
   if (options.statistics) {
-    print_statistics(findings);
+    const std::string text = statistics_text(findings, options.format == "json");
+    if (write_out(options, text) != kExitClean) return kExitCannot;
     print_message(counted(step_lines(linted->source), "line") + " of step and forward code");
   } else {
     auto text = render(options, *linted);
@@ -335,13 +344,22 @@ const RegisterCommand lint_registration({
                      "Write there instead of to the standard output")
           ->type_name("FILE");
       app.add_option("--select", options->settings.select, "Only these rules (comma-separated)")
-          ->type_name("IDS");
+          ->type_name("IDS")
+          ->delimiter(',')
+          ->allow_extra_args(false);
       app.add_option("--ignore", options->settings.ignore, "Not these rules (comma-separated)")
-          ->type_name("IDS");
-      app.add_option("--exclude", options->settings.exclude, "Leave out files that match this glob")
-          ->type_name("GLOB");
-      app.add_option("--rules", options->settings.rule_folders, "A folder with rules of your own")
-          ->type_name("DIR");
+          ->type_name("IDS")
+          ->delimiter(',')
+          ->allow_extra_args(false);
+      app.add_option("--exclude", options->settings.exclude,
+                     "Leave out files and folders that match this glob (comma-separated)")
+          ->type_name("GLOB")
+          ->delimiter(',')
+          ->allow_extra_args(false);
+      app.add_option("--rules", options->settings.rule_folders,
+                     "A folder with rules of your own (repeatable)")
+          ->type_name("DIR")
+          ->allow_extra_args(false);
       app.add_option("--baseline", options->settings.baseline, "Accept the findings of this file")
           ->type_name("FILE");
       app.add_flag("--update-baseline", options->settings.update_baseline,
@@ -367,7 +385,8 @@ const RegisterCommand lint_registration({
           ->capture_default_str();
       app.add_flag("--no-cache", options->no_cache, "Neither read nor write .stallscope-cache");
       app.add_flag("--timings", options->timings, "Say where the time of reading files went");
-      app.add_flag("--statistics", options->statistics, "Count findings by rule");
+      app.add_flag("--statistics", options->statistics,
+                   "Count findings by rule instead of showing them, in --format json too");
       auto* fix = app.add_flag("--fix", options->fix, "Make the fixes that are graded safe");
       app.add_flag("--unsafe-fixes", options->unsafe_fixes,
                    "With --fix: also those graded suggestion, which may change what is computed")

@@ -65,7 +65,12 @@ int run_main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return fail(explain(app, error, arguments));
   }
-  return line.chosen ? line.chosen() : kExitClean;
+  const int code = line.chosen ? line.chosen() : kExitClean;
+  // A full disk shows only when the last of it is written.
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+    return fail({.message = "the standard output could not be written",
+                 .remedy = "free some space, or write elsewhere"});
+  return code;
 }
 
 }  // namespace

@@ -1,12 +1,18 @@
 // GitLab code quality report: a subset of the Code Climate format.
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "report/findings_format.h"
 #include "report/json_parts.h"
 #include "report/present.h"
 
 namespace stallscope {
 namespace {
+
+/// GitLab counts entries of one fingerprint once, and ours is the same for equal code in two files.
+std::string unique_fingerprint(const Finding& finding, const std::string& path) {
+  return content_hash(finding.fingerprint + "\n" + path);
+}
 
 std::string_view gitlab_severity(const Finding& finding) {
   if (finding.advice) return "info";
@@ -34,7 +40,7 @@ Result<std::string> render_gitlab(std::span<const Finding> findings, std::span<c
     out.push_back(
         {{"description", finding_paragraph(finding)},
          {"check_name", finding.rule_id},
-         {"fingerprint", finding.fingerprint},
+         {"fingerprint", unique_fingerprint(finding, path)},
          {"severity", gitlab_severity(finding)},
          {"location", {{"path", path}, {"lines", {{"begin", place.line == 0 ? 1 : place.line}}}}}});
   }

@@ -6,8 +6,9 @@
 #include <set>
 
 #include "base/file.h"
+#include "base/pyproject.h"
+#include "base/settings_file.h"
 #include "rule/parse_trace_condition.h"
-#include "rule/pyproject.h"
 #include "rule/yaml_reader.h"
 
 namespace stallscope {
@@ -22,17 +23,6 @@ constexpr size_t kDeepestExtends = 8;
 
 bool is_pyproject(const fs::path& file) {
   return file.filename() == "pyproject.toml";
-}
-
-/// Whether `file` exists and, when others write to it too, says anything to us.
-bool has_settings(const fs::path& file) {
-  std::error_code absent;
-  if (!fs::is_regular_file(file, absent)) return false;
-  if (!is_pyproject(file)) return true;
-  const auto text = read_file(file.string(), 1 << 20);
-  if (!text || !mentions_settings(*text)) return false;
-  const auto settings = pyproject_settings(*text, file.string());
-  return !settings || !settings->empty();  // what is broken is reported when it is loaded
 }
 
 /// Reads one file over what it extends.
@@ -51,9 +41,10 @@ class ConfigReader {
     } else {
       root_ = parse_yaml(*text, file_);
     }
+    config_.file = file_;
+    if (!root_) return std::move(config_);  // all of it is commented out
     expect_keys(file_, root_, "a project file", kConfigKeys);
     read_extends();
-    config_.file = file_;
     for (const std::string& folder : texts("rules")) config_.rule_folders.push_back(beside(folder));
     append(config_.select, texts("select"));
     append(config_.ignore, texts("ignore"));
@@ -111,7 +102,10 @@ class ConfigReader {
 
   // Of several extended files the later wins; lists add up.
   void merge(Config base) {
-    append(config_.rule_folders, base.rule_folders);
+    // Two extended files may share a third one.
+    for (const std::string& folder : base.rule_folders)
+      if (std::ranges::find(config_.rule_folders, folder) == config_.rule_folders.end())
+        config_.rule_folders.push_back(folder);
     append(config_.select, base.select);
     append(config_.ignore, base.ignore);
     append(config_.exclude, base.exclude);
@@ -250,8 +244,7 @@ std::string find_config(const std::string& folder) {
   std::error_code error;
   fs::path at = fs::weakly_canonical(folder, error);
   while (!error && !at.empty()) {
-    for (const char* name : {"stallscope.yml", "pyproject.toml"})
-      if (has_settings(at / name)) return (at / name).string();
+    if (std::string file = settings_file_in(at.string()); !file.empty()) return file;
     if (at == at.parent_path()) break;
     at = at.parent_path();
   }

@@ -77,8 +77,8 @@ struct Config {
 /// Reads one project file and what it extends. Strict, like rule files.
 Result<Config> load_config(const std::string& path);
 
-/// The nearest stallscope.yml, or pyproject.toml with settings for us, in `folder` or above it
-/// (in one folder the former); empty when there is none.
+/// The nearest settings file in `folder` or above it, see settings_file_in(); empty when there is
+/// none.
 std::string find_config(const std::string& folder);
 
 /// Drops the findings that per-path settings ignore and sets the severities

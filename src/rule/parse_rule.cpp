@@ -40,6 +40,7 @@ class RuleReader {
 
   Rule read() {
     root_ = parse_yaml(text_, file_);
+    if (!root_) throw YamlError{Error{.message = "file is empty", .file = file_}};
     expect_keys(file_, root_, "a rule file", kRuleKeys);
     rule_.file = file_;
     read_head();

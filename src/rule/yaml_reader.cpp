@@ -63,7 +63,7 @@ YamlNode parse_yaml(std::string_view text, const std::string& file) {
   const auto read = read_yaml(text, file);
   if (!read) throw YamlError{read.error()};
   const YamlNode& root = *read;
-  if (!root || root.is_null()) throw YamlError{Error{.message = "file is empty", .file = file}};
+  if (!root || root.is_null()) return YamlNode();
   int visited = 0;
   check_size(file, root, 0, visited);
   return root;

@@ -21,7 +21,7 @@ struct YamlError {
 [[noreturn]] void yaml_fail(const std::string& file, const YamlNode& at, std::string message,
                             std::string remedy = {});
 
-/// The one document in `text`. Bounded in bytes, nodes and depth (aliases count
+/// The one document in `text`; nothing where it says nothing. Bounded in bytes, nodes and depth (aliases count
 /// at each use), duplicate keys refused.
 YamlNode parse_yaml(std::string_view text, const std::string& file);
 

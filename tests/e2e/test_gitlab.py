@@ -76,6 +76,7 @@ def test_the_readme_shows_the_job_of_the_repository(jobs, source):
 def test_the_job_leaves_a_report_that_gitlab_reads(jobs, build, tmp_path):
     (tmp_path / "src").mkdir()
     (tmp_path / "src/train.py").write_text(TRAIN)
+    (tmp_path / "src/copy.py").write_text(TRAIN)
     report = run_job(jobs["stallscope"], tmp_path, build)
     jsonschema.validate(report, REPORT)
     lines = TRAIN.splitlines()
@@ -83,7 +84,7 @@ def test_the_job_leaves_a_report_that_gitlab_reads(jobs, build, tmp_path):
     reads = [n for n, line in enumerate(lines, 1) if ".item()" in line]
     assert {("item-in-step", "src/train.py", n) for n in reads} <= found
     assert ("explicit-sync", "src/train.py", lines.index("        torch.cuda.synchronize()") + 1) in found
-    # GitLab counts entries of one fingerprint once: equal lines need different ones.
+    # GitLab counts entries of one fingerprint once: equal lines need different ones, in two files too.
     assert len({e["fingerprint"] for e in report}) == len(report)
 
 

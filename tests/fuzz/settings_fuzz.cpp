@@ -12,7 +12,7 @@
 
 #include "rule/baseline.h"
 #include "rule/config.h"
-#include "rule/pyproject.h"
+#include "base/pyproject.h"
 #include "source/extract/settings.h"
 
 namespace {

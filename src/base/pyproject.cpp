@@ -1,4 +1,4 @@
-#include "rule/pyproject.h"
+#include "base/pyproject.h"
 
 #include <simdjson.h>
 

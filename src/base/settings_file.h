@@ -1,0 +1,12 @@
+// Where a project's settings are: stallscope.yml, or a table of ours in pyproject.toml.
+#pragma once
+
+#include <string>
+
+namespace stallscope {
+
+/// The file in `folder` that holds settings for us: stallscope.yml, else stallscope.yaml, else
+/// pyproject.toml with a table of ours; empty when there is none.
+std::string settings_file_in(const std::string& folder);
+
+}  // namespace stallscope
