@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/lint_engine.h"
 #include "cli/lint_fix.h"
+#include "cli/reading_notes.h"
 #include "report/findings_format.h"
 #include "report/json_parts.h"
 #include "report/text.h"
@@ -158,21 +159,6 @@ size_t step_lines(const SourceAnalysis& source) {
   return lines;
 }
 
-/// What could not be read of the chosen files: those skipped, and those of
-/// which a smaller share than `least` could be parsed.
-std::vector<std::string> reading_notes(const SourceAnalysis& source, double least) {
-  std::vector<std::string> out = source.index.notes();
-  for (const auto& file : source.index.files()) {
-    if (!std::ranges::binary_search(source.project.chosen, file->path)) continue;
-    if (!file->note.empty()) out.push_back(file->path + ": " + file->note);
-    if (file->readable < least) {
-      out.push_back(file->path + ": " + std::to_string(static_cast<int>(100 * file->readable)) +
-                    " % of it could be parsed");
-    }
-  }
-  return out;
-}
-
 Result<std::string> render(const LintOptions& options, const Linted& linted) {
   const RuleResults& results = linted.results;
   if (options.format != "json")
@@ -297,11 +283,7 @@ int lint(LintOptions options) {
     print_message(with_cell(message, linted->source));
   std::vector<Finding>& findings = linted->results.findings;
   const bool for_people = options.format == "text" || options.format == "markdown";
-  // Of the formats for machines only JSON has a place for them.
-  if (!for_people && options.format != "json") {
-    for (const std::string& note : linted->source.index.notes()) print_message(note);
-  }
-  if (for_people) {
+  if (options.format != "json") {  // which has a place for them
     constexpr size_t kShown = 10;
     constexpr double kMostly = 0.9;  ///< a macro that is no C++ by itself is no news
     const std::vector<std::string> notes = reading_notes(linted->source, kMostly);
@@ -345,16 +327,14 @@ const RegisterCommand lint_registration({
           ->type_name("FILE");
       app.add_option("--select", options->settings.select, "Only these rules (comma-separated)")
           ->type_name("IDS")
-          ->delimiter(',')
           ->allow_extra_args(false);
       app.add_option("--ignore", options->settings.ignore, "Not these rules (comma-separated)")
           ->type_name("IDS")
-          ->delimiter(',')
           ->allow_extra_args(false);
-      app.add_option("--exclude", options->settings.exclude,
-                     "Leave out files and folders that match this glob (comma-separated)")
-          ->type_name("GLOB")
-          ->delimiter(',')
+      app.add_option(
+             "--exclude", options->settings.exclude,
+             "Leave out what matches, named or not: globs as in .gitignore (comma-separated)")
+          ->type_name("GLOBS")
           ->allow_extra_args(false);
       app.add_option("--rules", options->settings.rule_folders,
                      "A folder with rules of your own (repeatable)")
@@ -363,7 +343,7 @@ const RegisterCommand lint_registration({
       app.add_option("--baseline", options->settings.baseline, "Accept the findings of this file")
           ->type_name("FILE");
       app.add_flag("--update-baseline", options->settings.update_baseline,
-                   "Write the findings into the baseline");
+                   "Write the findings into the baseline; what it has of other files stays");
       app.add_option("--diff", options->settings.diff,
                      "Only findings that this revision does not have, or on lines changed since")
           ->type_name("REV");

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 
 #include "base/file.h"
@@ -15,86 +15,155 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Result<std::string> command_output(const std::string& command) {
+std::optional<std::string> output_of(const std::string& command) {
   FILE* pipe = popen(command.c_str(), "r");
-  if (!pipe) return Error{.message = "cannot run: " + command};
+  if (!pipe) return std::nullopt;
   std::string out;
   char buffer[4096];
   for (size_t n = 0; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) out.append(buffer, n);
-  if (pclose(pipe) != 0)
-    return Error{.message = "failed: " + command, .remedy = "Check the revision given to --diff."};
+  return pclose(pipe) == 0 ? std::optional(out) : std::nullopt;
+}
+
+Result<std::string> command_output(const std::string& command) {
+  auto out = output_of(command);
+  if (!out) return Error{.message = "failed: " + command, .remedy = "See what git says above."};
+  return std::move(*out);
+}
+
+/// The beginning of a command of git in `folder`. A hook's variables name the outer repository.
+std::string git_in(const RevisedFolder& folder, const std::string& index = {}) {
+  std::string out = "env";
+  if (!folder.below.empty()) out += " -u GIT_DIR -u GIT_WORK_TREE -u GIT_INDEX_FILE";
+  if (!index.empty()) out += " GIT_INDEX_FILE=" + shell_quoted(index);
+  return out + " git -C " + shell_quoted(folder.folder) + " ";
+}
+
+/// Calls `use` with each item of a list that ends each with a zero byte.
+void for_each_item(std::string_view all, const auto& use) {
+  while (!all.empty()) {
+    const size_t end = std::min(all.find('\0'), all.size() - 1);
+    use(all.substr(0, end));
+    all.remove_prefix(end + 1);
+  }
+}
+
+/// The names of source files in such a list.
+std::string source_names(std::string_view all) {
+  std::string out;
+  for_each_item(all, [&](std::string_view name) {
+    if (!language_of_file(name).empty() || name.ends_with(".gitignore"))
+      out.append(name).push_back('\0');
+  });
   return out;
 }
 
-/// The names of source files in a list that ends each with a zero byte.
-std::string source_names(std::string_view all) {
-  std::string out;
-  while (!all.empty()) {
-    const size_t end = std::min(all.find('\0'), all.size() - 1);
-    const std::string_view name = all.substr(0, end);
-    all.remove_prefix(end + 1);
-    if (!language_of_file(name).empty() || name.ends_with(".gitignore"))
-      out.append(name).push_back('\0');
+/// Adds the submodules of `folder` that are checked out, and theirs. One whose commit of then was
+/// never fetched is as new.
+Status add_submodules(const RevisedFolder& folder, std::vector<RevisedFolder>& out) {
+  auto entries = command_output(git_in(folder) + "ls-tree -r -z " + folder.tree);
+  if (!entries) return entries.error();
+  std::vector<RevisedFolder> found;
+  for_each_item(*entries, [&](std::string_view entry) {
+    constexpr std::string_view kSubmodule = "160000 commit ";
+    const size_t tab = entry.find('\t');
+    if (!entry.starts_with(kSubmodule) || tab == std::string_view::npos) return;
+    const std::string path(entry.substr(tab + 1));
+    RevisedFolder inner{
+        .folder = folder.folder + "/" + path,
+        .below = folder.below + path + "/",
+        .prefix = "",
+        .tree = std::string(entry.substr(kSubmodule.size(), tab - kSubmodule.size()))};
+    std::error_code ec;
+    if (fs::exists(inner.folder + "/.git", ec) &&
+        output_of(git_in(inner) + "cat-file -e " + inner.tree + " 2>/dev/null"))
+      found.push_back(std::move(inner));
+  });
+  for (const RevisedFolder& inner : found) {
+    out.push_back(inner);
+    if (auto added = add_submodules(inner, out); !added) return added;
   }
-  return out;
+  return ok_status();
 }
 
 }  // namespace
 
-Result<ChangedLines> changed_lines(const std::string& root, const std::string& revision) {
-  ChangedLines out;
-  auto text = command_output("git -C " + shell_quoted(root) +
-                             " diff -U0 --no-color --no-ext-diff --relative " +
-                             shell_quoted(revision) + " --");
-  if (!text) return text.error();
-  std::string file;
-  for (size_t at = 0; at < text->size();) {
-    size_t end = std::min(text->find('\n', at), text->size());
-    std::string_view line = std::string_view(*text).substr(at, end - at);
-    at = end + 1;
-    if (line.starts_with("+++ b/")) file = line.substr(6);
-    if (!line.starts_with("@@ ")) continue;
-    const size_t plus = line.find('+');
-    if (plus == std::string_view::npos) continue;
-    unsigned first = 0, count = 1;
-    const std::string range(line.substr(plus + 1, line.find(' ', plus) - plus - 1));
-    if (std::sscanf(range.c_str(), "%u,%u", &first, &count) >= 1 && count > 0)
-      out[file].emplace_back(first, first + count - 1);
+Result<std::vector<RevisedFolder>> revised_folders(const std::string& root,
+                                                   const std::string& revision) {
+  RevisedFolder own{.folder = root, .below = "", .prefix = "", .tree = ""};
+  const auto prefix = output_of(git_in(own) + "rev-parse --show-prefix 2>/dev/null");
+  if (!prefix)
+    return Error{.message = "--diff compares with a revision of git, and this is in no repository",
+                 .file = root,
+                 .remedy = "Leave --diff out, or accept findings with --baseline."};
+  own.prefix = prefix->substr(0, prefix->find('\n'));
+  const auto tree = revision.starts_with('-')  // git would take it for an option
+                        ? std::nullopt
+                        : output_of(git_in(own) + "rev-parse --verify --quiet " +
+                                    shell_quoted(revision + "^{tree}") + " 2>/dev/null");
+  if (!tree)
+    return Error{.message = "git knows no revision '" + revision + "'",
+                 .file = root,
+                 .remedy =
+                     "Give --diff a branch, a tag or a commit; a shallow clone may lack it "
+                     "(git fetch)."};
+  own.tree = tree->substr(0, tree->find('\n'));
+  std::vector<RevisedFolder> out{own};
+  if (auto added = add_submodules(own, out); !added) return added.error();
+  return out;
+}
+
+Result<Changes> Changes::since(const std::vector<RevisedFolder>& folders) {
+  Changes out;
+  for (const RevisedFolder& folder : folders) {
+    // Whatever the user's settings of git are: they change how a diff looks.
+    auto diff = command_output(
+        git_in(folder) +
+        "-c core.quotePath=false diff -U0 --inter-hunk-context=0 -M --no-color --no-ext-diff "
+        "--no-textconv --src-prefix=a/ --dst-prefix=b/ --ignore-submodules=all --relative " +
+        folder.tree + " --");
+    if (!diff) return diff.error();
+    add_changed_lines(*diff, folder.below, out.lines_);
+    auto tracked = command_output(git_in(folder) + "ls-files -z");
+    if (!tracked) return tracked.error();
+    for_each_item(*tracked, [&](std::string_view name) {
+      out.tracked_.insert(folder.below + std::string(name));
+    });
   }
   return out;
 }
 
-bool is_changed(const ChangedLines& changed, const Place& place) {
-  const auto file = changed.find(place.file);
+bool Changes::contains(const Place& place) const {
+  if (!tracked_.contains(place.file)) return true;
+  const auto file = lines_.find(place.file);
   // A notebook's lines are those of its code, not of its file.
-  if (file == changed.end() || place.file.ends_with(".ipynb")) return false;
+  if (file == lines_.end() || place.file.ends_with(".ipynb")) return false;
   return std::ranges::any_of(file->second, [&](const auto& range) {
     return range.first <= place.line && place.line <= range.second;
   });
 }
 
-Result<OldTree> OldTree::checkout(const std::string& root, const std::string& revision) {
+Result<OldTree> OldTree::checkout(const std::vector<RevisedFolder>& folders) {
   OldTree out;
+  const std::string& own = out.folder_.path();
+  if (own.empty()) return Error{.message = "cannot make a temporary folder for the old revision"};
+  const std::string top = own + "/tree/";
+  for (const RevisedFolder& folder : folders) {
+    const std::string git = git_in(folder, own + "/index");
+    auto names = command_output(git + "ls-tree -r -z --name-only " + folder.tree);
+    if (!names) return names.error();
+    if (auto written = write_file(own + "/names", source_names(*names)); !written)
+      return written.error();
+    // Git writes below the prefix what a folder is called in its repository.
+    const std::string to = top + (folder.below.empty() ? "" : folders[0].prefix + folder.below);
+    auto done = command_output(git + "read-tree " + folder.tree + " && " + git +
+                               "checkout-index -z --stdin --prefix=" + shell_quoted(to) + " < " +
+                               shell_quoted(own + "/names"));
+    if (!done) return done.error();
+  }
+  out.root_ = top + folders[0].prefix;
+  while (out.root_.ends_with('/')) out.root_.pop_back();
   std::error_code ec;
-  const std::string& folder = out.folder_.path();
-  if (folder.empty())
-    return Error{.message = "cannot make a temporary folder for the old revision"};
-  const std::string git =
-      "GIT_INDEX_FILE=" + shell_quoted(folder + "/index") + " git -C " + shell_quoted(root);
-  auto names = command_output(git + " ls-tree -r -z --name-only " + shell_quoted(revision));
-  if (!names) return names.error();
-  auto prefix = command_output(git + " rev-parse --show-prefix");
-  if (!prefix) return prefix.error();
-  while (prefix->ends_with('\n') || prefix->ends_with('/')) prefix->pop_back();
-  if (auto written = write_file(folder + "/names", source_names(*names)); !written)
-    return written.error();
-  out.root_ = folder + "/tree" + (prefix->empty() ? "" : "/" + *prefix);
-  auto done =
-      command_output(git + " read-tree " + shell_quoted(revision) + " && " + git +
-                     " checkout-index -z --stdin --prefix=" + shell_quoted(folder + "/tree/") +
-                     " < " + shell_quoted(folder + "/names"));
-  if (!done) return done.error();
-  fs::create_directories(out.root_ + "/.git", ec);  // marks the project's root
+  fs::create_directories(out.root_, ec);  // nothing of it may have been there
   if (ec) return Error{.message = "cannot write: " + ec.message(), .file = out.root_};
   return out;
 }

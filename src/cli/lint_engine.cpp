@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 #include "base/file.h"
 #include "base/terminal.h"
+#include "base/text.h"
 #include "cli/lint_diff.h"
+#include "cli/reading_notes.h"
 #include "rule/baseline.h"
+#include "rule/known_rules.h"
 #include "rule/load.h"
+#include "rule/rank_findings.h"
 #include "rule/suppress.h"
 #include "source/syntax/notebook.h"
 
@@ -16,41 +21,32 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> split_ids(const std::vector<std::string>& given) {
+/// The words of lists that are repeated or separated by commas.
+std::vector<std::string> split_list(const std::vector<std::string>& given) {
   std::vector<std::string> out;
   for (const std::string& text : given) {
     for (size_t at = 0; at <= text.size();) {
-      size_t end = std::min(text.find(',', at), text.size());
-      if (end > at) out.push_back(text.substr(at, end - at));
+      const size_t end = std::min(text.find(',', at), text.size());
+      const std::string_view word = trimmed(std::string_view(text).substr(at, end - at));
+      if (!word.empty()) out.emplace_back(word);
       at = end + 1;
     }
   }
   return out;
 }
 
-/// Command line over project file over defaults.
-Result<Config> settings_of(LintSettings& settings) {
-  std::error_code ec;
-  const fs::path first = settings.paths.empty() ? fs::path(".") : fs::path(settings.paths.front());
-  const fs::path folder = fs::is_directory(first, ec) ? first : first.parent_path();
-  const std::string file = find_config(folder.empty() ? "." : folder.string());
-  if (file.empty()) return Config{};
-  auto config = load_config(file);
-  if (!config) return config;
-  auto append = [](std::vector<std::string>& to, const std::vector<std::string>& from) {
-    to.insert(to.end(), from.begin(), from.end());
-  };
-  append(settings.rule_folders, config->rule_folders);
-  append(settings.exclude, config->exclude);
-  append(settings.ignore, config->ignore);
-  if (settings.select.empty()) settings.select = config->select;
-  if (settings.baseline.empty()) settings.baseline = config->baseline;
-  if (settings.libclang.empty()) settings.libclang = config->libclang;
-  if (settings.fail_on.empty() && config->fail_on) settings.fail_on = to_string(*config->fail_on);
-  return config;
+/// What is said once for all files: command line over the root's settings over defaults.
+void take_settings_of_root(LintSettings& settings, const Config& root) {
+  for (const std::string& folder : root.rule_folders)
+    if (std::ranges::find(settings.rule_folders, folder) == settings.rule_folders.end())
+      settings.rule_folders.push_back(folder);
+  if (settings.baseline.empty()) settings.baseline = root.baseline;
+  if (settings.libclang.empty()) settings.libclang = root.libclang;
+  if (settings.fail_on.empty() && root.fail_on) settings.fail_on = to_string(*root.fail_on);
 }
 
-/// Whether lint could have found something of this id, so that a comment about it is judged.
+/// Whether lint could have found something of this id, a rule's or "*", so that a comment about it
+/// is judged.
 bool is_judged(const Linted& linted, const EvaluateOptions& options, const std::string& id) {
   const auto names = [&](const std::vector<std::string>& ids) {
     return std::ranges::find(ids, id) != ids.end();
@@ -58,11 +54,11 @@ bool is_judged(const Linted& linted, const EvaluateOptions& options, const std::
   if (id == "*") return options.select.empty() && options.ignore.empty();
   if (!options.select.empty() && !names(options.select)) return false;
   const auto rule = std::ranges::find(linted.rules, id, &Rule::id);
-  return !names(options.ignore) && (rule == linted.rules.end() || rule->has_source());
+  return !names(options.ignore) && rule->has_source();
 }
 
 /// Takes out what comments in the source accept; says which accept nothing.
-void suppress(Linted& linted, const EvaluateOptions& options) {
+void suppress(Linted& linted) {
   const SourceAnalysis& source = linted.source;
   std::map<std::string, Suppressions> by_file;
   for (const auto& file : source.index.files()) {
@@ -73,9 +69,11 @@ void suppress(Linted& linted, const EvaluateOptions& options) {
   }
   const SuppressionOutcome outcome = apply_suppressions(linted.results.findings, by_file);
   for (const UnusedSuppression& unused : outcome.unused) {
-    if (!is_judged(linted, options, unused.id)) continue;
-    linted.messages.push_back(unused.file + ":" + std::to_string(unused.line) +
-                              ": this suppression of " + unused.id + " is not needed");
+    const std::string place = unused.file + ":" + std::to_string(unused.line) + ": ";
+    if (unused.id != "*" && !is_known_rule(unused.id, linted.rules))
+      linted.messages.push_back(place + unknown_rule(unused.id, linted.rules));
+    else if (is_judged(linted, linted.settings->of(unused.file).evaluation, unused.id))
+      linted.messages.push_back(place + "this suppression of " + unused.id + " is not needed");
   }
   for (const auto& [file, suppressions] : by_file) {
     for (const SuppressionProblem& problem : suppressions.problems)
@@ -83,12 +81,35 @@ void suppress(Linted& linted, const EvaluateOptions& options) {
   }
 }
 
+/// What the rules find, by the settings that hold for each file. Files of the same settings, most
+/// often all, are evaluated together.
+RuleResults evaluate_files(const Linted& linted) {
+  std::map<const FileSettings*, std::vector<SourceFact>> groups;
+  groups[&linted.settings->of("")];  // says of each rule whether it applies
+  for (const SourceFact& fact : linted.source.facts)
+    groups[&linted.settings->of(fact.file)].push_back(fact);
+  RuleResults out;
+  for (const auto& [settings, facts] : groups) {
+    RuleResults some = evaluate(linted.rules, nullptr, facts, settings->evaluation);
+    std::ranges::move(some.findings, std::back_inserter(out.findings));
+    if (out.rules.empty()) out.rules = some.rules;
+    // Both are of all rules, by id; the better known outcome comes first.
+    for (size_t i = 0; i < out.rules.size(); ++i)
+      if (some.rules[i].outcome < out.rules[i].outcome) out.rules[i] = some.rules[i];
+  }
+  rank_findings(out.findings);
+  return out;
+}
+
 /// Analyses and takes out what comments and per-path settings accept.
-Status find_all(const LintSettings& settings, Linted& out) {
+Status find_all(const LintSettings& settings, const std::string& root, Linted& out) {
   SourceAnalysisOptions analysis;
   analysis.cache = settings.cache ? SourceCache::made : SourceCache::none;
   analysis.cache_root = settings.cache_root;
-  analysis.project.exclude = settings.exclude;
+  analysis.project.root = root;
+  analysis.project.excludes = [&](const std::string& path, bool is_folder) {
+    return out.settings->excludes(path, is_folder);
+  };
   analysis.times = settings.times;
   analysis.max_file_bytes = settings.max_file_mb << 20;
   analysis.given = settings.given;
@@ -110,56 +131,97 @@ Status find_all(const LintSettings& settings, Linted& out) {
   if (!source) return source.error();
   progress.clear();
   out.source = std::move(*source);
-  EvaluateOptions evaluation;
-  evaluation.select = split_ids(settings.select);
-  evaluation.ignore = split_ids(settings.ignore);
-  evaluation.severities = out.config.severities;
-  out.results = evaluate(out.rules, nullptr, out.source.facts, evaluation);
-  suppress(out, evaluation);
-  apply_path_settings(out.config, out.results.findings);
+  out.results = evaluate_files(out);
+  if (auto read = out.settings->status(); !read) return read;
+  suppress(out);
+  std::erase_if(out.results.findings, [&](Finding& f) { return out.settings->ignores(f); });
   return ok_status();
+}
+
+/// Whether findings that a file had may be in another one now: where it is gone, or was looked at
+/// and has them no more. Where it was not, they are still in it.
+Baseline::MayHaveMoved moved_in(const Project& project) {
+  return [&project](const std::string& file) {
+    return !std::ranges::binary_search(project.inputs, file, {}, &SourceInput::path) ||
+           std::ranges::binary_search(project.chosen, file);
+  };
 }
 
 /// Keeps what is on a line changed since the revision, and what the revision
 /// did not have: a line may stall because of what was changed around it.
 Status keep_new(const LintSettings& settings, Linted& out) {
-  const std::string& root = out.source.project.root;
-  const auto changed = changed_lines(root, settings.diff);
-  if (!changed) return changed.error();
-  auto tree = OldTree::checkout(root, settings.diff);
+  const Project& project = out.source.project;
+  const auto folders = revised_folders(project.root, settings.diff);
+  if (!folders) return folders.error();
+  const auto changes = Changes::since(*folders);
+  if (!changes) return changes.error();
+  auto tree = OldTree::checkout(*folders);
   if (!tree) return tree.error();
   LintSettings then = settings;
   then.paths = {tree->root()};
   then.given.clear();
-  then.cache_root = root;  // most files are what they were
+  then.cache_root = project.root;  // most files are what they were
   Linted old;
-  old.config = out.config;
+  old.settings = out.settings;  // a rule that is switched on finds nothing new
   old.rules = out.rules;
-  if (auto found = find_all(then, old); !found) return found;
-  std::map<std::string, unsigned> known;
-  for (const Finding& finding : old.results.findings) ++known[finding.fingerprint];
-  std::erase_if(out.results.findings, [&](const Finding& f) {
-    if (!f.locations.empty() && is_changed(*changed, f.locations.front())) return false;
-    const auto before = known.find(f.fingerprint);
-    return before != known.end() && before->second-- > 0;
-  });
+  if (auto found = find_all(then, tree->root(), old); !found) return found;
+  Baseline known;
+  for (const Finding& finding : old.results.findings) known.add(finding);
+  std::vector<Finding> elsewhere, changed;
+  for (Finding& finding : out.results.findings) {
+    const bool is_old = known.take(finding);
+    if (!finding.locations.empty() && changes->contains(finding.locations.front()))
+      changed.push_back(std::move(finding));
+    else if (!is_old)
+      elsewhere.push_back(std::move(finding));
+  }
+  std::vector<Finding>& kept = out.results.findings = std::move(changed);
+  const auto moved = moved_in(project);
+  for (Finding& finding : elsewhere)
+    if (!known.take_moved(finding, moved)) kept.push_back(std::move(finding));
+  rank_findings(kept);
+  return ok_status();
+}
+
+/// Accepts what is found, beside what the baseline accepts in files that were not looked at.
+Status update_baseline(const std::string& path, Linted& out) {
+  std::vector<Finding>& findings = out.results.findings;
+  Baseline next;
+  std::error_code ec;
+  if (fs::exists(path, ec)) {
+    const auto before = load_baseline(path);
+    if (!before) return before.error();
+    const auto looked_at = moved_in(out.source.project);
+    for (const auto& [fingerprint, files] : before->accepted())
+      for (const auto& [file, entry] : files)
+        if (!looked_at(file)) next.add(fingerprint, file, entry);
+  }
+  for (const Finding& finding : findings) next.add(finding);
+  findings.clear();
+  return write_file(path, baseline_text(next));
+}
+
+/// What cannot be asked for at once.
+Status expect_sense(const LintSettings& settings) {
+  if (!settings.update_baseline) return ok_status();
+  if (settings.baseline.empty())
+    return Error{.message = "--update-baseline: no baseline file is named",
+                 .remedy = "Give --baseline FILE, or `baseline: FILE` in stallscope.yml."};
+  if (!settings.diff.empty())
+    return Error{.message = "--update-baseline accepts all findings, --diff shows the new ones",
+                 .remedy = "Give one of them."};
   return ok_status();
 }
 
 Status narrow(const LintSettings& settings, Linted& out) {
-  std::vector<Finding>& findings = out.results.findings;
   if (!settings.diff.empty()) {
     if (auto kept = keep_new(settings, out); !kept) return kept;
   }
   if (settings.baseline.empty()) return ok_status();
-  if (settings.update_baseline) {
-    auto written = write_file(settings.baseline, baseline_text(findings));
-    findings.clear();
-    return written;
-  }
+  if (settings.update_baseline) return update_baseline(settings.baseline, out);
   auto baseline = load_baseline(settings.baseline);
   if (!baseline) return baseline.error();
-  apply_baseline(*baseline, findings);
+  apply_baseline(std::move(*baseline), out.results.findings, nullptr, moved_in(out.source.project));
   return ok_status();
 }
 
@@ -167,14 +229,22 @@ Status narrow(const LintSettings& settings, Linted& out) {
 
 Result<Linted> run_lint(LintSettings settings) {
   Linted out;
-  auto config = settings_of(settings);
-  if (!config) return config.error();
-  out.config = std::move(*config);
+  const auto root = project_root(settings.paths);
+  if (!root) return root.error();
+  auto own = ProjectSettings::read(*root, {.select = split_list(settings.select),
+                                           .ignore = split_list(settings.ignore),
+                                           .exclude = split_list(settings.exclude)});
+  if (!own) return own.error();
+  out.settings = std::move(*own);
+  take_settings_of_root(settings, out.settings->of_root());
+  if (auto sense = expect_sense(settings); !sense) return sense.error();
   auto rules = load_bundled_rules(settings.rule_folders);
   if (!rules) return rules.error();
   out.rules = std::move(*rules);
+  if (auto known = out.settings->expect_rules(out.rules); !known) return known.error();
   if (const auto severity = severity_of(settings.fail_on)) out.fail_on = *severity;
-  if (auto found = find_all(settings, out); !found) return found.error();
+  if (auto found = find_all(settings, *root, out); !found) return found.error();
+  if (auto read = expect_named_notebooks(out.source); !read) return read.error();
   if (auto narrowed = narrow(settings, out); !narrowed) return narrowed.error();
   return out;
 }

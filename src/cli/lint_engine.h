@@ -2,12 +2,13 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "cli/lint_settings.h"
 #include "cli/source_analysis.h"
-#include "rule/config.h"
 #include "rule/evaluate.h"
 
 namespace stallscope {
@@ -27,7 +28,7 @@ struct LintSettings {
 };
 
 struct Linted {
-  Config config;
+  std::shared_ptr<ProjectSettings> settings;
   std::vector<Rule> rules;
   SourceAnalysis source;
   RuleResults results;                ///< places are relative to the project's root

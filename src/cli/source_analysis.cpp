@@ -105,6 +105,7 @@ Result<SourceAnalysis> analyze_source(const std::vector<std::string>& paths,
   if (!options.given.empty()) out.project.chosen.clear();
   for (const auto& [path, given] : options.given) {
     const std::string relative = in_project(path, out.project.root);
+    if (is_excluded(options.project, relative, false)) continue;
     const auto known =
         std::erase_if(out.project.inputs, [&](const SourceInput& i) { return i.path == relative; });
     if (known == 0 && !given.chosen) continue;

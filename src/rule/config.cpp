@@ -46,8 +46,8 @@ class ConfigReader {
     expect_keys(file_, root_, "a project file", kConfigKeys);
     read_extends();
     for (const std::string& folder : texts("rules")) config_.rule_folders.push_back(beside(folder));
-    append(config_.select, texts("select"));
-    append(config_.ignore, texts("ignore"));
+    append(config_.select, rule_ids(root_["select"], "select"));
+    append(config_.ignore, rule_ids(root_["ignore"], "ignore"));
     append(config_.exclude, texts("exclude"));
     if (root_["fail-on"]) config_.fail_on = severity(root_["fail-on"], "fail-on");
     if (root_["baseline"])
@@ -75,6 +75,19 @@ class ConfigReader {
   std::vector<std::string> texts(const char* key) {
     const YamlNode node = root_[key];
     return node ? yaml_texts(file_, node, key) : std::vector<std::string>();
+  }
+
+  /// Rule ids; whether there are such rules is known when these are read.
+  std::vector<std::string> rule_ids(const YamlNode& node, const char* what) {
+    if (!node) return {};
+    const std::vector<std::string> ids = yaml_texts(file_, node, what);
+    for (const YamlNode& item : node.is_list() ? node.items() : std::vector{node}) name_rule(item);
+    return ids;
+  }
+
+  void name_rule(const YamlNode& id) {
+    config_.named_rules.push_back(
+        {.id = id.text(), .file = file_, .line = id.line(), .column = id.column()});
   }
 
   Severity severity(const YamlNode& node, std::string_view what) {
@@ -115,6 +128,8 @@ class ConfigReader {
     for (const auto& [id, value] : base.severities) config_.severities[id] = value;
     config_.path_map.insert(config_.path_map.end(), base.path_map.begin(), base.path_map.end());
     config_.per_path.insert(config_.per_path.end(), base.per_path.begin(), base.per_path.end());
+    config_.named_rules.insert(config_.named_rules.end(), base.named_rules.begin(),
+                               base.named_rules.end());
     CheckSettings& check = config_.check;
     if (base.check.step_time) check.step_time = base.check.step_time;
     if (base.check.tolerance) check.tolerance = base.check.tolerance;
@@ -137,8 +152,10 @@ class ConfigReader {
   void read_severities(const YamlNode& node, std::map<std::string, Severity>& out) {
     if (!node) return;
     need_map(node, "severities");
-    for (const YamlEntry& entry : node.entries())
+    for (const YamlEntry& entry : node.entries()) {
+      name_rule(entry.key);
       out[entry.key.text()] = severity(entry.value, "a severity");
+    }
   }
 
   void read_path_map() {
@@ -158,8 +175,7 @@ class ConfigReader {
     for (const YamlEntry& entry : node.entries()) {
       expect_keys(file_, entry.value, "a setting of per-path", kPathKeys);
       PathSettings settings{.glob = entry.key.text(), .ignore = {}, .severities = {}};
-      if (entry.value["ignore"])
-        settings.ignore = yaml_texts(file_, entry.value["ignore"], "ignore");
+      settings.ignore = rule_ids(entry.value["ignore"], "ignore");
       read_severities(entry.value["severities"], settings.severities);
       config_.per_path.push_back(std::move(settings));
     }

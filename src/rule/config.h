@@ -5,13 +5,10 @@
 //   rules: [my-rules]                 # folders, relative to this file
 //   select: [item-in-step]            # only these; empty = all
 //   ignore: [no-compile]
-//   exclude: ["third_party/**"]       # globs of files that are not linted
-//   fail-on: high
-//   baseline: stallscope-baseline.json
-//   libclang: auto                    # types of C++: auto, off or the library's path
-//   severities: {explicit-sync: medium}
-//   path-map: {/workspace: .}
-//   per-path:
+//   exclude: [third_party, "*_gen.py"] # what is not linted; globs as in .gitignore, from this
+//   folder fail-on: high baseline: stallscope-baseline.json libclang: auto                    #
+//   types of C++: auto, off or the library's path severities: {explicit-sync: medium} path-map:
+//   {/workspace: .} per-path:                         # the same globs
 //     "tests/**": {ignore: [item-in-step], severities: {explicit-sync: info}}
 //   check:                            # for `stallscope check`
 //     step-time: "<= 120 ms"
@@ -36,7 +33,14 @@
 
 namespace stallscope {
 
-/// What holds for files that match a glob, beside the project's own settings.
+/// A rule that settings name, and where they do.
+struct NamedRule {
+  std::string id;
+  std::string file;
+  uint64_t line = 0, column = 0;
+};
+
+/// What holds for files that match a glob, see path_globs(), beside the project's own settings.
 struct PathSettings {
   std::string glob;
   std::vector<std::string> ignore;
@@ -72,6 +76,7 @@ struct Config {
   std::vector<std::pair<std::string, std::string>> path_map;
   std::vector<PathSettings> per_path;
   CheckSettings check;
+  std::vector<NamedRule> named_rules;  ///< by select, ignore, severities and per-path
 };
 
 /// Reads one project file and what it extends. Strict, like rule files.
@@ -81,9 +86,8 @@ Result<Config> load_config(const std::string& path);
 /// none.
 std::string find_config(const std::string& folder);
 
-/// Drops the findings that per-path settings ignore and sets the severities
-/// they state. Locations are relative to the project file's folder; a glob
-/// without a slash names files wherever they are.
-void apply_path_settings(const Config& config, std::vector<Finding>& findings);
+/// Whether per-path settings ignore a finding in `file`, relative to the settings' folder; sets
+/// the severity that they state for it.
+bool ignored_at_path(const Config& config, const std::string& file, Finding& finding);
 
 }  // namespace stallscope

@@ -106,4 +106,22 @@ bool Gitignore::ignores(std::string_view path, bool directory) const {
   return ignored;
 }
 
+bool Gitignore::covers(std::string_view path, bool directory) const {
+  if (lines_.empty()) return false;
+  for (size_t slash = path.find('/'); slash != std::string_view::npos;
+       slash = path.find('/', slash + 1)) {
+    if (ignores(path.substr(0, slash), true)) return true;
+  }
+  return ignores(path, directory);
+}
+
+Gitignore path_globs(const std::vector<std::string>& globs) {
+  Gitignore out;
+  for (std::string_view glob : globs) {
+    while (glob.starts_with("./")) glob.remove_prefix(1);  // keeps it at the settings' folder
+    out.add("", glob);
+  }
+  return out;
+}
+
 }  // namespace stallscope

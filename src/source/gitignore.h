@@ -16,6 +16,8 @@ class Gitignore {
   void add(std::string_view folder, std::string_view text);
   /// Whether `path` (relative to the root) is ignored; the last match decides.
   bool ignores(std::string_view path, bool directory) const;
+  /// Whether `path` or a folder above it is ignored.
+  bool covers(std::string_view path, bool directory) const;
 
  private:
   struct Line {
@@ -24,5 +26,10 @@ class Gitignore {
   };
   std::vector<Line> lines_;
 };
+
+/// The globs of settings and options, which match as lines of a .gitignore do: without a slash
+/// wherever the name occurs, else from the folder of the settings on; what names a folder covers
+/// all below it.
+Gitignore path_globs(const std::vector<std::string>& globs);
 
 }  // namespace stallscope

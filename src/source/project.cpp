@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 #include "base/file.h"
 #include "source/gitignore.h"
+#include "source/project_root.h"
 
 namespace stallscope {
 namespace {
@@ -37,25 +38,14 @@ constexpr std::array<std::string_view, 22> kNeverSource = {".git",
                                                            ".direnv",
                                                            "__pypackages__",
                                                            ".cache"};
-constexpr std::array<std::string_view, 8> kRootMarks = {
-    ".git",      "pyproject.toml", "stallscope.yml", "setup.py",
-    "setup.cfg", "ruff.toml",      "CMakeLists.txt", ".hg"};
-
 bool is_virtual_environment(const fs::path& folder) {
   std::error_code ec;
   return fs::exists(folder / "pyvenv.cfg", ec) || fs::exists(folder / "conda-meta", ec);
 }
 
-bool has_root_mark(const fs::path& folder) {
-  std::error_code ec;
-  return std::ranges::any_of(kRootMarks,
-                             [&](std::string_view mark) { return fs::exists(folder / mark, ec); });
-}
-
 class Walker {
  public:
-  Walker(Project& project, const ProjectOptions& options)
-      : project_(project), options_(options), root_(project.root) {}
+  Walker(Project& project, const ProjectOptions& options) : project_(project), options_(options) {}
 
   /// Reads `folder`, and with `deep` what lies below it. False when there were too many files.
   bool walk(const fs::path& folder, const std::string& relative, bool deep = true) {
@@ -76,7 +66,8 @@ class Walker {
       const bool directory = entry.is_directory(ec) && !entry.is_symlink(ec);
       if (!directory && language_of_file(name).empty()) continue;
       if (std::ranges::find(kNeverSource, name) != kNeverSource.end()) continue;
-      if (ignore_.ignores(path, directory) || excluded(path)) continue;
+      if (ignore_.ignores(path, directory)) continue;
+      if (options_.excludes && options_.excludes(path, directory)) continue;
       if (directory) {
         if (deep && !is_virtual_environment(entry.path()) && !walk(entry.path(), path))
           return false;
@@ -89,60 +80,106 @@ class Walker {
   }
 
  private:
-  bool excluded(const std::string& path) const {
-    return std::ranges::any_of(options_.exclude, [&](const std::string& glob) {
-      return glob_matches(glob, path) || glob_matches(glob + "/**", path);
-    });
-  }
   Project& project_;
   const ProjectOptions& options_;
-  fs::path root_;
   Gitignore ignore_;
 };
 
 }  // namespace
 
-std::string project_root(const std::string& path) {
-  std::error_code ec;
-  fs::path at = fs::weakly_canonical(path, ec);
-  if (ec) at = fs::absolute(path);
-  if (!fs::is_directory(at, ec)) at = at.parent_path();
-  const fs::path own = at;
-  for (; at.has_relative_path(); at = at.parent_path()) {
-    if (has_root_mark(at)) return at.string();
-  }
-  return own.string();
+bool holds_more_files(const std::string& folder, size_t most) {
+  Project counted;
+  counted.root = folder;
+  return !Walker(counted, {.most_files = most}).walk(folder, "");
 }
 
-bool is_wide_folder(const std::string& folder) {
-  std::error_code ec;
-  const fs::path at = fs::weakly_canonical(folder, ec);
-  if (ec || !at.has_relative_path()) return true;
-  const char* const home = std::getenv("HOME");
-  return (home != nullptr && *home != '\0' && fs::equivalent(at, home, ec)) ||
-         fs::equivalent(at, fs::temp_directory_path(ec), ec) || at == "/tmp" || at == "/var/tmp" ||
-         at == "/home" || at == "/dev/shm";
+bool is_excluded(const ProjectOptions& options, const std::string& path, bool is_folder) {
+  if (!options.excludes || path == ".") return false;
+  for (size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1))
+    if (options.excludes(path.substr(0, slash), true)) return true;
+  return options.excludes(path, is_folder);
 }
+
+namespace {
+
+/// What the named paths choose of a project whose root was read.
+class Chooser {
+ public:
+  Chooser(Project& project, const ProjectOptions& options) : project_(project), options_(options) {}
+
+  Status choose(const fs::path& path) {
+    std::error_code ec;
+    const std::string relative = fs::relative(path, project_.root, ec).generic_string();
+    const bool directory = fs::is_directory(path, ec);
+    if (is_excluded(options_, relative, directory)) {
+      project_.notes.push_back(relative + ": left out, as settings or --exclude say");
+      return ok_status();
+    }
+    if (directory)
+      choose_folder(path, relative == "." ? "" : relative + "/");
+    else
+      return choose_file(path, relative);
+    return ok_status();
+  }
+
+ private:
+  Status choose_file(const fs::path& path, const std::string& relative) {
+    if (language_of_file(relative).empty()) {
+      project_.notes.push_back(relative + ": is no source file that lint reads");
+      return ok_status();
+    }
+    std::error_code ec;
+    if (!fs::is_regular_file(path, ec) || !std::ifstream(path))
+      return Error{.message = "cannot be read",
+                   .file = path.string(),
+                   .remedy = "Check that it is a file and that you may read it."};
+    add(relative, path);  // named, so read even if it is ignored
+    project_.chosen.push_back(relative);
+    project_.named.push_back(relative);
+    return ok_status();
+  }
+
+  void choose_folder(const fs::path& path, const std::string& prefix) {
+    const size_t before = project_.chosen.size();
+    for (const SourceInput& input : project_.inputs) {
+      if (input.path.starts_with(prefix)) project_.chosen.push_back(input.path);
+    }
+    if (project_.chosen.size() != before) return;
+    // The folder itself is ignored: it was named, so it is read all the same.
+    Project inner;
+    inner.root = path.string();
+    ProjectOptions options;
+    if (options_.excludes)
+      options.excludes = [&](const std::string& below, bool directory) {
+        return options_.excludes(prefix + below, directory);
+      };
+    (void)Walker(inner, options).walk(path, "");
+    for (const SourceInput& input : inner.inputs) {
+      add(prefix + input.path, input.on_disk);
+      project_.chosen.push_back(prefix + input.path);
+    }
+  }
+
+  void add(const std::string& relative, const fs::path& on_disk) {
+    auto at = std::ranges::lower_bound(project_.inputs, relative, {}, &SourceInput::path);
+    if (at == project_.inputs.end() || at->path != relative)
+      project_.inputs.insert(at, {relative, on_disk.string(), {}});
+  }
+
+  Project& project_;
+  const ProjectOptions& options_;
+};
+
+}  // namespace
 
 Result<Project> find_project(const std::vector<std::string>& paths, const ProjectOptions& options) {
   Project out;
   std::error_code ec;
+  auto root = options.root.empty() ? project_root(paths) : Result<std::string>(options.root);
+  if (!root) return root.error();
+  out.root = std::move(*root);
   std::vector<fs::path> named;
-  for (const std::string& path : paths) {
-    if (!fs::exists(path, ec))
-      return Error{
-          .message = "there is no such file or folder", .file = path, .remedy = "Check the path."};
-    named.push_back(fs::weakly_canonical(path, ec));
-    std::string root = project_root(path);
-    // Several projects: their common folder.
-    while (!out.root.empty() && root != out.root && !(out.root + "/").starts_with(root + "/")) {
-      if ((root + "/").starts_with(out.root + "/"))
-        root = out.root;
-      else
-        root = fs::path(root).parent_path().string();
-    }
-    out.root = root;
-  }
+  for (const std::string& path : paths) named.push_back(fs::weakly_canonical(path, ec));
   const bool deep =
       options.below_root && (!is_wide_folder(out.root) || has_root_mark(out.root) ||
                              std::ranges::find(named, fs::path(out.root)) != named.end());
@@ -151,34 +188,10 @@ Result<Project> find_project(const std::vector<std::string>& paths, const Projec
                  .file = out.root,
                  .remedy = "Name the folder that is yours.",
                  .code = kTooManyFiles};
-  auto add = [&](const std::string& relative, const fs::path& on_disk) {
-    auto at = std::ranges::lower_bound(out.inputs, relative, {}, &SourceInput::path);
-    if (at == out.inputs.end() || at->path != relative)
-      out.inputs.insert(at, {relative, on_disk.string(), {}});
-  };
   std::ranges::sort(out.inputs, {}, &SourceInput::path);
-  for (const fs::path& path : named) {
-    const std::string relative = fs::relative(path, out.root, ec).generic_string();
-    if (!fs::is_directory(path, ec)) {
-      add(relative, path);  // named, so read even if it is ignored
-      out.chosen.push_back(relative);
-      continue;
-    }
-    const std::string prefix = relative == "." ? "" : relative + "/";
-    size_t before = out.chosen.size();
-    for (const SourceInput& input : out.inputs) {
-      if (input.path.starts_with(prefix)) out.chosen.push_back(input.path);
-    }
-    if (out.chosen.size() != before) continue;
-    // The folder itself is ignored: it was named, so it is read all the same.
-    Project inner;
-    inner.root = path.string();
-    (void)Walker(inner, {.exclude = options.exclude}).walk(path, "");
-    for (const SourceInput& input : inner.inputs) {
-      add(prefix + input.path, input.on_disk);
-      out.chosen.push_back(prefix + input.path);
-    }
-  }
+  Chooser chooser(out, options);
+  for (const fs::path& path : named)
+    if (auto chosen = chooser.choose(path); !chosen) return chosen.error();
   std::ranges::sort(out.chosen);
   out.chosen.erase(std::unique(out.chosen.begin(), out.chosen.end()), out.chosen.end());
   return out;

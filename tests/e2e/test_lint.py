@@ -215,7 +215,7 @@ def test_comments_that_accept_nothing_are_named(tool, project):
                 "z = 1  # stallscope: ignore[unsynchronised-gc] seen in runs only\n")
     said = tool("lint", "--no-cache", "--exit-zero", cwd=project).stderr
     assert "train.py:21: this suppression of item-in-step" in said
-    assert "train.py:22: this suppression of no-such-rule" in said
+    assert "train.py:22: there is no rule 'no-such-rule'" in said
     assert "unsynchronised-gc" not in said
     said = tool("lint", "--no-cache", "--exit-zero", "--select", "explicit-sync", cwd=project).stderr
     assert "item-in-step" not in said
