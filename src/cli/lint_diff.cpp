@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <optional>
 #include <string_view>
 
 #include "base/file.h"
@@ -15,19 +14,31 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::optional<std::string> output_of(const std::string& command) {
+struct GitOutput {
+  bool succeeded = false;
+  std::string text;
+};
+
+GitOutput run_git(const std::string& command) {
+  GitOutput out;
   FILE* pipe = popen(command.c_str(), "r");
-  if (!pipe) return std::nullopt;
-  std::string out;
+  if (!pipe) return out;
   char buffer[4096];
-  for (size_t n = 0; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) out.append(buffer, n);
-  return pclose(pipe) == 0 ? std::optional(out) : std::nullopt;
+  for (size_t n = 0; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;)
+    out.text.append(buffer, n);
+  out.succeeded = pclose(pipe) == 0;
+  return out;
 }
 
 Result<std::string> command_output(const std::string& command) {
-  auto out = output_of(command);
-  if (!out) return Error{.message = "failed: " + command, .remedy = "See what git says above."};
-  return std::move(*out);
+  GitOutput out = run_git(command);
+  if (!out.succeeded)
+    return Error{.message = "failed: " + command, .remedy = "See what git says above."};
+  return std::move(out.text);
+}
+
+std::string first_said_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
 }
 
 /// The beginning of a command of git in `folder`. A hook's variables name the outer repository.
@@ -75,7 +86,7 @@ Status add_submodules(const RevisedFolder& folder, std::vector<RevisedFolder>& o
         .tree = std::string(entry.substr(kSubmodule.size(), tab - kSubmodule.size()))};
     std::error_code ec;
     if (fs::exists(inner.folder + "/.git", ec) &&
-        output_of(git_in(inner) + "cat-file -e " + inner.tree + " 2>/dev/null"))
+        run_git(git_in(inner) + "cat-file -e " + inner.tree + " 2>/dev/null").succeeded)
       found.push_back(std::move(inner));
   });
   for (const RevisedFolder& inner : found) {
@@ -90,23 +101,23 @@ Status add_submodules(const RevisedFolder& folder, std::vector<RevisedFolder>& o
 Result<std::vector<RevisedFolder>> revised_folders(const std::string& root,
                                                    const std::string& revision) {
   RevisedFolder own{.folder = root, .below = "", .prefix = "", .tree = ""};
-  const auto prefix = output_of(git_in(own) + "rev-parse --show-prefix 2>/dev/null");
-  if (!prefix)
-    return Error{.message = "--diff compares with a revision of git, and this is in no repository",
+  const GitOutput prefix = run_git(git_in(own) + "rev-parse --show-prefix 2>&1");
+  if (!prefix.succeeded)  // no repository, one of another user, no git
+    return Error{.message = "--diff needs a repository of git: " + first_said_line(prefix.text),
                  .file = root,
-                 .remedy = "Leave --diff out, or accept findings with --baseline."};
-  own.prefix = prefix->substr(0, prefix->find('\n'));
-  const auto tree = revision.starts_with('-')  // git would take it for an option
-                        ? std::nullopt
-                        : output_of(git_in(own) + "rev-parse --verify --quiet " +
-                                    shell_quoted(revision + "^{tree}") + " 2>/dev/null");
-  if (!tree)
+                 .remedy = "Mend that, or accept findings with --baseline instead."};
+  own.prefix = first_said_line(prefix.text);
+  GitOutput tree;
+  if (!revision.starts_with('-'))  // git would take it for an option
+    tree = run_git(git_in(own) + "rev-parse --verify --quiet " +
+                   shell_quoted(revision + "^{tree}") + " 2>/dev/null");
+  if (!tree.succeeded)
     return Error{.message = "git knows no revision '" + revision + "'",
                  .file = root,
                  .remedy =
                      "Give --diff a branch, a tag or a commit; a shallow clone may lack it "
                      "(git fetch)."};
-  own.tree = tree->substr(0, tree->find('\n'));
+  own.tree = first_said_line(tree.text);
   std::vector<RevisedFolder> out{own};
   if (auto added = add_submodules(own, out); !added) return added.error();
   return out;

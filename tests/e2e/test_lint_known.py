@@ -92,7 +92,7 @@ def test_a_revision_that_is_none_is_named(tool, repository, revision, error):
 def test_a_diff_outside_a_repository_is_an_error_of_one_line(tool, tmp_path):
     write(tmp_path, a_py=TRAIN)
     done = tool("lint", "--diff", "HEAD", "--no-cache", cwd=tmp_path, check=2)
-    assert "in no repository" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert "not a git repository" in done.stderr and len(done.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize("arguments, error", [

@@ -70,3 +70,47 @@ TEST_CASE("a project with too many files is an error that names its folder") {
   CHECK(refused.error().code == kTooManyFiles);
   CHECK(refused.error().file == std::filesystem::canonical(folder.path()).string());
 }
+
+TEST_CASE("the root is that of the settings, else of the repository, else of the project") {
+  struct Row {
+    std::vector<std::string> marks;
+    std::string path, root;
+  };
+  const std::vector<Row> rows = {
+      {{}, "a/b/t.py", "a/b"},
+      {{"a/setup.py"}, "a/b/t.py", "a"},
+      {{"pyproject.toml", "a/setup.py"}, "a/b/t.py", "a"},  // no repository: the nearest
+      {{".git/HEAD", "a/setup.py"}, "a/b/t.py", ""},
+      {{".git/HEAD", "a/.git/HEAD"}, "a/b/t.py", "a"},
+      {{".git/HEAD", "a/stallscope.yml"}, "a/b/t.py", "a"},
+      {{".git/HEAD", "a/stallscope.yaml", "a/b/setup.py"}, "a/b/t.py", "a"},
+      {{"stallscope.yml", "a/.git/HEAD"}, "a/b/t.py", "a"},
+      {{"stallscope.yml", "a/setup.py"}, "a/b/t.py", ""},
+      {{".git/HEAD", "a/stallscope.yml"}, "c/t.py", ""},
+  };
+  for (const Row& row : rows) {
+    const TemporaryFolder folder("project-test");
+    const std::string top = std::filesystem::canonical(folder.path()).string();
+    for (const std::string& mark : row.marks) {
+      std::filesystem::create_directories(std::filesystem::path(top + "/" + mark).parent_path());
+      REQUIRE(write_file(top + "/" + mark, ""));
+    }
+    const std::string file = top + "/" + row.path;
+    std::filesystem::create_directories(std::filesystem::path(file).parent_path());
+    REQUIRE(write_file(file, ""));
+    CAPTURE(row.marks);
+    CHECK(project_root(file) == (row.root.empty() ? top : top + "/" + row.root));
+  }
+}
+
+TEST_CASE("several paths share the folder of their roots") {
+  const TemporaryFolder folder("project-test");
+  const std::string top = std::filesystem::canonical(folder.path()).string();
+  for (const char* name : {"/a", "/ab"}) {
+    std::filesystem::create_directories(top + name);
+    REQUIRE(write_file(top + name + "/setup.py", ""));
+  }
+  CHECK(*project_root(std::vector{top + "/a/setup.py"}) == top + "/a");
+  CHECK(*project_root(std::vector{top + "/a", top + "/ab/setup.py"}) == top);
+  CHECK_FALSE(project_root(std::vector{top + "/none"}).ok());
+}
