@@ -41,9 +41,10 @@ std::string first_said_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
-/// The beginning of a command of git in `folder`. A hook's variables name the outer repository.
+/// The beginning of a command of git in `folder`. A hook's variables name the outer repository, and
+/// options of diffs in a variable go before those given.
 std::string git_in(const RevisedFolder& folder, const std::string& index = {}) {
-  std::string out = "env";
+  std::string out = "env -u GIT_DIFF_OPTS";
   if (!folder.below.empty()) out += " -u GIT_DIR -u GIT_WORK_TREE -u GIT_INDEX_FILE";
   if (!index.empty()) out += " GIT_INDEX_FILE=" + shell_quoted(index);
   return out + " git -C " + shell_quoted(folder.folder) + " ";

@@ -95,24 +95,28 @@ const ProjectSettings::Shared& ProjectSettings::of_folder(const std::string& fol
   return by_folder_[folder] = settings ? *settings : root_settings_;
 }
 
+std::string ProjectSettings::whole(const std::string& path) const {
+  return (fs::path(root_) / path).string();
+}
+
 const FileSettings& ProjectSettings::of(const std::string& file) {
-  return *of_folder(folder_above(root_ + "/" + file));
+  return *of_folder(folder_above(whole(file)));
 }
 
 bool ProjectSettings::excludes(const std::string& path, bool is_folder) {
-  const std::string whole = root_ + "/" + path;
+  const std::string whole_path = whole(path);
   if (given_exclude_.covers(path, is_folder) ||
-      given_exclude_.covers(below(whole, working_folder_), is_folder))
+      given_exclude_.covers(below(whole_path, working_folder_), is_folder))
     return true;
   const FileSettings& settings = of(path);
-  return settings.exclude.covers(below(whole, settings.folder), is_folder);
+  return settings.exclude.covers(below(whole_path, settings.folder), is_folder);
 }
 
 bool ProjectSettings::ignores(Finding& finding) {
   if (finding.locations.empty()) return false;
   const std::string& file = finding.locations.front().file;
   const FileSettings& settings = of(file);
-  return ignored_at_path(settings.config, below(root_ + "/" + file, settings.folder), finding);
+  return ignored_at_path(settings.config, below(whole(file), settings.folder), finding);
 }
 
 }  // namespace stallscope

@@ -59,6 +59,7 @@ class ProjectSettings {
  private:
   using Shared = std::shared_ptr<const FileSettings>;
   explicit ProjectSettings(std::string root, GivenSettings given);
+  std::string whole(const std::string& path) const;
   const Shared& of_folder(const std::string& folder);
   Result<Shared> load(const std::string& file) const;
   Status expect_known(const Config& config) const;

@@ -37,6 +37,13 @@ fs::path folder_of(const std::string& path) {
   return fs::is_directory(at, ec) ? at : at.parent_path();
 }
 
+std::string common_folder(const fs::path& a, const fs::path& b) {
+  fs::path out;
+  const auto end = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first;
+  for (auto part = a.begin(); part != end; ++part) out /= *part;
+  return out.string();
+}
+
 }  // namespace
 
 bool has_root_mark(const std::string& folder) {
@@ -78,14 +85,7 @@ Result<std::string> project_root(const std::vector<std::string>& paths) {
           .message = "there is no such file or folder", .file = path, .remedy = "Check the path."};
     std::string& own = roots[folder_of(path)];
     if (own.empty()) own = project_root(path);
-    std::string root = own;
-    while (!common.empty() && root != common && !(common + "/").starts_with(root + "/")) {
-      if ((root + "/").starts_with(common + "/"))
-        root = common;
-      else
-        root = fs::path(root).parent_path().string();
-    }
-    common = root;
+    common = common.empty() ? own : common_folder(common, own);
   }
   return common;
 }

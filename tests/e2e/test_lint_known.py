@@ -69,6 +69,13 @@ def test_a_diff_is_the_same_whatever_the_settings_of_git(tool, tmp_path, setting
     assert (name, 7) in [(file, line) for _, file, line in found]
 
 
+def test_a_diff_is_the_same_whatever_the_variables_of_git(tool, repository):
+    put(repository, "train.py", TRAIN.replace("import torch", "import torch\nimport os"))
+    arguments = ("lint", "--diff", "HEAD", "--no-cache")
+    for env in ({}, {"GIT_DIFF_OPTS": "-u9"}, {"GIT_EXTERNAL_DIFF": "/bin/true"}):
+        tool(*arguments, cwd=repository, env=env, check=0)
+
+
 def test_submodules_are_compared_too(tool, repository, tmp_path_factory):
     other = tmp_path_factory.mktemp("other")
     git(other, "init", "-q")

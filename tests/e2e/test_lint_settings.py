@@ -220,3 +220,10 @@ def test_what_was_named_and_cannot_be_read_is_an_error(tool, tmp_path):
         assert "cut.ipynb: is no notebook" in warned and "empty.ipynb" not in warned
     report = json.loads(tool("lint", "--format", "json", "--no-cache", cwd=tmp_path, check=0).stdout)
     assert len(report["warnings"]) == 1 and "cut.ipynb" in report["warnings"][0]
+
+
+def test_files_of_two_projects_that_share_no_folder(tool, tmp_path, source):
+    write(tmp_path, one_py=TRAIN)
+    put(tmp_path, "stallscope.yml", "exclude: [one.py]\n")
+    done = tool("lint", "one.py", source / "tests/e2e/conftest.py", "--no-cache", cwd=tmp_path, check=0, timeout=60)
+    assert "one.py: left out" in done.stderr

@@ -112,5 +112,7 @@ TEST_CASE("several paths share the folder of their roots") {
   }
   CHECK(*project_root(std::vector{top + "/a/setup.py"}) == top + "/a");
   CHECK(*project_root(std::vector{top + "/a", top + "/ab/setup.py"}) == top);
+  CHECK(*project_root(std::vector{top + "/ab", top + "/a"}) == top);
+  CHECK(*project_root(std::vector<std::string>{top + "/a", "/usr"}) == "/");
   CHECK_FALSE(project_root(std::vector{top + "/none"}).ok());
 }
