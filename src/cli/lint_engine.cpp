@@ -12,6 +12,7 @@
 #include "rule/baseline.h"
 #include "rule/known_rules.h"
 #include "rule/load.h"
+#include "rule/outcome.h"
 #include "rule/rank_findings.h"
 #include "rule/suppress.h"
 #include "source/syntax/notebook.h"
@@ -183,9 +184,18 @@ Status keep_new(const LintSettings& settings, Linted& out) {
   return ok_status();
 }
 
-/// Accepts what is found, beside what the baseline accepts in files that were not looked at.
-Status update_baseline(const std::string& path, Linted& out) {
+/// Accepts what is found, beside what the baseline accepts in files that were not looked at, and of
+/// rules that this command line leaves out.
+Status update_baseline(const LintSettings& settings, Linted& out) {
+  const std::string& path = settings.baseline;
   std::vector<Finding>& findings = out.results.findings;
+  EvaluateOptions asked;
+  asked.select = split_list(settings.select);
+  asked.ignore = split_list(settings.ignore);
+  const auto is_left_out = [&](const std::string& id) {
+    const auto rule = std::ranges::find(out.rules, id, &Rule::id);
+    return rule != out.rules.end() && !is_selected(*rule, asked);
+  };
   Baseline next;
   std::error_code ec;
   if (fs::exists(path, ec)) {
@@ -194,7 +204,7 @@ Status update_baseline(const std::string& path, Linted& out) {
     const auto looked_at = moved_in(out.source.project);
     for (const auto& [fingerprint, files] : before->accepted())
       for (const auto& [file, entry] : files)
-        if (!looked_at(file)) next.add(fingerprint, file, entry);
+        if (!looked_at(file) || is_left_out(entry.rule)) next.add(fingerprint, file, entry);
   }
   for (const Finding& finding : findings) next.add(finding);
   findings.clear();
@@ -218,7 +228,7 @@ Status narrow(const LintSettings& settings, Linted& out) {
     if (auto kept = keep_new(settings, out); !kept) return kept;
   }
   if (settings.baseline.empty()) return ok_status();
-  if (settings.update_baseline) return update_baseline(settings.baseline, out);
+  if (settings.update_baseline) return update_baseline(settings, out);
   auto baseline = load_baseline(settings.baseline);
   if (!baseline) return baseline.error();
   apply_baseline(std::move(*baseline), out.results.findings, nullptr, moved_in(out.source.project));

@@ -122,4 +122,7 @@ def test_an_update_of_some_files_keeps_what_others_have(tool, repository):
     entries = json.loads((repository / "b.json").read_text())["findings"]
     assert {e["file"] for e in entries} == {"train.py", "other.py"}
     assert len([e for e in entries if e["file"] == "train.py"]) == 2
+    # Nor does an update by some rules lose what others had found.
+    tool(*update, "--select", "explicit-sync", cwd=repository)
+    tool(*update, "--ignore", "item-in-step", "train.py", cwd=repository)
     assert lint(tool, repository, "--baseline", "b.json", check=0) == []
