@@ -1,6 +1,9 @@
 #include "base/settings_file.h"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
+#include <string_view>
 
 #include "base/file.h"
 #include "base/pyproject.h"
@@ -9,6 +12,16 @@ namespace stallscope {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Where services keep recipes, of which one is often called after the tool that it runs.
+constexpr std::array<std::string_view, 7> kRecipeFolders = {
+    ".github", ".gitlab", ".circleci", ".buildkite", ".woodpecker", ".gitea", ".forgejo"};
+
+bool holds_recipes(const fs::path& folder) {
+  return std::ranges::any_of(folder, [](const fs::path& part) {
+    return std::ranges::find(kRecipeFolders, part.native()) != kRecipeFolders.end();
+  });
+}
 
 /// Whether `file`, to which others write too, says anything to us.
 bool speaks_to_us(const fs::path& pyproject) {
@@ -22,6 +35,7 @@ bool speaks_to_us(const fs::path& pyproject) {
 
 std::string settings_file_in(const std::string& folder) {
   std::error_code absent;
+  if (holds_recipes(folder)) return {};
   for (const char* name : {"stallscope.yml", "stallscope.yaml", "pyproject.toml"}) {
     const fs::path file = fs::path(folder) / name;
     if (!fs::is_regular_file(file, absent)) continue;

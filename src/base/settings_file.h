@@ -6,7 +6,8 @@
 namespace stallscope {
 
 /// The file in `folder` that holds settings for us: stallscope.yml, else stallscope.yaml, else
-/// pyproject.toml with a table of ours; empty when there is none.
+/// pyproject.toml with a table of ours; empty when there is none. Recipes of CI services, as
+/// .github/workflows/stallscope.yml, are no settings.
 std::string settings_file_in(const std::string& folder);
 
 }  // namespace stallscope

@@ -227,3 +227,12 @@ def test_files_of_two_projects_that_share_no_folder(tool, tmp_path, source):
     put(tmp_path, "stallscope.yml", "exclude: [one.py]\n")
     done = tool("lint", "one.py", source / "tests/e2e/conftest.py", "--no-cache", cwd=tmp_path, check=0, timeout=60)
     assert "one.py: left out" in done.stderr
+
+
+@pytest.mark.parametrize("recipe", [".github/workflows/stallscope.yml", ".gitlab/stallscope.yml"])
+def test_a_recipe_of_a_ci_service_is_no_settings_file(tool, tmp_path, recipe):
+    (tmp_path / ".git").mkdir()
+    write(tmp_path, one_py=TRAIN)
+    put(tmp_path, recipe, "jobs:\n  stallscope: {script: [stallscope lint .]}\n")
+    assert files(lint(tool, tmp_path, ".", check=1)) == ["one.py"]
+    assert lint(tool, tmp_path, recipe, check=0) == []  # as a hook does when it was changed
