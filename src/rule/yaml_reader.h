@@ -21,8 +21,8 @@ struct YamlError {
 [[noreturn]] void yaml_fail(const std::string& file, const YamlNode& at, std::string message,
                             std::string remedy = {});
 
-/// The one document in `text`; nothing where it says nothing. Bounded in bytes, nodes and depth (aliases count
-/// at each use), duplicate keys refused.
+/// The one document in `text`; nothing where it says nothing. Bounded in bytes, nodes and depth
+/// (aliases count at each use), duplicate keys refused.
 YamlNode parse_yaml(std::string_view text, const std::string& file);
 
 /// Fails unless `node` is a map with no other keys than `known`; `what` names it in the message.
