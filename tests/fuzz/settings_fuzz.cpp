@@ -10,9 +10,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/pyproject.h"
 #include "rule/baseline.h"
 #include "rule/config.h"
-#include "base/pyproject.h"
 #include "source/extract/settings.h"
 
 namespace {
