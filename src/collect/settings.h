@@ -34,7 +34,7 @@ inline constexpr char kStepRange[] = "STALLSCOPE_STEP_RANGE";
 
 /// A Python process that was marked (--annotate) says so in FOLDER/PID and this.
 inline constexpr char kAnnotatedSuffix[] = ".annotated";
-/// Which lines ran in it (CPython 3.12 and later) is in FOLDER/PID and this.
+/// Which lines ran in it (CPython 3.12 and later) is in FOLDER/PID and this, or FOLDER/PID-N.
 inline constexpr char kLinesSuffix[] = ".lines";
 
 // Set for the target, unless the user has set them already:

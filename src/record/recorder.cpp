@@ -42,6 +42,21 @@ Status write_manifest(const Recording& recording) {
                     manifest_to_json(recording.manifest));
 }
 
+/// The options that leave a part of the run out, as the user writes them; empty = none.
+std::string bounds_of(const RecordOptions& options) {
+  std::string out;
+  const auto add = [&](const std::string& option) { out += (out.empty() ? "" : " ") + option; };
+  const auto seconds = [](uint64_t ms) {
+    return format_duration(static_cast<double>(ms) * 1'000'000);
+  };
+  if (options.delay_ms > 0) add("--delay " + seconds(options.delay_ms));
+  if (options.duration_ms > 0) add("--duration " + seconds(options.duration_ms));
+  if (options.steps > 0) add("--steps " + std::to_string(options.steps));
+  if (!options.capture_range.empty()) add("--capture range:" + options.capture_range);
+  if (options.capture_profiler) add("--capture cuda-profiler");
+  return out;
+}
+
 RunManifest begin_manifest(const RecordOptions& options, const RunFolder& folder,
                            const RankIdentity& identity) {
   RunManifest manifest;
@@ -54,6 +69,8 @@ RunManifest begin_manifest(const RecordOptions& options, const RunFolder& folder
   manifest.environment = machine_facts(options.command);
   manifest.environment["gpu.level"] = options.gpu + "; " + gpu_cost(options.gpu);
   if (options.capture_profiler) manifest.environment[kCaptureFact] = "cuda-profiler";
+  if (std::string bounds = bounds_of(options); !bounds.empty())
+    manifest.environment[kBoundsFact] = std::move(bounds);
   return manifest;
 }
 
@@ -201,7 +218,9 @@ Result<Recording> record(const RecordOptions& options,
     print_message(note);
     recording.manifest.warnings.push_back(std::move(note));
   }
-  recording.manifest.lines = take_line_evidence(*room);
+  TakenLines lines = take_line_evidence(*room);
+  recording.manifest.lines = std::move(lines.files);
+  recording.manifest.silent_processes = lines.silent_processes;
   if (!end) {
     remove_all(recording);
     return end.error();

@@ -84,8 +84,13 @@ std::string manifest_to_json(const RunManifest& manifest) {
                         {"pairs", manifest.overhead->pairs}};
   json["environment"] = manifest.environment;
   json["warnings"] = manifest.warnings;
-  for (const auto& [file, lines] : manifest.lines)
-    json["lines"][file] = {{"watched", lines.watched}, {"hit", lines.hit}};
+  for (const auto& [file, lines] : manifest.lines) {
+    nlohmann::ordered_json& of_file = json["lines"][file];
+    of_file = {{"watched", lines.watched}, {"hit", lines.hit}};
+    if (!lines.compiled.empty()) of_file["compiled"] = lines.compiled;
+    if (!lines.hash.empty()) of_file["hash"] = lines.hash;
+  }
+  if (manifest.silent_processes > 0) json["silentProcesses"] = manifest.silent_processes;
   // Arguments and paths are bytes, not always UTF-8.
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
@@ -130,8 +135,11 @@ Result<RunManifest> parse_manifest(std::string_view text, const std::string& fil
       ObjectReader of_file(value, text, file);
       of_file.text("watched", manifest.lines[path].watched);
       of_file.text("hit", manifest.lines[path].hit);
+      of_file.text("compiled", manifest.lines[path].compiled, false);
+      of_file.text("hash", manifest.lines[path].hash, false);
       if (of_file.failed()) reader.fail("lines", "an object of watched and hit lines by file");
     }
+  reader.integer("silentProcesses", manifest.silent_processes, 0, kMaxInt32);
   if (reader.failed()) return reader.error();
   return manifest;
 }

@@ -24,6 +24,9 @@ inline constexpr std::string_view kSymbolsFile = "symbols.json";
 /// The entry of RunManifest::environment that says that the recording was bounded by the program.
 inline constexpr char kCaptureFact[] = "capture";
 
+/// The entry of it that says which part of the run was asked for, in the options' words.
+inline constexpr char kBoundsFact[] = "capture.bounds";
+
 /// The entry of it that lists installed packages outside the usual folders, joined by colons.
 inline constexpr char kInstalledFact[] = "python.installed";
 
@@ -47,11 +50,16 @@ struct PairedOverhead {
   uint32_t pairs = 0;
 };
 
-/// Lines of a file that the run loaded, as ranges: "1-5,7". Both empty where lines were not
+/// The hash of a file that changed after it was loaded, while the run was recorded: of no file.
+inline constexpr char kChangedWhileRecorded[] = "changed";
+
+/// Lines of a file that the run loaded, as ranges: "1-5,7". All empty where lines were not
 /// watched.
 struct RecordedLines {
-  std::string watched;  ///< whose run would have been seen
-  std::string hit;      ///< that ran
+  std::string watched;   ///< whose run would have been seen
+  std::string hit;       ///< that ran
+  std::string compiled;  ///< of functions that never ran as written, in a run that compiled some
+  std::string hash;      ///< content_hash() of what was loaded; empty = unknown
 };
 
 struct RunManifest {
@@ -71,6 +79,7 @@ struct RunManifest {
   std::map<std::string, std::string> environment;  ///< "cpu.model", "kernel", ...
   std::vector<std::string> warnings;               ///< one sentence each, with its remedy
   std::map<std::string, RecordedLines> lines;      ///< by file, where the recording can tell
+  uint32_t silent_processes = 0;  ///< Python's, of those that told lines: that left none
 
   /// The exit code as a shell shows it: 128 + signal.
   std::optional<int> shell_exit_code() const;

@@ -4,7 +4,8 @@ event for each line, its first.
 
 Files of the standard library and of installed packages are left alone. What a
 file could have run is known from its code when it is imported, so that a
-function nobody called counts as watched and not run.
+function nobody called counts as watched and not run. What is seen is written as
+it comes: workers are killed, end by os._exit() or become another program.
 """
 import os
 import sys
@@ -45,12 +46,50 @@ class OwnFiles:
         return self._own[name]
 
 
-def leave(text):
-    """Leaves what is known of this process in FOLDER, for the recorder."""
-    name = os.path.join(FOLDER, "%d.lines" % os.getpid())
-    with open(name + ".part", "w", encoding="utf-8", errors="surrogateescape") as file:
-        file.write(text)
-    os.replace(name + ".part", name)
+class Record:
+    """What is known of this process, in a file of its own in FOLDER. It is empty where that could
+    not be kept, so that nobody takes a part for the whole."""
+
+    def __init__(self):
+        self._open()
+
+    def _open(self):
+        self.pid, number = os.getpid(), 0
+        while True:  # the process may have been another program before, or have subinterpreters
+            name = "%d-%d.lines" % (self.pid, number) if number else "%d.lines" % self.pid
+            self._path = os.path.join(FOLDER, name)
+            try:
+                self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o600)
+                break
+            except FileExistsError:
+                number += 1
+        self._identity = self._same()
+
+    def _same(self):
+        try:
+            status = os.fstat(self._file)
+            return status.st_dev, status.st_ino
+        except OSError:
+            return None
+
+    def write(self, text):
+        """Adds whole lines. The program may have closed all files that it knows nothing of, and
+        given their numbers to its own."""
+        if self._identity is None:
+            return
+        try:
+            if self._same() != self._identity:
+                self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND)
+                self._identity = self._same()
+            data = text.encode("utf-8", "surrogateescape")
+            if os.write(self._file, data) != len(data):
+                raise OSError("no room")
+        except OSError:
+            self._identity = None
+            try:
+                os.truncate(self._path, 0)
+            except OSError:
+                pass
 
 
 class Modules:
@@ -58,6 +97,8 @@ class Modules:
 
     def __init__(self):
         self._begun_in = os.getcwd()  # the main program's path is relative to it before 3.9
+        self._record = Record()
+        self._record.write("modules\n")
 
     def save(self):
         own, paths = OwnFiles(), set()
@@ -67,7 +108,26 @@ class Modules:
                 getattr(getattr(module, "__loader__", None), "path", None)
             if isinstance(name, str):
                 paths.add(own.path(os.path.join(self._begun_in, name)))
-        leave("".join("file %s\n" % path for path in sorted(paths - {None})))
+        self._record.write("".join("file 0 %s %s\n" % (state(path), path)
+                                   for path in sorted(paths - {None})))
+
+
+def state(path):
+    """Size and time of a file, by which the recorder knows whether it is still the one that ran."""
+    try:
+        status = os.stat(path)
+        return "%d %d" % (status.st_size, status.st_mtime_ns)
+    except OSError:
+        return "0 0"
+
+
+# What compiles functions to something that tells nothing of its lines: a function of each that
+# runs before anything compiled does, and the end of its file's path.
+COMPILERS = {
+    "_compile": "torch/_dynamo/convert_frame.py",
+    "get_jit_def": "torch/jit/frontend.py",
+    "_compile_for_args": "numba/core/dispatcher.py",
+}
 
 
 class Lines:
@@ -76,43 +136,66 @@ class Lines:
     def __init__(self, monitoring, tool):
         self._monitoring, self._tool = monitoring, tool
         self._own = OwnFiles()
-        self._watched, self._hit = {}, {}  # by path
+        self._codes = {}  # by path: what its file holds
+        self._begin()
         events = monitoring.events
         monitoring.register_callback(tool, events.PY_START, self._start)
         monitoring.register_callback(tool, events.LINE, self._line)
         monitoring.set_events(tool, events.PY_START)
 
+    def _begin(self):
+        self._record, self._files, self._declared = Record(), {}, 0
+        self._record.write("lines\n")
+
+    def _number(self, path):
+        """By which the record calls a file."""
+        if self._record.pid != os.getpid():  # forked; by C code, if begin_in_child() was not called
+            self._begin()
+        if path not in self._files:
+            self._declared += 1
+            self._files[path] = self._declared
+            self._record.write("file %d %s %s\n" % (self._files[path], state(path), path))
+        return self._files[path]
+
     def _watch(self, code, path):
-        lines = self._watched.setdefault(path, set())
-        todo = [code]
+        self._files.pop(path, None)  # its text may have changed since it was loaded before
+        lines, codes, todo = set(), self._codes.setdefault(path, set()), [code]
         while todo:
             one = todo.pop()
+            codes.add(one)
             lines.update(line for _, _, line in one.co_lines() if line)
             todo += [inner for inner in one.co_consts if hasattr(inner, "co_lines")]
+        self._record.write("watched %d %s\n" % (self._number(path), ranges(lines)))
 
     def _start(self, code, offset):
         try:
             path = self._own.path(code.co_filename)
             if path is not None:
-                if code.co_name == "<module>" or path not in self._watched:
+                if code.co_name == "<module>" or path not in self._codes:
                     self._watch(code, path)
+                if code in self._codes[path]:  # not what a compiler made of it
+                    self._record.write("started %d %s\n" % (
+                        self._number(path), ranges({line for _, _, line in code.co_lines() if line})))
                 self._monitoring.set_local_events(self._tool, code, self._monitoring.events.LINE)
+            elif code.co_filename.endswith(COMPILERS.get(code.co_name, "\n")):
+                self._record.write("compiled\n")
         except Exception:  # the program comes first
             pass
         return self._monitoring.DISABLE
 
     def _line(self, code, line):
-        path = self._own.path(code.co_filename)
-        if path is not None:
-            self._hit.setdefault(path, set()).add(line)
+        try:
+            path = self._own.path(code.co_filename)
+            if path is not None:
+                self._record.write("hit %d %d\n" % (self._number(path), line))
+        except Exception:
+            pass
         return self._monitoring.DISABLE
 
-    def save(self):
-        text = ""
-        for path, watched in list(self._watched.items()):
-            text += "file %s\nwatched %s\nhit %s\n" % (
-                path, ranges(set(watched)), ranges(set(self._hit.get(path, ()))))
-        leave(text)
+    def begin_in_child(self):
+        """A forked worker's lines are the program's too; those that ran before are in its parent's
+        record, and do not show again."""
+        self._begin()
 
 
 def watcher():
@@ -130,9 +213,12 @@ def watcher():
 def install():
     if not FOLDER:
         return
+    watched = watcher()
+    if isinstance(watched, Lines):
+        os.register_at_fork(after_in_child=watched.begin_in_child)
+        return
     import atexit
 
-    watched = watcher()
     atexit.register(watched.save)
-    # A forked worker's lines are not those of the program.
+    # A forked worker's modules are those of its parent, and it ends without a word.
     os.register_at_fork(after_in_child=lambda: atexit.unregister(watched.save))
