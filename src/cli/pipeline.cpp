@@ -69,16 +69,26 @@ Result<Analyzed> analyze_inputs(const std::vector<std::string>& paths,
   return analyzed;
 }
 
-/// Lines that ran in any process of the run.
-std::map<std::string, LineEvidence> line_evidence(const std::vector<RunManifest>& manifests) {
-  std::map<std::string, LineEvidence> out;
-  for (const RunManifest& manifest : manifests) {
+/// What the run knows of its own files: which lines ran in any of its processes, of which text.
+void describe_files(const Analyzed& analyzed, EvaluateOptions& out) {
+  out.run_file_hashes = analyzed.sources.hashes();
+  std::map<std::string, std::string> loaded;
+  for (const RunManifest& manifest : analyzed.manifests) {
     for (const auto& [file, lines] : manifest.lines) {
-      out[file].watched.merge(lines_of_ranges(lines.watched));
-      out[file].hit.merge(lines_of_ranges(lines.hit));
+      LineEvidence& evidence = out.line_evidence[file];
+      evidence.watched.merge(lines_of_ranges(lines.watched));
+      evidence.hit.merge(lines_of_ranges(lines.hit));
+      evidence.compiled.merge(lines_of_ranges(lines.compiled));
+      if (lines.hash.empty()) continue;
+      const auto [it, added] = loaded.emplace(file, lines.hash);
+      if (!added && it->second != lines.hash) it->second = kChangedWhileRecorded;
     }
+    out.silent_processes += manifest.silent_processes;
+    if (const auto it = manifest.environment.find(kBoundsFact); it != manifest.environment.end())
+      out.recorded_part = it->second;
   }
-  return out;
+  // What was loaded is what ran; the lines of a report were read later.
+  for (auto& [file, hash] : loaded) out.run_file_hashes[file] = std::move(hash);
 }
 
 /// Ranks that the run had and the inputs have not.
@@ -119,7 +129,10 @@ Result<Report> make_report(std::span<const std::string> inputs, const PipelineOp
   if (!rules) return rules.error();
   if (!analyzed) return analyzed.error();
   EvaluateOptions evaluation;
-  evaluation.line_evidence = line_evidence(analyzed->manifests);
+  Result<PathMap> path_map = path_map_of(options.source);
+  if (!path_map) return path_map.error();
+  evaluation.path_map = std::move(*path_map);
+  describe_files(*analyzed, evaluation);
   SourceStore& sources = analyzed->sources;
 
   ReportInput input;
@@ -141,16 +154,18 @@ Result<Report> make_report(std::span<const std::string> inputs, const PipelineOp
          .code = "collective-order"});
 
   progress.update("reading the program's source");
-  const auto facts =
-      facts_of_run(options.source, input.summary, input.run.command, *rules, input.warnings);
+  std::optional<SourceOfRun> source =
+      source_of_run(options.source, input.summary, analyzed->manifests, evaluation.path_map, *rules,
+                    input.warnings);
   progress.update("evaluating rules");
-  evaluation.source_was_analysed = facts.has_value();
-  evaluation.run_file_hashes = sources.hashes();
-  RuleResults results =
-      evaluate(*rules, &input.summary, facts.value_or(std::vector<SourceFact>{}), evaluation);
+  evaluation.source_was_analysed = source.has_value();
+  if (!source) source.emplace();
+  evaluation.files = std::move(source->files);
+  RuleResults results = evaluate(*rules, &input.summary, source->facts, evaluation);
   input.findings = std::move(results.findings);
   input.rules = std::move(results.rules);
-  for (Finding& finding : input.findings) sources.add_snippet(finding);
+  const FileJoin files = file_join(source->facts, evaluation);
+  for (Finding& finding : input.findings) sources.add_snippet(finding, files);
   progress.clear();
   return build_report(std::move(input));
 }

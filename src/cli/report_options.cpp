@@ -18,6 +18,19 @@ void add_pipeline_options(CLI::App& app, PipelineOptions& options) {
                  "Source to analyse with the run: auto (the program's own), off, or a folder")
       ->type_name("auto|off|DIR")
       ->capture_default_str();
+  app.add_option_function<std::vector<std::string>>(
+         "--path-map",
+         [&options](const std::vector<std::string>& texts) {
+           for (const std::string& text : texts) {
+             const size_t sign = text.find('=');
+             if (sign == 0 || sign == std::string::npos)
+               throw CLI::ValidationError("--path-map", "'" + text + "' is no OLD=NEW");
+             options.source.path_map.emplace_back(text.substr(0, sign), text.substr(sign + 1));
+           }
+         },
+         "Folder of the run's paths and what it is here, e.g. /workspace=. (repeatable)")
+      ->type_name("OLD=NEW")
+      ->allow_extra_args(false);
   app.add_option("--libclang", options.source.libclang,
                  "Types of the C++ that ran or may stall, in at most " +
                      std::to_string(kMostTimeForTypes.count()) +

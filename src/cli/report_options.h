@@ -8,7 +8,7 @@
 
 namespace stallscope {
 
-/// --step-range, --ranks, --source, --libclang, --rules, --max-inflated.
+/// --step-range, --ranks, --source, --path-map, --libclang, --rules, --max-inflated.
 void add_pipeline_options(CLI::App& app, PipelineOptions& options);
 
 /// The last line: where the report is and how to open it.

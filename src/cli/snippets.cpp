@@ -40,9 +40,11 @@ bool is_run_folder(const std::string& path) {
 
 void SourceStore::load(const std::string& path) {
   if (!is_run_folder(path)) return;
-  if (const Result<RunManifest> manifest = manifest_of(path);
-      manifest && !manifest->working_directory.empty())
-    folders_.push_back(manifest->working_directory);
+  if (const Result<RunManifest> manifest = manifest_of(path)) {
+    if (!manifest->working_directory.empty()) folders_.push_back(manifest->working_directory);
+    for (const auto& [file, lines] : manifest->lines)
+      if (!lines.hash.empty()) loaded_[file] = lines.hash;
+  }
   const Result<std::string> text = read_file(path + "/" + std::string(kSourcesFile));
   if (!text) return;
   take_json(*text);
@@ -71,6 +73,7 @@ void SourceStore::take(SourceStore&& other) {
     if (!added && it->second.hash == file.hash) it->second.lines.merge(file.lines);
   }
   contents_.merge(other.contents_);
+  loaded_.merge(other.loaded_);
   for (std::string& folder : other.folders_)
     if (std::ranges::find(folders_, folder) == folders_.end())
       folders_.push_back(std::move(folder));
@@ -92,7 +95,9 @@ SourceStore::File* SourceStore::file_at(const std::string& path) {
     if (!text) continue;
     const std::string hash = content_hash(*text);
     // Changed since it was recorded: its lines would be put beside the wrong code.
+    const auto loaded = loaded_.find(candidate.lexically_normal().string());
     if (kept != nullptr && kept->hash != hash) break;
+    if (loaded != loaded_.end() && loaded->second != hash) break;
     contents_[path] = split_lines(*text);
     File& file = files_[path];
     file.hash = hash;
@@ -138,18 +143,46 @@ void SourceStore::save(const std::string& path) {
   changed_ = false;
 }
 
-void SourceStore::add_snippet(Finding& finding) {
+const std::vector<std::string>& SourceStore::lines_here(const std::string& path) {
+  const auto [it, added] = here_.try_emplace(path);
+  if (added)
+    if (const Result<std::string> text = read_file(path, kLargestSource))
+      it->second = split_lines(*text);
+  return it->second;
+}
+
+void SourceStore::add_snippet(Finding& finding, const FileJoin& files) {
   if (finding.locations.empty() || !finding.snippet.lines.empty()) return;
   const Place& place = finding.locations.front();
+  if (place.line == 0) return;
+  const auto add = [&](uint32_t first, uint32_t last, const auto& text_of) {
+    finding.snippet.first_line = first;
+    for (uint32_t line = first; line <= last; ++line)
+      finding.snippet.lines.push_back(text_of(line));
+  };
+  const auto add_from = [&](const std::vector<std::string>& lines) {
+    if (place.line > lines.size()) return;
+    const auto count = static_cast<uint32_t>(lines.size());
+    add(place.line > kContext ? place.line - kContext : 1, std::min(count, place.line + kContext),
+        [&](uint32_t line) { return lines[line - 1]; });
+  };
+  // Only what static analysis found has a certainty.
+  if (!finding.confidence.empty()) return add_from(lines_here(place.file));
   cite(place);
   const auto file = files_.find(place.file);
-  if (file == files_.end() || place.line == 0 || !file->second.lines.contains(place.line)) return;
+  if (file == files_.end() || !file->second.lines.contains(place.line)) {
+    // Where the text here has another function at that line, it is not the text that ran.
+    const auto here = files.source_file(place.file);
+    const bool other = here && place.language == "python" &&
+                       files.function_at(*here, place.function, place.line) == nullptr;
+    if (here && !other) add_from(lines_here(*here));
+    return;
+  }
   uint32_t first = place.line, last = place.line;
   const std::map<uint32_t, std::string>& lines = file->second.lines;
   while (first > 1 && place.line - first < kContext && lines.contains(first - 1)) --first;
   while (last - place.line < kContext && lines.contains(last + 1)) ++last;
-  finding.snippet.first_line = first;
-  for (uint32_t line = first; line <= last; ++line) finding.snippet.lines.push_back(lines.at(line));
+  add(first, last, [&](uint32_t line) { return lines.at(line); });
 }
 
 std::map<std::string, std::string> SourceStore::hashes() const {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyze/summary.h"
+#include "rule/file_join.h"
 #include "rule/finding.h"
 
 namespace stallscope {
@@ -28,8 +29,9 @@ class SourceStore {
   void cite(const RankSummary& rank);
   /// Writes sources.json into the run folder at `path`, if it is one that can be written.
   void save(const std::string& path);
-  /// The lines around a finding's primary place, when they are known.
-  void add_snippet(Finding& finding);
+  /// The lines around a finding's primary place, when they are known: of a place in the run as they
+  /// were then, else of the file here that it is; of a place in the analysed source as they are.
+  void add_snippet(Finding& finding, const FileJoin& files);
   /// Content hash of each known file.
   std::map<std::string, std::string> hashes() const;
 
@@ -40,11 +42,14 @@ class SourceStore {
   };
   void cite(const Place& place);
   File* file_at(const std::string& path);
+  const std::vector<std::string>& lines_here(const std::string& path);
 
   std::map<std::string, File> files_;
   std::map<std::string, std::vector<std::string>> contents_;  ///< whole files read on this machine
-  std::set<std::string> absent_;                              ///< not here, or changed since
-  std::vector<std::string> folders_;                          ///< where relative paths may lead to
+  std::map<std::string, std::vector<std::string>> here_;      ///< files of this machine as they are
+  std::map<std::string, std::string> loaded_;  ///< content hash of what the run loaded, by path
+  std::set<std::string> absent_;               ///< not here, or changed since
+  std::vector<std::string> folders_;           ///< where relative paths may lead to
   bool changed_ = false;
 };
 

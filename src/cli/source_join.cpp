@@ -5,8 +5,9 @@
 #include <map>
 #include <set>
 
-#include "analyze/places.h"
+#include "cli/program_files.h"
 #include "cli/source_analysis.h"
+#include "rule/config.h"
 
 namespace stallscope {
 namespace {
@@ -16,54 +17,53 @@ namespace fs = std::filesystem;
 // More than any training program has; to read them takes seconds.
 constexpr size_t kMostFilesByDefault = 10'000;
 
-// The script that an interpreter was told to run: its folder is the program's own.
-std::string script_of(std::span<const std::string> command) {
-  const auto script = std::ranges::find_if(command, [](const std::string& word) {
-    return word.ends_with(".py") && !word.starts_with('-');
-  });
-  std::error_code error;
-  return script != command.end() && fs::is_regular_file(*script, error) ? *script : std::string();
-}
-
-// Files that stacks name and that lie here, but for those of libraries: nobody mends
-// the lines of an installed package, and theirs would bury the user's own.
-std::set<std::string> files_in_stacks(const RunSummary& run) {
-  std::set<std::string> files;
-  std::error_code error;
-  const auto add = [&](const Observation& observation) {
-    const std::string& file = observation.place.file;
-    if (!file.empty() && !is_library_file(file) && fs::is_regular_file(file, error))
-      files.insert(fs::absolute(file).string());
-  };
-  for (const RankSummary& rank : run.ranks) std::ranges::for_each(rank.observations, add);
-  std::ranges::for_each(run.cross_rank, add);
-  return files;
+/// The functions of a file by their lines, as traces name them.
+AnalysedFile analysed(const FileFacts& file) {
+  AnalysedFile out{.content_hash = file.content_hash, .functions = {}};
+  for (const FunctionFacts& function : file.functions)
+    out.functions.push_back({.name = function.qualified,
+                             .first_line = function.first_line,
+                             .last_line = function.last_line});
+  return out;
 }
 
 }  // namespace
 
-std::optional<std::vector<SourceFact>> facts_of_run(const SourceChoice& choice,
-                                                    const RunSummary& run,
-                                                    std::span<const std::string> command,
-                                                    std::span<const Rule> rules,
-                                                    std::vector<std::string>& warnings) {
+Result<PathMap> path_map_of(const SourceChoice& choice) {
+  PathMap map;
+  for (const auto& [from, to] : choice.path_map)
+    map.emplace_back(from, fs::absolute(to).lexically_normal().string());
+  std::error_code error;
+  const std::string folder = fs::is_directory(choice.what, error) ? choice.what : ".";
+  const std::string file = find_config(folder);
+  if (file.empty()) return map;
+  const Result<Config> config = load_config(file);
+  if (!config) return config.error();
+  const fs::path base = fs::absolute(file).parent_path();
+  for (const auto& [from, to] : config->path_map)
+    map.emplace_back(from, (base / to).lexically_normal().string());
+  return map;
+}
+
+std::optional<SourceOfRun> source_of_run(const SourceChoice& choice, const RunSummary& run,
+                                         std::span<const RunManifest> manifests,
+                                         const PathMap& path_map, std::span<const Rule> rules,
+                                         std::vector<std::string>& warnings) {
   if (choice.what == "off") return std::nullopt;
-  const std::set<std::string> observed = files_in_stacks(run);
+  const ProgramFiles program = program_files(run, manifests, path_map);
+  const std::set<std::string>& observed = program.observed;
   std::set<std::string> paths;
   if (choice.what == "auto") {
     paths = observed;
-    if (const std::string script = script_of(command); !script.empty()) {
-      const fs::path own = fs::absolute(script);
-      paths.insert(own.string());
-      if (!is_wide_folder(own.parent_path().string())) paths.insert(own.parent_path().string());
-    }
+    paths.insert(program.loaded.begin(), program.loaded.end());
+    paths.insert(program.own.begin(), program.own.end());
   } else {
     paths.insert(choice.what);
   }
   // One analysis per project: names are resolved within one root.
   std::map<std::string, std::vector<std::string>> projects;
   for (const std::string& path : paths) projects[project_root(path)].push_back(path);
-  std::optional<std::vector<SourceFact>> facts;
+  std::optional<SourceOfRun> source;
   SourceAnalysisOptions options;
   // A recording leaves nothing in the user's folders but its report.
   options.cache = SourceCache::existing;
@@ -72,7 +72,10 @@ std::optional<std::vector<SourceFact>> facts_of_run(const SourceChoice& choice,
   options.when_late = "in the time that a report leaves for them: `stallscope lint` takes its own";
   options.observed.assign(observed.begin(), observed.end());
   const auto end = std::chrono::steady_clock::now() + kMostTimeForTypes;
+  std::set<std::string> done;  // files whose facts are there: projects may lie in one another
   for (const auto& [root, members] : projects) {
+    if (std::ranges::all_of(members, [&](const std::string& path) { return done.contains(path); }))
+      continue;
     options.project = {};
     // Nobody asked for more than the program: a folder that holds a whole disk is not read.
     if (choice.what == "auto") options.project.most_files = kMostFilesByDefault;
@@ -95,13 +98,17 @@ std::optional<std::vector<SourceFact>> facts_of_run(const SourceChoice& choice,
     }
     for (const std::string& note : analysis->index.notes())
       if (std::ranges::find(warnings, note) == warnings.end()) warnings.push_back(note);
-    if (!facts) facts.emplace();
+    if (!source) source.emplace();
+    for (const std::unique_ptr<FileFacts>& file : analysis->index.files())
+      source->files.emplace((fs::path(root) / file->path).string(), analysed(*file));
     for (SourceFact& fact : analysis->facts) {
       fact.file = (fs::path(root) / fact.file).string();
-      facts->push_back(std::move(fact));
+      if (!done.contains(fact.file)) source->facts.push_back(std::move(fact));
     }
+    for (const std::string& path : analysis->project.chosen)
+      done.insert((fs::path(root) / path).string());
   }
-  return facts;
+  return source;
 }
 
 }  // namespace stallscope

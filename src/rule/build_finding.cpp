@@ -120,6 +120,11 @@ class Builder {
     f.cause = o.cause;
     f.stack = o.stack;
     f.message = describe(o, step_ns(worst));
+    if (!claim.in_function.empty())
+      f.message += claim.fact ? " The trace names the function, not the line: it is the only such "
+                                "line there."
+                              : " The trace names the function, not the line: " +
+                                    lines_of(claim.in_function) + " may be it.";
     add_evidence(f, worst, o, claim.condition);
     for (const Claim* c : claims) {
       for (const std::string& id : c->related)
@@ -184,13 +189,32 @@ class Builder {
         return p.file == place.file && p.line == place.line;
       });
       if (place.known() && !known) f.locations.push_back(place);
-      if (!claim->fact) continue;
+      if (!claim->fact) {
+        for (const uint32_t fact : claim->in_function)
+          if (const Place other = place_of(facts_[fact]);
+              std::ranges::find(f.locations, other) == f.locations.end())
+            f.locations.push_back(other);
+        continue;
+      }
       const SourceFact& fact = facts_[*claim->fact];
       f.confidence = fact.certainty == Certainty::proven   ? "proven"
                      : fact.certainty == Certainty::likely ? "likely"
                                                            : "unknown";
       f.context_chain = fact.context_chain;
     }
+  }
+
+  // "line 12", "lines 12 and 14", "lines 12, 14 and 15".
+  std::string lines_of(const std::vector<uint32_t>& matches) const {
+    std::set<uint32_t> lines;
+    for (const uint32_t fact : matches) lines.insert(facts_[fact].first_line);
+    std::string out = lines.size() == 1 ? "line " : "lines ";
+    for (auto it = lines.begin(); it != lines.end(); ++it)
+      out += (it == lines.begin()            ? ""
+              : std::next(it) == lines.end() ? " and "
+                                             : ", ") +
+             std::to_string(*it);
+    return out;
   }
 
   static void put(Finding& f, std::string name, double value, std::string unit,

@@ -9,13 +9,25 @@
 namespace stallscope {
 namespace {
 
+// PyTorch's profiler writes the first line of every function, or the line at which it was itself
+// started, whatever line runs.
+constexpr std::string_view kNamesFunctionsOnly = "kineto";
+
 /// A fact that lies on a frame of an observation.
 struct Meeting {
   uint32_t fact = 0;
   bool innermost = false;  ///< at the observation's own place, not at a caller's
 };
 
-/// Source facts by file and line.
+// A name that is none says nothing against another: lambdas, comprehensions, the module. Of C++
+// it is the line that counts, because inlined code carries its caller's name.
+bool is_of_function(const Place& place, const SourceFact& fact) {
+  if (fact.language != "python") return true;
+  const std::string seen = bare_function(place.function), known = bare_function(fact.function);
+  return seen.empty() || known.empty() || seen == known;
+}
+
+/// Source facts by file, and by line or function.
 class FactIndex {
  public:
   FactIndex(std::span<const SourceFact> facts, const FileJoin& files)
@@ -30,17 +42,39 @@ class FactIndex {
     return meetings;
   }
 
+  /// The facts of the function that `place` names, whatever its line.
+  std::vector<uint32_t> in_function(const Place& place) const {
+    std::vector<uint32_t> out;
+    const auto [file, members] = of_file(place);
+    // Lambdas and comprehensions are no functions here; the first line of theirs is their own.
+    const bool is_function = !bare_function(place.function).empty() || place.function == "<module>";
+    if (members == nullptr || !is_function) return out;
+    const AnalysedFunction* function = files_.function_at(file, place.function, place.line);
+    if (function == nullptr) return out;
+    for (const uint32_t i : *members)
+      if (facts_[i].function == function->name && facts_[i].first_line >= function->first_line &&
+          facts_[i].first_line <= function->last_line)
+        out.push_back(i);
+    return out;
+  }
+
  private:
-  void add(const Place& place, bool innermost, std::vector<Meeting>& out) const {
-    if (place.file.empty() || place.line == 0) return;
+  std::pair<std::string, const std::vector<uint32_t>*> of_file(const Place& place) const {
+    if (place.file.empty() || place.line == 0) return {};
     const auto file = files_.source_file(place.file);
-    if (!file) return;
+    if (!file) return {};
     const auto it = by_file_.find(*file);
-    if (it == by_file_.end()) return;
-    for (const uint32_t i : it->second) {
+    return {*file, it == by_file_.end() ? nullptr : &it->second};
+  }
+
+  void add(const Place& place, bool innermost, std::vector<Meeting>& out) const {
+    const auto members = of_file(place).second;
+    if (members == nullptr) return;
+    for (const uint32_t i : *members) {
       const SourceFact& fact = facts_[i];
       if (place.line < fact.first_line || place.line > std::max(fact.first_line, fact.last_line))
         continue;
+      if (!is_of_function(place, fact)) continue;
       if (std::ranges::find(out, i, &Meeting::fact) == out.end()) out.push_back({i, innermost});
     }
   }
@@ -58,6 +92,7 @@ class Claimer {
     for (uint32_t i = 0; i < rules.size(); ++i) rule_of_.emplace(rules[i].id, i);
     result_.fact_used.resize(facts.size());
     result_.fact_ran.resize(facts.size());
+    result_.fact_waited_below.resize(facts.size());
     result_.rule_decided.resize(rules.size());
     result_.rule_undecided.resize(rules.size());
   }
@@ -86,19 +121,47 @@ class Claimer {
       result_.fact_used[fact] = true;
       related.insert(facts_[fact].rule_id);
     }
+    std::vector<uint32_t> in_function;
+    if (!best) in_function = only_in_function(block, matches);
+    if (in_function.size() == 1) best = in_function.front();
     if (!best && matches.empty()) return;
 
     Claim claim;
     claim.block = block;
     claim.fact = best;
-    claim.rule = best ? rule_of_.at(facts_[*best].rule_id) : matches.front().rule;
+    claim.rule = best                   ? rule_of_.at(facts_[*best].rule_id)
+                 : !in_function.empty() ? rule_of_.at(facts_[in_function.front()].rule_id)
+                                        : matches.front().rule;
+    claim.in_function = std::move(in_function);
     for (const TraceMatch& match : matches) {
       if (match.rule == claim.rule) claim.condition = match.condition;
       if (!rules_[match.rule].fallback) related.insert(rules_[match.rule].id);
     }
     related.erase(rules_[claim.rule].id);
     claim.related.assign(related.begin(), related.end());
+    for (const auto& [fact, innermost] : met)
+      if (!innermost && is_about(fact, block))
+        result_.fact_waited_below[fact] = static_cast<uint32_t>(result_.claims.size());
     result_.claims.push_back(std::move(claim));
+  }
+
+  // Where no line is met: the matches, in the function that the trace names, of the best of the
+  // rules whose condition holds.
+  std::vector<uint32_t> only_in_function(const Block& block,
+                                         const std::vector<TraceMatch>& matches) {
+    const Seen& seen = seen_[block.front()];
+    if (seen.rank == nullptr || seen.rank->health.clock_source != kNamesFunctionsOnly) return {};
+    std::vector<uint32_t> facts = index_.in_function(seen.observation->place);
+    for (const TraceMatch& match : matches) {
+      const std::string& id = rules_[match.rule].id;
+      if (std::ranges::find(facts, id, [&](uint32_t i) { return facts_[i].rule_id; }) ==
+          facts.end())
+        continue;
+      std::erase_if(facts, [&](uint32_t i) { return facts_[i].rule_id != id; });
+      for (const uint32_t i : facts) result_.fact_used[i] = true;
+      return facts;
+    }
+    return {};
   }
 
   std::vector<TraceMatch> matches_of(const Block& block) {
@@ -132,7 +195,13 @@ class Claimer {
     const auto it = rule_of_.find(facts_[fact].rule_id);
     if (it == rule_of_.end()) return false;
     if (std::ranges::find(matches, it->second, &TraceMatch::rule) != matches.end()) return true;
-    if (!innermost) return false;
+    return innermost && is_about(fact, block);
+  }
+
+  // Whether the fact's rule is about what the block is, be its condition met or not.
+  bool is_about(uint32_t fact, const Block& block) const {
+    const auto it = rule_of_.find(facts_[fact].rule_id);
+    if (it == rule_of_.end()) return false;
     const Rule& rule = rules_[it->second];
     return std::ranges::any_of(block, [&](uint32_t i) {
       const std::string& kind = seen_[i].observation->kind;

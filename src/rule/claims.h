@@ -21,12 +21,17 @@ struct Claim {
   std::optional<uint32_t> fact;               ///< the source match it met
   const TraceCondition* condition = nullptr;  ///< that held; nullptr when only the line met
   std::vector<std::string> related;           ///< other rules' ids, sorted
+  /// Where a profiler names the function but not the line: the rule's matches in it. One is
+  /// `fact`; of several none can be told to be it.
+  std::vector<uint32_t> in_function;
 };
 
 struct Claims {
   std::vector<Claim> claims;
-  std::vector<bool> fact_used;       ///< by fact: part of a claim, as winner or related
-  std::vector<bool> fact_ran;        ///< by fact: some event of the run lies on its lines
+  std::vector<bool> fact_used;  ///< by fact: part of a claim, as winner or related
+  std::vector<bool> fact_ran;   ///< by fact: some event of the run lies on its lines
+  /// By fact: the claim of a block that what its lines call made, of a kind that its rule is about.
+  std::vector<std::optional<uint32_t>> fact_waited_below;
   std::vector<bool> rule_decided;    ///< by rule: its condition could be decided at least once
   std::vector<bool> rule_undecided;  ///< by rule: fields were missing at least once
 };

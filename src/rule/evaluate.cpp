@@ -7,8 +7,10 @@
 
 #include "rule/build_finding.h"
 #include "rule/claims.h"
+#include "rule/line_verdicts.h"
 #include "rule/outcome.h"
 #include "rule/rank_findings.h"
+#include "rule/unmeasured.h"
 
 namespace stallscope {
 namespace {
@@ -20,12 +22,17 @@ class Engine {
       : run_(run),
         facts_(facts),
         options_(options),
-        files_(facts, options.path_map, options.run_file_hashes) {
+        files_(file_join(facts, options)),
+        lines_(options, files_) {
     for (const Rule& rule : rules)
       if (is_selected(rule, options)) rules_.push_back(rule);
     std::ranges::sort(rules_, {}, &Rule::id);
-    for (const auto& [path, evidence] : options_.line_evidence)
-      if (const auto file = files_.source_file(path)) evidence_[*file].push_back(&evidence);
+    if (run == nullptr) return;
+    reach_.emplace(*run);
+    recorded_part_ = options.recorded_part;
+    const bool cut = std::ranges::any_of(
+        run->ranks, [](const RankSummary& rank) { return rank.health.discarded_oldest > 0; });
+    if (cut) recorded_part_ += (recorded_part_.empty() ? "" : " ") + std::string("--max-size");
   }
 
   RuleResults evaluate(std::span<const Rule> all_rules) {
@@ -55,6 +62,7 @@ class Engine {
     std::map<decltype(key_of(Claim())), std::vector<const Claim*>> groups;
     for (const Claim& claim : claims_.claims) groups[key_of(claim)].push_back(&claim);
     for (const auto& [key, claims] : groups) {
+      for (const Claim* claim : claims) finding_of_claim_[claim] = results_.findings.size();
       if (claims.front()->fact) fact_of_[results_.findings.size()] = *claims.front()->fact;
       results_.findings.push_back(
           measured_finding(rules_[claims.front()->rule], claims, seen_, facts_, slowest));
@@ -96,61 +104,21 @@ class Engine {
       const auto rule = std::ranges::lower_bound(rules_, facts_[i].rule_id, {}, &Rule::id);
       if (rule == rules_.end() || rule->id != facts_[i].rule_id) continue;
       Finding finding = unmeasured_finding(*rule, facts_[i]);
-      set_status(finding, i);
+      if (reach_) set_status(finding, *rule, facts_[i], sighting(i), *reach_, recorded_part_);
       fact_of_[results_.findings.size()] = i;
       results_.findings.push_back(std::move(finding));
     }
   }
 
-  // Whether the fact's lines ran, as far as line evidence tells.
-  std::optional<bool> line_ran(const SourceFact& fact) const {
-    const auto of_file = evidence_.find(fact.file);
-    if (of_file == evidence_.end()) return std::nullopt;
-    for (const LineEvidence* evidence : of_file->second) {
-      const auto within = [&](const std::set<uint32_t>& lines) {
-        const auto it = lines.lower_bound(fact.first_line);
-        return it != lines.end() && *it <= std::max(fact.first_line, fact.last_line);
-      };
-      if (within(evidence->hit)) return true;
-      if (within(evidence->watched)) return false;
-    }
-    return std::nullopt;
-  }
-
-  // Whether the run told what it loaded, and that is not among it. Where none of what it loaded is
-  // known here, the paths cannot be compared.
-  bool was_not_loaded(const SourceFact& fact) const {
-    return fact.language == "python" && !evidence_.empty() && !evidence_.contains(fact.file);
-  }
-
-  void set_status(Finding& finding, uint32_t fact) const {
-    if (run_ == nullptr) return;
-    constexpr int kLoaded = 10;  // more than there are severities
-    finding.prominence =
-        static_cast<int>(finding.severity) + (evidence_.contains(facts_[fact].file) ? kLoaded : 0);
-    const auto lower_to = [&](Severity most) {
-      finding.severity = std::min(finding.severity, most);
-    };
-    const auto ran = line_ran(facts_[fact]);
-    if (claims_.fact_ran[fact] || ran.value_or(false)) {
-      finding.status = FindingStatus::measured;
-      finding.message += " The line ran, and no stall was measured at it.";
-      lower_to(Severity::info);
-    } else if (ran.has_value()) {
-      finding.status = FindingStatus::not_executed;
-      finding.message += " The line was watched and did not run.";
-      lower_to(Severity::info);
-    } else if (was_not_loaded(facts_[fact])) {
-      finding.status = FindingStatus::not_seen;
-      finding.message += " No process that ended by itself had loaded this file.";
-      lower_to(Severity::low);
-    } else {
-      finding.status = FindingStatus::not_seen;
-      finding.message += " The recording cannot tell whether the line ran.";
-      // A Python program's folder often holds native programs that are not part of it.
-      const bool foreign = facts_[fact].language != "python" && !evidence_.empty();
-      lower_to(foreign ? Severity::low : Severity::medium);
-    }
+  Sighting sighting(uint32_t fact) const {
+    Sighting out{.lines = lines_.of(facts_[fact]),
+                 .in_trace = claims_.fact_ran[fact],
+                 .waited_below = nullptr,
+                 .loaded = lines_.was_loaded(facts_[fact].file),
+                 .told_any = lines_.told_any()};
+    if (const auto claim = claims_.fact_waited_below[fact])
+      out.waited_below = &results_.findings[finding_of_claim_.at(&claims_.claims[*claim])];
+    return out;
   }
 
   void override_severity(Finding& finding) const {
@@ -211,15 +179,24 @@ class Engine {
   std::span<const SourceFact> facts_;
   const EvaluateOptions& options_;
   FileJoin files_;
-  std::map<std::string, std::vector<const LineEvidence*>> evidence_;  // by the source's path
+  LineVerdicts lines_;
+  std::optional<RunReach> reach_;  // none without a run
+  std::string recorded_part_;
   std::vector<Rule> rules_;
   std::vector<Seen> seen_;
   Claims claims_;
   std::map<size_t, uint32_t> fact_of_;  // finding -> source match
+  std::map<const Claim*, size_t> finding_of_claim_;
   RuleResults results_;
 };
 
 }  // namespace
+
+FileJoin file_join(std::span<const SourceFact> facts, const EvaluateOptions& options) {
+  AnalysedFiles files = options.files;
+  files.merge(files_of(facts));
+  return {std::move(files), options.path_map, options.run_file_hashes};
+}
 
 RuleResults evaluate(std::span<const Rule> rules, const RunSummary* run,
                      std::span<const SourceFact> facts, const EvaluateOptions& options) {

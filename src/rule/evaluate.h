@@ -10,26 +10,33 @@
 #include <vector>
 
 #include "analyze/summary.h"
+#include "rule/file_join.h"
 #include "rule/finding.h"
 #include "rule/rule.h"
 #include "source/facts/source_fact.h"
 
 namespace stallscope {
 
-/// Which lines of a file ran, where the recording can tell (sys.monitoring, coverage). Both empty:
+/// Which lines of a file ran, where the recording can tell (sys.monitoring, coverage). All empty:
 /// the run loaded the file, and what ran of it is unknown.
 struct LineEvidence {
-  std::set<uint32_t> watched;  ///< lines that could have been seen
-  std::set<uint32_t> hit;      ///< lines that were
+  std::set<uint32_t> watched;   ///< lines that could have been seen
+  std::set<uint32_t> hit;       ///< lines that were
+  std::set<uint32_t> compiled;  ///< lines that may have run as compiled code, unseen
 };
 
 struct EvaluateOptions {
-  /// --path-map FROM=TO: a prefix of the run's paths and what stands for it here.
-  std::vector<std::pair<std::string, std::string>> path_map;
+  PathMap path_map;
   /// Content hash of a file as it was when the run was recorded, by the run's path.
   std::map<std::string, std::string> run_file_hashes;
+  /// Every file that static analysis read; those of the facts where nothing is said.
+  AnalysedFiles files;
   /// Lines known to have run, by the run's path.
   std::map<std::string, LineEvidence> line_evidence;
+  /// Python processes of the run that left no line evidence where others did.
+  uint32_t silent_processes = 0;
+  /// The options by which a part of the run was recorded only; empty = all of it.
+  std::string recorded_part;
   /// A line of the sources kept with the run, for fingerprints; "" = not kept. May be empty.
   std::function<std::string(const std::string& file, uint32_t line)> line_text;
   std::map<std::string, Severity> severities;  ///< a project's own, by rule id
@@ -42,6 +49,9 @@ struct RuleResults {
   std::vector<Finding> findings;  ///< in the order of rank_findings()
   std::vector<RuleMeta> rules;    ///< one for each rule, by id
 };
+
+/// How the files of a run meet those that `facts` lie in.
+FileJoin file_join(std::span<const SourceFact> facts, const EvaluateOptions& options);
 
 /// Deterministic: the same whatever the order of observations, facts or rules.
 RuleResults evaluate(std::span<const Rule> rules, const RunSummary* run,

@@ -98,6 +98,10 @@ struct RuleMeta {
   std::string reason;  ///< why it did not apply or could not run
 };
 
+/// "void ns::train<float>(int, char)" and "ns.train" are one function: the bare last name. Empty
+/// for what has none of its own: "<lambda>", "<module>", comprehensions.
+std::string bare_function(std::string_view function);
+
 /// Hash of rule id, qualified function, normalised source line and its ordinal
 /// among equal lines of the function (or of the subject when there is no source
 /// line). Never a line number or a time.

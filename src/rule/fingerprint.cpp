@@ -27,7 +27,8 @@ std::string normalised(std::string_view line) {
   return result;
 }
 
-// "void ns::train<float>(int, char)" and "ns.train" are one function: the bare last name.
+}  // namespace
+
 std::string bare_function(std::string_view function) {
   std::string kept;
   int depth = 0;
@@ -45,8 +46,6 @@ std::string bare_function(std::string_view function) {
   const size_t begin = kept.find_last_of(" .:");
   return begin == std::string::npos ? kept : kept.substr(begin + 1);
 }
-
-}  // namespace
 
 std::string fingerprint(std::string_view rule_id, std::string_view function,
                         std::string_view source_line, unsigned ordinal, std::string_view subject) {

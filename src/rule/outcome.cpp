@@ -6,30 +6,11 @@
 namespace stallscope {
 namespace {
 
-/// What a run can show at all.
 bool is_of_samples(std::string_view kind) {
   return kind == "python-hot-function" || kind == "lock-wait";
 }
 
-struct RunReach {
-  bool steps = false, device = false, collectives = false, samples = false, several_ranks = false;
-  std::string abstention;
-
-  explicit RunReach(const RunSummary& run) {
-    several_ranks = run.ranks.size() > 1;
-    collectives = !run.collectives.empty();
-    for (const RankSummary& rank : run.ranks) {
-      steps = steps || rank.step_median > 0;
-      device = device || rank.view == RankView::device;
-      collectives = collectives || rank.gpu.collective_kernels > 0 || !rank.collectives.empty();
-      if (abstention.empty() && !rank.abstentions.empty()) abstention = rank.abstentions.front();
-      for (const Observation& o : rank.observations) {
-        samples = samples || is_of_samples(o.kind);
-        collectives = collectives || o.kind == "collective";
-      }
-    }
-  }
-};
+constexpr char kNoDeviceWork[] = "the run has no device work";
 
 struct Verdict {
   RuleOutcome outcome;
@@ -54,7 +35,7 @@ std::optional<Verdict> unreachable(const RunReach& reach, std::string_view kind)
                             kind != "garbage-collection" && kind != "straggler" &&
                             kind != "slow-link" && !kind.starts_with("collective") &&
                             kind != "overhead";
-  if (about_device && !reach.device) return does_not_apply("the run has no device work");
+  if (about_device && !reach.device) return does_not_apply(kNoDeviceWork);
   return std::nullopt;
 }
 
@@ -89,6 +70,29 @@ Verdict verdict_of(const Rule& rule, const std::optional<RunReach>& reach, bool 
 }
 
 }  // namespace
+
+RunReach::RunReach(const RunSummary& run) {
+  several_ranks = run.ranks.size() > 1;
+  collectives = !run.collectives.empty();
+  for (const RankSummary& rank : run.ranks) {
+    steps = steps || rank.step_median > 0;
+    device = device || rank.view == RankView::device;
+    collectives = collectives || rank.gpu.collective_kernels > 0 || !rank.collectives.empty();
+    if (abstention.empty() && !rank.abstentions.empty()) abstention = rank.abstentions.front();
+    for (const Observation& o : rank.observations) {
+      samples = samples || is_of_samples(o.kind);
+      collectives = collectives || o.kind == "collective";
+    }
+  }
+}
+
+std::string why_unmeasured(const Rule& rule, const RunReach& reach) {
+  // What waits for the device costs nothing where there is none, steps or not.
+  if (rule.gain == GainModel::remove_sync && !reach.device) return kNoDeviceWork;
+  if (rule.trace.empty()) return {};
+  const Verdict verdict = trace_verdict(rule, reach, true, false);
+  return verdict.outcome == RuleOutcome::passed ? std::string() : verdict.reason;
+}
 
 bool is_selected(const Rule& rule, const EvaluateOptions& options) {
   const auto listed = [&](const std::vector<std::string>& ids) {

@@ -28,6 +28,14 @@ TEST_CASE("files meet by their longest common suffix") {
             "/w/head/net.py",
             "b/head/net.py"},
            {"a tie is nobody's", {"a/net.py", "b/net.py"}, "/w/net.py", ""},
+           {"the same path wins over a longer end",
+            {"/w/model.py", "/here/w/model.py"},
+            "/w/model.py",
+            "/w/model.py"},
+           {"a library's file is not known by its name alone",
+            {"/job/queue.py"},
+            "/usr/lib/python3.11/queue.py",
+            ""},
            {"another name is another file", {"a/mytrain.py"}, "/w/train.py", ""}}) {
     CAPTURE(c.what);
     std::vector<SourceFact> facts;
@@ -35,7 +43,7 @@ TEST_CASE("files meet by their longest common suffix") {
       facts.emplace_back();
       facts.back().file = file;
     }
-    const FileJoin join(facts, {}, {});
+    const FileJoin join(files_of(facts), {}, {});
     CHECK(join.source_file(c.run_path).value_or("") == c.joined);
   }
 }
@@ -46,12 +54,25 @@ TEST_CASE("content settles what names cannot") {
   facts[0].content_hash = "11";
   facts[1].file = "b/net.py";
   facts[1].content_hash = "22";
-  CHECK(FileJoin(facts, {}, {{"/w/net.py", "22"}}).source_file("/w/net.py") == "b/net.py");
-  const FileJoin changed(facts, {}, {{"/w/a/net.py", "33"}});
+  CHECK(FileJoin(files_of(facts), {}, {{"/w/net.py", "22"}}).source_file("/w/net.py") ==
+        "b/net.py");
+  const FileJoin changed(files_of(facts), {}, {{"/w/a/net.py", "33"}});
   CHECK_FALSE(changed.source_file("/w/a/net.py").has_value());
-  CHECK(changed.changed_since("/w/a/net.py"));
-  const FileJoin mapped(facts, {{"/container/x", "a"}}, {});
+  CHECK(changed.changed_file("/w/a/net.py") == "a/net.py");
+  const FileJoin mapped(files_of(facts), {{"/container/x", "a"}}, {});
   CHECK(mapped.source_file("/container/x/net.py") == "a/net.py");
+}
+
+TEST_CASE("a part of a path is mapped by whole folders") {
+  struct Case {
+    const char *from, *to, *path, *mapped;
+  };
+  for (const Case& c : {Case{"/work", "/here", "/work/a/b.py", "/here/a/b.py"},
+                        {"/work/", "/here/", "/work/b.py", "/here/b.py"},
+                        {"/work", "/here", "/workspace/b.py", "/workspace/b.py"},
+                        {"/work/b.py", "/c.py", "/work/b.py", "/c.py"},
+                        {"/", "/mnt", "/b.py", "/mnt/b.py"}})
+    CHECK(mapped_path(c.path, {{c.from, c.to}}) == c.mapped);
 }
 
 TEST_CASE("fingerprints live through what does not change the stall") {

@@ -1,0 +1,91 @@
+"""Findings of an imported trace meet those of static analysis, wherever the source lies here."""
+import gzip
+
+import pytest
+
+from kineto_steps import write_trace
+
+# PyTorch's profiler names functions by their first lines: train_step() by 40, log_loss() by 52.
+TRAIN = {
+    1: "import torch",
+    40: "def train_step(model, loader, optimizer):",
+    41: "    for x in loader:",
+    42: "        loss = model(x)",
+    43: "        loss.backward()",
+    44: "        optimizer.step()",
+    45: "        log_loss(loss)",
+    52: "def log_loss(loss):",
+    53: "    text = 'loss'",
+    54: "    print(text, loss.item())",
+}
+
+
+def write_source(path, **lines):
+    """TRAIN with other lines: l55="..."."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    all_lines = {**TRAIN, **{int(name[1:]): text for name, text in lines.items()}}
+    path.write_text("".join(all_lines.get(n, "") + "\n" for n in range(1, 61)))
+
+
+def reads(tool, folder, *options):
+    """The findings about reads of a value, by file and line."""
+    tool("report", "trace.json.gz", "-o", "out", "-q", *options, cwd=folder, check=0)
+    return {(f["locations"][0]["file"], f["locations"][0]["line"]): f
+            for f in tool.report(folder / "out")["findings"] if f["ruleId"] == "item-in-step"}
+
+
+@pytest.fixture
+def trace(tmp_path):
+    write_trace(tmp_path / "trace.json.gz", sync=True)
+    return tmp_path
+
+
+def rename(trace, old, new):
+    path = trace / "trace.json.gz"
+    path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()).replace(old.encode(), new.encode())))
+
+
+def test_a_function_named_by_a_profiler_is_met_by_its_one_read(tool, trace):
+    write_source(trace / "source/train.py")
+    found = reads(tool, trace, "--source", "source")
+    assert [line for _, line in found] == [54]
+    (finding,) = found.values()
+    assert finding["status"] == "measured" and finding["gain"]
+    assert "loss.item()" in finding["snippet"]["lines"][54 - finding["snippet"]["firstLine"]]
+
+
+def test_of_several_reads_in_a_function_none_gets_the_cost(tool, trace):
+    write_source(trace / "source/train.py", l56="    print(text, 2, loss.item())")
+    found = reads(tool, trace, "--source", "source")
+    assert [line for _, line in found] == [52]
+    (finding,) = found.values()
+    assert [place["line"] for place in finding["locations"]] == [52, 54, 56]
+    assert "lines 54 and 56 may be it" in finding["message"]
+
+
+def test_what_static_analysis_did_not_find_has_its_lines_from_the_source(tool, trace):
+    write_source(trace / "source/train.py", l54="    print(text, helper(loss))")
+    (finding,) = reads(tool, trace, "--source", "source").values()
+    assert finding["status"] == "measured"
+    assert "def log_loss(loss):" in finding["snippet"]["lines"]
+
+
+@pytest.mark.parametrize("told", ["option", "file"])
+def test_a_path_is_mapped(tool, trace, told):
+    rename(trace, "train.py(", "/workspace/job/train.py(")
+    for name in ("alpha", "beta"):
+        write_source(trace / "source" / name / "train.py")
+    beta = str(trace / "source/beta/train.py")
+    nobody = reads(tool, trace, "--source", "source")
+    assert nobody[("/workspace/job/train.py", 52)]["status"] == "measured"
+    if told == "file":
+        (trace / "source/stallscope.yml").write_text("path-map: {/workspace/job: beta}\n")
+    options = ["--path-map", "/workspace/job=source/beta"] if told == "option" else []
+    found = reads(tool, trace, "--source", "source", *options)
+    assert found[(beta, 54)]["status"] == "measured"
+    assert ("/workspace/job/train.py", 52) not in found
+    # A folder whose name begins like it is another one.
+    if told == "option":
+        other = reads(tool, trace, "--source", "source", "--path-map", "/work=source/beta")
+        assert other[("/workspace/job/train.py", 52)]["status"] == "measured"
+        assert "OLD=NEW" in tool("report", "trace.json.gz", "--path-map", "x", cwd=trace, check=2).stderr
