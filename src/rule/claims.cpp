@@ -19,12 +19,16 @@ struct Meeting {
   bool innermost = false;  ///< at the observation's own place, not at a caller's
 };
 
+// How Dynamo calls the rest of a function behind a graph break: this, then its name and a line.
+constexpr std::string_view kResumed = "torch_dynamo_resume_in_";
+
 // A name that is none says nothing against another: lambdas, comprehensions, the module. Of C++
 // it is the line that counts, because inlined code carries its caller's name.
 bool is_of_function(const Place& place, const SourceFact& fact) {
   if (fact.language != "python") return true;
   const std::string seen = bare_function(place.function), known = bare_function(fact.function);
-  return seen.empty() || known.empty() || seen == known;
+  return seen.empty() || known.empty() || seen == known ||
+         seen.starts_with(std::string(kResumed) + known + "_at_");
 }
 
 /// Source facts by file, and by line or function.

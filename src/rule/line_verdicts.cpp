@@ -13,9 +13,10 @@ LineVerdicts::LineVerdicts(const EvaluateOptions& options, const FileJoin& files
 }
 
 LineVerdict LineVerdicts::of(const SourceFact& fact) const {
-  if (changed_.contains(fact.file)) return LineVerdict::changed;
   const auto of_file = evidence_.find(fact.file);
   if (of_file == evidence_.end()) {
+    // Not before: another file of the run may have but the name of this one.
+    if (changed_.contains(fact.file)) return LineVerdict::changed;
     // Where none of what it loaded is known here, the paths cannot be compared.
     const bool told = fact.language == "python" && !evidence_.empty();
     return told ? LineVerdict::not_loaded : LineVerdict::unknown;

@@ -70,6 +70,16 @@ def test_what_static_analysis_did_not_find_has_its_lines_from_the_source(tool, t
     assert "def log_loss(loss):" in finding["snippet"]["lines"]
 
 
+def test_files_of_callers_are_analysed_too(tool, trace):
+    rename(trace, "train.py(52)", "helpers.py(52)")
+    write_source(trace / "helpers.py")
+    # It is the caller's, on a line that the trace does not name.
+    write_source(trace / "train.py", l46="        print(loss.item())", l52="", l53="", l54="")
+    found = reads(tool, trace)
+    assert found[(str(trace / "helpers.py"), 54)]["status"] == "measured"
+    assert found[(str(trace / "train.py"), 46)]["status"] == "not-seen"
+
+
 @pytest.mark.parametrize("told", ["option", "file"])
 def test_a_path_is_mapped(tool, trace, told):
     rename(trace, "train.py(", "/workspace/job/train.py(")

@@ -103,6 +103,11 @@ TEST_CASE("a line is met by its function too") {
                           "tsc",
                           {item},
                           {"item measured a.py:12 priced"}},
+                         {"what Dynamo made of its rest",
+                          {frame("/w/a.py", 12, "torch_dynamo_resume_in_step_at_11")},
+                          "tsc",
+                          {item},
+                          {"item measured a.py:12 priced"}},
                          {"another function's line of that number",
                           {frame("/w/a.py", 12, "other")},
                           "tsc",
@@ -217,6 +222,8 @@ TEST_CASE("what line evidence proves, and what it cannot") {
   part.recorded_part = "--delay 3 s";
   EvaluateOptions changed = with({.watched = {12}, .hit = {12}, .compiled = {}});
   changed.run_file_hashes["/w/train.py"] = "2";
+  EvaluateOptions namesake = with({.watched = {12}, .hit = {12}, .compiled = {}});
+  namesake.run_file_hashes = {{"/w/train.py", "1"}, {"/x/train.py", "2"}};
   EvaluateOptions two_ranks = with({.watched = {12}, .hit = {}, .compiled = {}});
   two_ranks.line_evidence["/x/train.py"] = {.watched = {12}, .hit = {12}, .compiled = {}};
   EvaluateOptions another = with({.watched = {12}, .hit = {12}, .compiled = {}});
@@ -235,6 +242,8 @@ TEST_CASE("what line evidence proves, and what it cannot") {
             "compiled"},
            {"another text", changed, true, FindingStatus::not_seen, Severity::medium,
             "changed since"},
+           {"another text of a file of the same name", namesake, true, FindingStatus::measured,
+            Severity::info, "no stall was measured"},
            {"a part of the run was recorded", part, true, FindingStatus::not_seen,
             Severity::critical, "(--delay 3 s)"},
            {"without a device", with({{12}, {12}, {}}), false, FindingStatus::not_seen,

@@ -54,7 +54,7 @@ class Record:
         self._open()
 
     def _open(self):
-        self.pid, number = os.getpid(), 0
+        self.pid, self._identity, number = os.getpid(), None, 0
         while True:  # the process may have been another program before, or have subinterpreters
             name = "%d-%d.lines" % (self.pid, number) if number else "%d.lines" % self.pid
             self._path = os.path.join(FOLDER, name)
@@ -63,6 +63,8 @@ class Record:
                 break
             except FileExistsError:
                 number += 1
+            except OSError:  # the recorder is gone, or there is no room
+                return
         self._identity = self._same()
 
     def _same(self):
@@ -71,6 +73,11 @@ class Record:
             return status.st_dev, status.st_ino
         except OSError:
             return None
+
+    def close(self):
+        if self._identity is not None and self._same() == self._identity:
+            os.close(self._file)
+        self._identity = None
 
     def write(self, text):
         """Adds whole lines. The program may have closed all files that it knows nothing of, and
@@ -137,6 +144,7 @@ class Lines:
         self._monitoring, self._tool = monitoring, tool
         self._own = OwnFiles()
         self._codes = {}  # by path: what its file holds
+        self._record = None
         self._begin()
         events = monitoring.events
         monitoring.register_callback(tool, events.PY_START, self._start)
@@ -144,6 +152,8 @@ class Lines:
         monitoring.set_events(tool, events.PY_START)
 
     def _begin(self):
+        if self._record is not None:
+            self._record.close()
         self._record, self._files, self._declared = Record(), {}, 0
         self._record.write("lines\n")
 
