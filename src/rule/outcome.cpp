@@ -89,7 +89,10 @@ RunReach::RunReach(const RunSummary& run) {
 std::string why_unmeasured(const Rule& rule, const RunReach& reach) {
   // What waits for the device costs nothing where there is none, steps or not.
   if (rule.gain == GainModel::remove_sync && !reach.device) return kNoDeviceWork;
-  if (rule.trace.empty()) return {};
+  // A setting costs where it works, not at the line that makes it.
+  if (rule.trace.empty())
+    return rule.gain == GainModel::remove_sync ? ""
+                                               : "its rule is about nothing that a trace shows";
   const Verdict verdict = trace_verdict(rule, reach, true, false);
   return verdict.outcome == RuleOutcome::passed ? std::string() : verdict.reason;
 }

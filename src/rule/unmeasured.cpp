@@ -30,7 +30,9 @@ void say_ran(Finding& finding, const Rule& rule, const Sighting& sighting, const
                sighting.waited_below->severity);
   if (const std::string why = why_unmeasured(rule, reach); !why.empty())
     return say(finding, FindingStatus::not_seen,
-               "The line ran; what it costs this recording cannot tell: " + why + ".",
+               "The line ran; what it costs this recording cannot tell" +
+                   // Why there is no verdict at all are sentences of their own.
+                   (why.ends_with('.') ? ". " + why : ": " + why + "."),
                finding.severity);
   if (!sighting.in_trace && !recorded_part.empty())
     return say(finding, FindingStatus::not_seen,

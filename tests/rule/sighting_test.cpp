@@ -12,7 +12,7 @@ using namespace stallscope;
 
 namespace {
 
-std::vector<Rule> two_rules() {
+std::vector<Rule> few_rules() {
   std::vector<Rule> out;
   for (const auto& [id, text] : std::vector<std::pair<std::string, std::string>>{
            {"item",
@@ -21,7 +21,9 @@ std::vector<Rule> two_rules() {
            {"print",
             "severity: high\nlanguages: [python]\nwhy: w\ntitle: t\nsource: {call: [print]}\n"
             "trace: {observe: host-sync, where: {bytes: '>= 1000'}}\n"
-            "gain: {model: remove-sync}\n"}}) {
+            "gain: {model: remove-sync}\n"},
+           {"setting",
+            "severity: high\nlanguages: [python]\nwhy: w\ntitle: t\nsource: {call: [set]}\n"}}) {
     auto rule = parse_rule("id: " + id + "\n" + text, id + ".yaml");
     REQUIRE_MESSAGE(rule.ok(), (rule ? "" : rule.error().to_string()));
     out.push_back(*rule);
@@ -158,7 +160,7 @@ TEST_CASE("a line is met by its function too") {
     EvaluateOptions options;
     options.files["a.py"] = {"1", {{"<module>", 1, 30}, {"Trainer.step", 7, 15}}};
     options.files["b.py"] = {"2", {}};
-    const RuleResults results = evaluate(two_rules(), &run, c.facts, options);
+    const RuleResults results = evaluate(few_rules(), &run, c.facts, options);
     CHECK(shown(results) == c.shown);
   }
 }
@@ -169,7 +171,7 @@ TEST_CASE("of several lines that it may be, the finding names all") {
   options.files["a.py"] = {"1", {{"step", 7, 15}}};
   const std::vector<SourceFact> facts = {match("item", "a.py", 12, "step"),
                                          match("item", "a.py", 14, "step")};
-  const RuleResults results = evaluate(two_rules(), &run, facts, options);
+  const RuleResults results = evaluate(few_rules(), &run, facts, options);
   REQUIRE(results.findings.size() == 1);
   CHECK(results.findings[0].message.ends_with(
       "The trace names the function, not the line: lines 12 and 14 may be it."));
@@ -191,7 +193,7 @@ TEST_CASE("what a line calls may be what blocks") {
     run.ranks[0].observations[0].idle_ns.total = c.idle_ns;
     // Its own condition does not hold of what blocked, but it is about such blocks.
     const std::vector<SourceFact> facts = {match("print", "train.py", 10, "train")};
-    const RuleResults results = evaluate(two_rules(), &run, facts);
+    const RuleResults results = evaluate(few_rules(), &run, facts);
     const auto finding = std::ranges::find(results.findings, "print", &Finding::rule_id);
     REQUIRE(finding != results.findings.end());
     CHECK(finding->status == FindingStatus::measured);
@@ -199,6 +201,37 @@ TEST_CASE("what a line calls may be what blocks") {
     CHECK_FALSE(finding->gain.has_value());
     CHECK(finding->message.ends_with(
         "what it calls blocked at helpers.py:3: the finding there has the cost."));
+  }
+}
+
+TEST_CASE("what a run cannot measure keeps its severity where it ran") {
+  struct Case {
+    std::string what;
+    const char* rule;
+    bool steps;
+    Severity severity;
+    const char* ending;
+  };
+  for (const Case& c : {Case{"no trace shows it", "setting", true, Severity::high,
+                             "cannot tell: its rule is about nothing that a trace shows."},
+                        {"there are no steps", "item", false, Severity::critical,
+                         "cannot tell. No steps were found. Totals hold."}}) {
+    CAPTURE(c.what);
+    RunSummary run = run_with({frame("/w/other.py", 3, "f")});
+    if (!c.steps) {
+      run.ranks[0].step_median = 0;
+      run.ranks[0].abstentions = {"No steps were found. Totals hold."};
+    }
+    EvaluateOptions options;
+    options.line_evidence["/w/train.py"] = {.watched = {12}, .hit = {12}, .compiled = {}};
+    const std::vector<SourceFact> facts = {match(c.rule, "train.py", 12, "main")};
+    const RuleResults results = evaluate(few_rules(), &run, facts, options);
+    const auto finding = std::ranges::find_if(
+        results.findings, [](const Finding& f) { return f.locations.front().file == "train.py"; });
+    REQUIRE(finding != results.findings.end());
+    CHECK(finding->status == FindingStatus::not_seen);
+    CHECK(finding->severity == c.severity);
+    CHECK_MESSAGE(finding->message.ends_with(c.ending), finding->message);
   }
 }
 
@@ -255,7 +288,7 @@ TEST_CASE("what line evidence proves, and what it cannot") {
     RunSummary run = run_with({frame("/w/other.py", 3, "f")});
     if (!c.device) run.ranks[0].view = RankView::host;
     const std::vector<SourceFact> facts = {match("item", "train.py", 12, "train")};
-    const RuleResults results = evaluate(two_rules(), &run, facts, c.options);
+    const RuleResults results = evaluate(few_rules(), &run, facts, c.options);
     const auto finding = std::ranges::find_if(
         results.findings, [](const Finding& f) { return f.locations.front().file == "train.py"; });
     REQUIRE(finding != results.findings.end());
