@@ -21,6 +21,9 @@ RunManifest example() {
   manifest.overhead = PairedOverhead{0.004, -0.001, 0.009, 5};
   manifest.environment["cpu.model"] = "Example CPU";
   manifest.warnings = {"something is odd (look at it)"};
+  manifest.lines["/job/train.py"] = {
+      .watched = "1-9", .hit = "1,3", .compiled = "11-12", .hash = "00ff"};
+  manifest.silent_processes = 2;
   return manifest;
 }
 
@@ -40,6 +43,9 @@ TEST_CASE("run.json survives writing and reading") {
   CHECK(after->overhead->high == doctest::Approx(0.009));
   CHECK(after->environment == before.environment);
   CHECK(after->warnings == before.warnings);
+  CHECK(after->lines.at("/job/train.py").compiled == "11-12");
+  CHECK(after->lines.at("/job/train.py").hash == "00ff");
+  CHECK(after->silent_processes == 2);
   CHECK(manifest_to_json(*after) == manifest_to_json(before));
 }
 
@@ -76,6 +82,8 @@ TEST_CASE("a damaged run.json is an error with its position") {
       {with("\"rank\": 1", "\"rank\": \"one\""), 0, "rank"},
       {with("\"Example CPU\"", "7"), 0, "environment"},
       {with("\"interrupted\": true", "\"interrupted\": 1"), 0, "interrupted"},
+      {with("\"00ff\"", "7"), 0, "lines"},
+      {with("\"silentProcesses\": 2", "\"silentProcesses\": -2"), 0, "silentProcesses"},
   };
   for (const Case& c : cases) {
     const Result<RunManifest> result = parse_manifest(c.text, "run.json");
