@@ -295,7 +295,7 @@ int lint(LintOptions options) {
   join_advice(findings);
   if (options.statistics) {
     const std::string text = statistics_text(findings, options.format == "json");
-    if (write_out(options, text) != kExitClean) return kExitCannot;
+    if (auto written = write_out(options, text); !written) return fail(written.error());
     print_message(counted(step_lines(linted->source), "line") + " of step and forward code");
   } else {
     auto text = render(options, *linted);

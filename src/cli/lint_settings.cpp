@@ -21,7 +21,7 @@ std::string below(const std::string& path, const std::string& folder) {
   return path.substr(folder.size() + 1);
 }
 
-std::string folder_above(const std::string& path) {
+std::string parent_folder(const std::string& path) {
   return fs::path(path).parent_path().string();
 }
 
@@ -49,7 +49,7 @@ Result<ProjectSettings::Shared> ProjectSettings::load(const std::string& file) c
     auto config = load_config(file);
     if (!config) return config.error();
     out->config = std::move(*config);
-    out->folder = folder_above(file);
+    out->folder = parent_folder(file);
   }
   out->exclude = path_globs(out->config.exclude);
   EvaluateOptions& evaluation = out->evaluation;
@@ -88,7 +88,7 @@ const ProjectSettings::Shared& ProjectSettings::of_folder(const std::string& fol
   // Outside the root lie only files that links lead to.
   if (below(folder, root_).empty()) return root_settings_;
   const std::string file = settings_file_in(folder);
-  if (file.empty()) return by_folder_[folder] = of_folder(folder_above(folder));
+  if (file.empty()) return by_folder_[folder] = of_folder(parent_folder(folder));
   auto settings = load(file);
   Status usable = settings ? expect_known((*settings)->config) : Status(settings.error());
   if (!usable && status_) status_ = usable;
@@ -100,7 +100,7 @@ std::string ProjectSettings::whole(const std::string& path) const {
 }
 
 const FileSettings& ProjectSettings::of(const std::string& file) {
-  return *of_folder(folder_above(whole(file)));
+  return *of_folder(parent_folder(whole(file)));
 }
 
 bool ProjectSettings::excludes(const std::string& path, bool is_folder) {

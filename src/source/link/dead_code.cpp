@@ -83,10 +83,30 @@ bool DeadCode::is_asked_by_name(std::string_view path) const {
                                     asked(module_of(path.substr(0, path.rfind('/')))));
 }
 
-/// Whether another file names the module that `file` is.
+/// Whether another file imports the module that `file` is, or a configuration or a launch script
+/// names it. What a variable is called says nothing of modules.
 bool DeadCode::is_used_module(uint32_t file) const {
-  const uint32_t by = files_with(name_hash(module_of(graph_.files()[file]->path)), Tests::count);
-  return by != kNoFile && by != file;
+  if (used_modules_.empty()) {
+    const auto add = [&](uint32_t hash, uint32_t by) {
+      uint32_t& known = used_modules_.try_emplace(hash, by).first->second;
+      if (known != by) known = kSeveral;
+    };
+    for (uint32_t by = 0; by < graph_.files().size(); ++by) {
+      const FileFacts& facts = *graph_.files()[by];
+      if (facts.language != "python") {
+        for (const uint32_t mention : facts.mentions) add(mention, by);
+      }
+      for (const auto& [bound, path] : facts.imports) {
+        for (std::string_view rest = path; !rest.empty();) {
+          const size_t dot = std::min(rest.find('.'), rest.size());
+          add(name_hash(rest.substr(0, dot)), by);
+          rest.remove_prefix(std::min(dot + 1, rest.size()));
+        }
+      }
+    }
+  }
+  const auto found = used_modules_.find(name_hash(module_of(graph_.files()[file]->path)));
+  return found != used_modules_.end() && found->second != file;
 }
 
 /// Whether the definition of that name in a file is used by nothing.

@@ -52,6 +52,8 @@ class DeadCode {
   mutable std::unordered_map<const ClassFacts*, bool> unused_;
   /// Per hash of a class's name the files that name it; made when first asked.
   mutable std::unordered_map<uint32_t, std::vector<uint32_t>> named_;
+  /// Per hash of what imports and configurations name, the file that does; made when first asked.
+  mutable std::unordered_map<uint32_t, uint32_t> used_modules_;
   /// Folders, with their slashes, from which a package is installed; made when first asked.
   mutable std::optional<std::vector<std::string_view>> packages_;
   /// The file that has a hash, with and without tests; kSeveral, kNoFile.
