@@ -197,6 +197,54 @@ TEST_CASE("damaged code never crashes the index") {
   }
 }
 
+std::string repeated(std::string_view text, size_t count) {
+  std::string out;
+  for (size_t i = 0; i < count; ++i) out += text;
+  return out;
+}
+
+TEST_CASE("code nested beyond the limit is read up to it, whatever stands there") {
+  const RuleSet rules = item_rule();
+  struct Row {
+    const char* what;
+    std::string_view before, after;  ///< around what is nested, again and again
+  };
+  const Row rows[] = {{"calls", "", "()"},
+                      {"methods", "", ".b(1)"},
+                      {"methods over lines", "(", "\n  .b(1))"},
+                      {"subscripts", "", "[0]"},
+                      {"attributes in calls", "g(a=", ".b)"},
+                      {"unpacked", "g(*", ")"},
+                      {"print", "print(", ")"},
+                      {"format", "'{}'.format(", ")"},
+                      {"conditions", "(1 if ", " else 2)"},
+                      {"lambdas", "(lambda x: ", ")()"},
+                      {"comparisons", "(", ") < 1"},
+                      {"comprehensions", "[x for x in ", "]"},
+                      {"awaits", "await ", ""},
+                      {"negations", "not ", ""},
+                      {"yields", "(yield ", ")"}};
+  // Every depth near the limit: which node meets it depends on what stands above.
+  for (const Row& row : rows) {
+    for (size_t depth = kMaxNesting / 4; depth < kMaxNesting + 10;
+         depth += depth % 50 < 10 ? 1 : 40) {
+      const std::string nested = repeated(row.before, depth) + "f" + repeated(row.after, depth);
+      for (const char* statement : {"x = ", "if ", "print("}) {
+        std::string code = "import torch\ndef g(y):\n    " + std::string(statement) + nested;
+        code += statement[0] == 'i' ? ": pass\n" : statement[0] == 'p' ? ")\n" : "\n";
+        const FileFacts facts = analyze_file("a.py", code + "    return y.item()\n", rules);
+        CHECK_MESSAGE(facts.functions.size() == 2, row.what);
+      }
+    }
+  }
+  const FileFacts bound =
+      analyze_file("a.cpp",
+                   "#include <torch/torch.h>\nvoid bind(M& m) {\n  py::class_<A>(m, \"A\")" +
+                       repeated("\n    .def(\"b\", &A::b)", 250) + ";\n}\n",
+                   rules);
+  CHECK(bound.functions.size() == 2);
+}
+
 TEST_CASE("stored facts come back whole, and damaged ones do not") {
   namespace fs = std::filesystem;
   const RuleSet rules = item_rule();

@@ -5,7 +5,7 @@
 namespace stallscope {
 
 NodeId Ast::ancestor(NodeId id, NodeKind kind) const {
-  for (NodeId at = nodes[id].parent; at != kNoNode; at = nodes[at].parent) {
+  for (NodeId at = (*this)[id].parent; at != kNoNode; at = nodes[at].parent) {
     if (nodes[at].kind == kind) return at;
   }
   return kNoNode;
@@ -18,7 +18,7 @@ NodeId Ast::function_of(NodeId id) const {
 
 NodeId Ast::statement_of(NodeId id) const {
   NodeId at = id;
-  while (nodes[at].parent != kNoNode) {
+  while ((*this)[at].parent != kNoNode) {
     NodeKind above = nodes[nodes[at].parent].kind;
     if (above == NodeKind::block || above == NodeKind::module) break;
     at = nodes[at].parent;

@@ -107,6 +107,10 @@ struct Node {
 
 enum class Grammar : uint8_t { python, cuda };
 
+/// What stands at kNoNode: broken code leaves out what a grammar promises, so what reads a child
+/// need not ask first whether it is there.
+inline constexpr Node kNothing;
+
 /// Owns nodes, not the text they point into.
 struct Ast {
   std::vector<Node> nodes;
@@ -114,11 +118,11 @@ struct Ast {
   Grammar grammar = Grammar::python;
   uint32_t error_bytes = 0;  ///< covered by nodes the parser could not read
 
-  const Node& operator[](NodeId id) const { return nodes[id]; }
+  const Node& operator[](NodeId id) const { return id == kNoNode ? kNothing : nodes[id]; }
   size_t size() const { return nodes.size(); }
-  /// The first child with `role`, or kNoNode.
+  /// The first child with `role`, or kNoNode; so it is of kNoNode.
   NodeId child(NodeId id, Role role) const {
-    NodeId at = nodes[id].first_child;
+    NodeId at = (*this)[id].first_child;
     while (at != kNoNode && nodes[at].role != role) at = nodes[at].next;
     return at;
   }
@@ -126,10 +130,11 @@ struct Ast {
   NodeId ancestor(NodeId id, NodeKind kind) const;
   /// The function, lambda-free, that holds `id`; 0 for module level.
   NodeId function_of(NodeId id) const;
-  bool inside(NodeId id, NodeId of) const { return id >= of && id < nodes[of].end; }
+  bool inside(NodeId id, NodeId of) const { return id >= of && id < (*this)[of].end; }
   std::string_view slice(NodeId id) const {
-    if (nodes[id].column == 0 && id != 0) return nodes[id].text;
-    return source.substr(nodes[id].first_byte, nodes[id].last_byte - nodes[id].first_byte);
+    const Node& node = (*this)[id];
+    if (node.column == 0 && id != 0) return node.text;
+    return source.substr(node.first_byte, node.last_byte - node.first_byte);
   }
   /// The statement that `id` is part of.
   NodeId statement_of(NodeId id) const;
@@ -153,7 +158,7 @@ struct Children {
   Iterator end() const { return {&ast, kNoNode}; }
 };
 inline Children children(const Ast& ast, NodeId id) {
-  return {ast, ast.nodes[id].first_child};
+  return {ast, ast[id].first_child};
 }
 
 /// The line of `source` that holds `first_byte`, without the blanks around it, cut at 200 bytes.

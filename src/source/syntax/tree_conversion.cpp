@@ -64,6 +64,11 @@ class Converter {
       owner.text = last_name(id);
       return;
     }
+    // Where nesting is cut off stands a node of no kind: a call would be one of nothing.
+    if (depth >= kMaxNesting && spec.action != Action::leaf) {
+      close(add(K::other, role, parent, id));
+      return;
+    }
     switch (spec.action) {
       case Action::flatten:
         descend(id, parent, role, depth);
