@@ -261,6 +261,18 @@ TEST_CASE("stored facts come back whole, and damaged ones do not") {
   CHECK(back->functions.at(1).parameters == facts.functions.at(1).parameters);
   CHECK(back->candidates.at(0).line_text == "print(y[i].item())");
   CHECK_FALSE(cached_facts(folder, "a.py", bytes + "\n", rules.digest()));
+  // A number that is another one, within bounds or not, is damage like any other.
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string path = entry.path().string(), whole = *read_file(path);
+    for (size_t at = 0; at < whole.size(); ++at) {
+      std::string damaged = whole;
+      damaged[at] ^= 1;
+      REQUIRE(write_file(path, damaged).ok());
+      CHECK_FALSE(cached_facts(folder, "a.py", bytes, rules.digest()));
+    }
+    REQUIRE(write_file(path, whole).ok());
+    CHECK(cached_facts(folder, "a.py", bytes, rules.digest()));
+  }
   for (const auto& entry : fs::directory_iterator(folder)) {
     std::string stored = *read_file(entry.path().string());
     REQUIRE(write_file(entry.path().string(), stored.substr(0, stored.size() / 2)).ok());

@@ -1,5 +1,6 @@
 #include "source/extract/cache.h"
 
+#include <algorithm>
 #include <type_traits>
 
 #include "base/file.h"
@@ -73,7 +74,11 @@ std::unique_ptr<FileFacts> cached_facts(const std::string& folder, const std::st
   auto stored = read_file(entry_of(folder, path, bytes, digest));
   if (!stored) return nullptr;
   auto out = std::make_unique<FileFacts>();
-  FieldReader<FactsLayout> reader(stored.value());
+  // A layout alone does not tell a damaged entry: what it holds are numbers of other things.
+  const std::string_view entry = stored.value();
+  const size_t hash = std::min(content_hash({}).size(), entry.size());
+  if (content_hash(entry.substr(hash)) != entry.substr(0, hash)) return nullptr;
+  FieldReader<FactsLayout> reader(entry.substr(hash));
   reader(*out);
   if (!reader.good()) return nullptr;
   out->path = path;
@@ -85,7 +90,8 @@ void store_facts(const std::string& folder, const std::string& path, std::string
   if (folder.empty()) return;
   FieldWriter<FactsLayout> writer;
   writer(facts);
-  (void)write_file(entry_of(folder, path, bytes, digest), writer.bytes).ok();
+  (void)write_file(entry_of(folder, path, bytes, digest), content_hash(writer.bytes) + writer.bytes)
+      .ok();
 }
 
 }  // namespace stallscope
