@@ -13,6 +13,7 @@
 #undef NDEBUG
 #define TOML_ASSERT(expr) static_cast<void>(0)
 #define TOML_EXCEPTIONS 0
+#define TOML_MAX_NESTED_VALUES 64
 #include <toml++/impl/preprocessor.h>
 // In its tables of characters, those that are no blank are said to be unreachable; they are
 // refused by what calls them.
@@ -104,6 +105,29 @@ uint32_t first_broken_line(std::string_view text) {
   return number;
 }
 
+/// The first line with a key of more parts than any has; 0 when there is none. (Each part is a
+/// table in the last, and tables are taken apart one inside the other: they must not be too deep.)
+uint32_t first_deep_key(std::string_view text) {
+  constexpr unsigned kMostParts = 64;
+  uint32_t number = 1;
+  unsigned parts = 0;
+  char quote = 0;
+  for (const char c : text) {
+    if (c == '\n') {
+      ++number;
+      quote = 0;
+    } else if (c == quote) {
+      quote = 0;
+    } else if (quote == 0 && (c == '"' || c == '\'')) {
+      quote = c;
+    }
+    if (quote != 0) continue;
+    if (c == '.' && ++parts >= kMostParts) return number;
+    if (std::string_view("\n,=[]{}").find(c) != std::string_view::npos) parts = 0;
+  }
+  return 0;
+}
+
 }  // namespace
 
 bool mentions_settings(std::string_view pyproject) {
@@ -117,6 +141,11 @@ Result<std::string> pyproject_settings(std::string_view text, const std::string&
                  .file = file,
                  .line = line,
                  .remedy = "save the file as UTF-8"};
+  if (const uint32_t line = first_deep_key(text))
+    return Error{.message = "not valid TOML: a key has too many parts",
+                 .file = file,
+                 .line = line,
+                 .remedy = "nest tables less deeply"};
   const toml::parse_result parsed = toml::parse(text);
   if (!parsed) {
     const toml::parse_error& error = parsed.error();
@@ -126,7 +155,12 @@ Result<std::string> pyproject_settings(std::string_view text, const std::string&
                  .column = error.source().begin.column};
   }
   const toml::node_view<const toml::node> settings = parsed.table()["tool"]["stallscope"];
-  if (!settings.is_table()) return std::string();
+  if (settings && !settings.is_table())
+    return Error{.message = "tool.stallscope is no table",
+                 .file = file,
+                 .line = settings.node()->source().begin.line,
+                 .remedy = "begin the settings with [tool.stallscope], once"};
+  if (!settings) return std::string();
   Writer writer;
   writer.value(*settings.node());
   return writer.take();

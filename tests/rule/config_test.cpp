@@ -117,6 +117,33 @@ TEST_CASE("stray bytes in pyproject.toml are refused with their line") {
   }
 }
 
+TEST_CASE("a pyproject.toml that cannot be meant so is refused with its line") {
+  const Folder folder;
+  std::string deep = "a", quoted = "\"", numbers;
+  for (int i = 0; i < 100'000; ++i) deep += ".a", quoted += ".a", numbers += "1.5, ";
+  struct Case {
+    const char* what;
+    std::string text, error;
+  };
+  for (const Case& c : std::vector<Case>{
+           {"a table of too many parts", "[tool.stallscope." + deep + "]\n",
+            ":1: not valid TOML: a key has too many parts"},
+           {"a key of too many parts", "[tool.stallscope]\n" + deep + " = 1\n", ":2: not valid"},
+           {"in a table in line", "[tool.stallscope]\nx = {" + deep + " = 1}\n", ":2: not valid"},
+           {"a long text", "[tool.stallscope]\nbaseline = " + quoted + "\"\n", ""},
+           {"many numbers", "[tool.stallscope]\nignore = []\n[tool.other]\nx = [" + numbers + "]\n",
+            ""},
+           {"several of it", "[[tool.stallscope]]\nignore = []\n",
+            ":1: tool.stallscope is no table"},
+           {"a value of it", "[tool]\nstallscope = 5\n", ":2: tool.stallscope is no table"}}) {
+    const std::string file = folder.write("pyproject.toml", c.text);
+    const auto config = load_config(file);
+    const std::string shown = config.ok() ? "" : config.error().to_string();
+    CHECK_MESSAGE(shown.starts_with(c.error.empty() ? "" : file + c.error), c.what << shown);
+    CHECK_MESSAGE(config.ok() == c.error.empty(), c.what << shown);
+  }
+}
+
 TEST_CASE("settings for paths") {
   Config config;
   config.per_path = {{.glob = "tests/**", .ignore = {"a"}, .severities = {{"b", Severity::info}}},
