@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "base/file.h"
 #include "source/gitignore.h"
@@ -49,6 +50,11 @@ class Walker {
 
   /// Reads `folder`, and with `deep` what lies below it. False when there were too many files.
   bool walk(const fs::path& folder, const std::string& relative, bool deep = true) {
+    return read(folder, relative, deep) && add_links();
+  }
+
+ private:
+  bool read(const fs::path& folder, const std::string& relative, bool deep) {
     std::error_code ec;
     if (auto text = read_file((folder / ".gitignore").string(), 1u << 20))
       ignore_.add(relative, *text);
@@ -69,8 +75,10 @@ class Walker {
       if (ignore_.ignores(path, directory)) continue;
       if (options_.excludes && options_.excludes(path, directory)) continue;
       if (directory) {
-        if (deep && !is_virtual_environment(entry.path()) && !walk(entry.path(), path))
+        if (deep && !is_virtual_environment(entry.path()) && !read(entry.path(), path, true))
           return false;
+      } else if (entry.is_symlink(ec)) {
+        links_.push_back({path, entry.path().string(), {}});
       } else if (entry.is_regular_file(ec)) {
         if (project_.inputs.size() >= options_.most_files) return false;
         project_.inputs.push_back({path, entry.path().string(), {}});
@@ -80,9 +88,25 @@ class Walker {
   }
 
  private:
+  /// A link to a file that was read is the same file; one to elsewhere is read here.
+  bool add_links() {
+    std::set<fs::path> known;
+    std::error_code ec;
+    for (const SourceInput& input : project_.inputs) known.insert(input.on_disk);
+    for (SourceInput& link : links_) {
+      if (!fs::is_regular_file(link.on_disk, ec) ||
+          !known.insert(fs::weakly_canonical(link.on_disk, ec)).second)
+        continue;
+      if (project_.inputs.size() >= options_.most_files) return false;
+      project_.inputs.push_back(std::move(link));
+    }
+    return true;
+  }
+
   Project& project_;
   const ProjectOptions& options_;
   Gitignore ignore_;
+  std::vector<SourceInput> links_;
 };
 
 }  // namespace

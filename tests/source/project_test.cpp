@@ -116,3 +116,18 @@ TEST_CASE("several paths share the folder of their roots") {
   CHECK(*project_root(std::vector<std::string>{top + "/a", "/usr"}) == "/");
   CHECK_FALSE(project_root(std::vector{top + "/none"}).ok());
 }
+
+TEST_CASE("a link to a file of the project is that file, one to elsewhere is read") {
+  namespace fs = std::filesystem;
+  const TemporaryFolder folder("project-test"), other("project-test");
+  const std::string root = folder.path();
+  for (const std::string& path : {root + "/b.py", root + "/code", other.path() + "/far.py"})
+    REQUIRE(write_file(path, "import torch\n"));
+  fs::create_symlink("b.py", root + "/a.py");  // sorted before what it leads to
+  fs::create_symlink("b.py", root + "/c.py");  // and behind it
+  fs::create_symlink("code", root + "/d.py");  // no source by its own name
+  fs::create_symlink(other.path() + "/far.py", root + "/e.py");
+  fs::create_symlink(other.path() + "/far.py", root + "/f.py");
+  fs::create_symlink("nowhere.py", root + "/g.py");
+  CHECK(paths_of(find_project({root})) == std::vector<std::string>{"b.py", "d.py", "e.py"});
+}
