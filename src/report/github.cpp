@@ -24,6 +24,8 @@ std::string escaped(std::string_view text, bool property) {
       out += "%3A";
     else if (property && c == ',')
       out += "%2C";
+    else if (static_cast<unsigned char>(c) < ' ' && c != '\t')
+      out += "\xef\xbf\xbd";  // U+FFFD: a name must not reach the log's reader as a command
     else
       out += c;
   }

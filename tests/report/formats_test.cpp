@@ -80,6 +80,15 @@ TEST_CASE("colour is only where it was asked for") {
   CHECK(text_findings(report.findings, {}).find('\x1b') == std::string::npos);
 }
 
+TEST_CASE("what a file is called is no command to what reads a workflow's log") {
+  Finding finding = sample::full().findings.front();
+  finding.locations = {{.file = "a\x1b[31m\n::error::b.py", .line = 1}};
+  const auto text = render_findings("github", std::vector<Finding>{finding}, {});
+  REQUIRE(text.ok());
+  CHECK(text->find('\x1b') == std::string::npos);
+  CHECK(text->find("\n::error::b") == std::string::npos);
+}
+
 TEST_CASE("findings alone, as lint prints them") {
   const FixedTool fixed;
   const Report report = sample::full();
