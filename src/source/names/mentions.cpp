@@ -238,7 +238,7 @@ std::vector<uint32_t> mentions_of(const Ast& ast, const Names& names, bool packa
       out.add_hash(as_export(literal_hash(ast.slice(id))));
     } else if (node.kind == K::string && !is_docstring(ast, id) && !is_prose(ast.slice(id))) {
       add_words(ast.slice(id).substr(0, kLongestName), add_either);
-    } else if (node.kind == K::decorator) {
+    } else if (node.kind == K::decorator && ast[node.parent].first_child == id) {  // the first
       for (const NodeId beside : children(ast, node.parent)) {
         if (ast[beside].kind == K::class_) users.add(name_hash(ast[beside].text), 0);
       }

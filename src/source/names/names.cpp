@@ -149,9 +149,9 @@ void Names::forget_paths() {
   extensions_.clear();
   local_paths_.clear();
   roots_.clear();
+  std::set<std::string_view> known;
   for (const auto& [bound, path] : imports_) {
-    if (std::ranges::find(roots_, first_component(path)) == roots_.end())
-      roots_.push_back(first_component(path));
+    if (known.insert(first_component(path)).second) roots_.push_back(first_component(path));
   }
 }
 
