@@ -11,7 +11,10 @@ namespace stallscope {
 namespace {
 
 constexpr size_t kMostWrappers = 16;  ///< functions inside a decorator that are looked at
-constexpr size_t kMaxTargets = 4;     ///< of a method called on an unknown receiver
+/// Methods of one name of one class: more are overloads and classes of other scopes, of which
+/// nothing says which is meant.
+constexpr size_t kMostNamesakes = 16;
+constexpr size_t kMaxTargets = 4;  ///< of a method called on an unknown receiver
 
 /// Method names too common to say whose they are.
 constexpr std::array<std::string_view, 51> kCommonMethods = {
@@ -207,9 +210,15 @@ std::vector<FunctionId> CallGraph::members(const ClassPlace& klass, std::string_
   std::vector<FunctionId> out;
   const auto all = members_.find(klass.facts->name);
   if (all == members_.end()) return out;
-  const bool here = files_[klass.file]->language == "python";
-  for (const FunctionId id : all->second) {
-    if (function(id).name == name && (!here || where_[id].first == klass.file)) out.push_back(id);
+  auto first = all->second.begin(), last = all->second.end();
+  if (files_[klass.file]->language == "python") {  // ids are in the order of files
+    first = std::lower_bound(first, last, id_of(klass.file, 0));
+    last = std::lower_bound(
+        first, last,
+        id_of(klass.file, static_cast<uint32_t>(files_[klass.file]->functions.size())));
+  }
+  for (; first != last && out.size() < kMostNamesakes; ++first) {
+    if (function(*first).name == name) out.push_back(*first);
   }
   return out;
 }
@@ -235,9 +244,10 @@ std::vector<FunctionId> CallGraph::methods(std::string_view class_name, std::str
                          [&](FunctionId id) { return function(id).name == name; });
     return out;
   }
+  std::unordered_set<FunctionId> known;
   for (const ClassPlace& klass : classes) {
     for (const FunctionId id : methods_of(klass, name, form)) {
-      if (std::ranges::find(out, id) == out.end()) out.push_back(id);
+      if (known.insert(id).second) out.push_back(id);
     }
   }
   return out;
