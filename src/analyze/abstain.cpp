@@ -22,7 +22,11 @@ size_t count_use(const RankContext& context, StepUse use) {
 }
 
 void without_device_work(const RankContext& context, std::vector<std::string>& reasons) {
-  if (!context.trace.health.device_visible)
+  if (!context.trace.health.device_visible && context.trace.health.cut_short)
+    reasons.push_back(
+        "The trace's file is cut, and what there is of it holds no GPU events: where the step time "
+        "goes cannot be told. Copy or record it again. Host times hold.");
+  else if (!context.trace.health.device_visible)
     reasons.push_back(
         "The trace holds no GPU events, because its profiler recorded the host only: where the "
         "step time goes cannot be told. Record again with GPU activities on. Host times hold.");

@@ -66,6 +66,11 @@ std::optional<Importer> best_importer(const ImportSource& source) {
 Result<Trace> import_trace(const std::string& path, const ImportOptions& options) {
   const Result<ImportSource> source = open_source(path);
   if (!source) return source.error();
+  std::error_code error;
+  if (!source->is_directory && source->head.empty() && fs::file_size(path, error) > 0)
+    return Error{.message = "begins like a compressed file, and nothing of it can be unpacked",
+                 .file = path,
+                 .remedy = "Copy or record it again."};
   if (!source->is_directory && source->head.empty())
     return Error{.message = "is empty", .file = path};
   const std::optional<Importer> importer = best_importer(*source);

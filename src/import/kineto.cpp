@@ -70,6 +70,13 @@ Result<Trace> read_kineto(const ImportSource& source, const ImportOptions& optio
                  .remedy = "give a trace written by torch.profiler's export_chrome_trace"};
   for (const auto& [what, count] : result->repairs) builder.repairs()[what] += count;
   trace.health.cut_short = result->cut_short;
+  // An array of events needs no bracket at its end.
+  if (result->cut_short &&
+      (!result->repairs.contains(kRepairNoEnd) || result->repairs.contains(kRepairGarbage)))
+    trace.health.warnings.insert(trace.health.warnings.begin(),
+                                 "The trace's file is cut, by a copy or a full disk: what was "
+                                 "behind its last whole event is "
+                                 "missing. Copy or record it again.");
   builder.finish(source.path);
   return trace;
 }

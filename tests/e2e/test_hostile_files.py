@@ -111,3 +111,13 @@ def test_times_and_ids_that_contradict_each_other(tool, tmp_path):
                  "begin without an end closed at the last time seen",
                  "correlation id used by several calls: the nearest earlier call is taken"):
         assert repairs.get(what) == 1, (what, repairs)
+
+
+def test_a_trace_that_was_cut_says_so_before_it_blames_the_profiler(tool, tmp_path):
+    host = '{"ph":"X","cat":"cpu_op","name":"aten::add","pid":1,"tid":1,"ts":%d,"dur":1},'
+    text = '{"traceEvents": [' + "".join(host % at for at in range(50)) + KERNEL % 60 + "]}"
+    path = tmp_path / "trace.json"
+    path.write_text(text[:len(text) // 2])
+    shown = tool("report", path, "-o", tmp_path / "out").stdout
+    assert "file is cut" in shown and "recorded the host only" not in shown
+    assert any("file is cut" in warning for warning in tool.report(tmp_path / "out")["warnings"])

@@ -113,16 +113,17 @@ TEST_CASE("a file that ends too early keeps what it has and says so") {
     std::string text;
     const char* repair;
     size_t events;
+    bool warned = false;  // what has all its events but a bracket is no news
   };
   const std::string good = kGood, after = kAfter;
   for (const Case& c : std::initializer_list<Case>{
            {"in the middle of an event", R"({"traceEvents":[)" + good + "," + after.substr(0, 60),
-            kRepairTail, 1},
+            kRepairTail, 1, true},
            {"after a comma", R"({"traceEvents":[)" + good + ",", kRepairNoEnd, 1},
            {"without the closing brackets", R"({"traceEvents":[)" + good, kRepairNoEnd, 1},
            {"a bare array without its end", "[" + good + ",\n" + after, kRepairNoEnd, 2},
            {"filled up with zeros", R"({"traceEvents":[)" + good + "," + std::string(5000, '\0'),
-            kRepairGarbage, 1},
+            kRepairGarbage, 1, true},
        }) {
     CAPTURE(c.fault);
     Result<Trace> trace = import_text("kineto", c.text);
@@ -130,6 +131,21 @@ TEST_CASE("a file that ends too early keeps what it has and says so") {
     CHECK(trace->size() == c.events);
     CHECK(repairs(*trace, c.repair) == 1);
     CHECK(trace->health.cut_short);
+    CHECK(trace->health.warnings.size() == (c.warned ? 1 : 0));
+  }
+}
+
+TEST_CASE("a file that only begins like a compressed one is not said to be empty") {
+  struct Case {
+    std::string bytes, error;
+  };
+  for (const Case& c : std::initializer_list<Case>{
+           {"", "is empty"},
+           {std::string("\x1f\x8b\x08\x00") + std::string(500, '\x7e'), "compressed"}}) {
+    const TempFile file("begins.json.gz", c.bytes);
+    const Result<Trace> trace = import_trace(file.path(), {});
+    REQUIRE_FALSE(trace.ok());
+    CHECK_MESSAGE(trace.error().message.find(c.error) != std::string::npos, trace.error().message);
   }
 }
 
