@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <filesystem>
 #include <map>
+#include <mutex>
 #include <set>
 #include <thread>
 
@@ -17,33 +19,55 @@
 namespace stallscope {
 namespace {
 
+std::unique_ptr<FileFacts> skipped_file(const SourceInput& input, std::string note = {}) {
+  auto out = std::make_unique<FileFacts>();
+  out->path = input.path;
+  out->skipped = true;
+  out->note = std::move(note);
+  return out;
+}
+
+/// The bytes of an input; 0 when that is not known.
+uintmax_t size_of(const SourceInput& input) {
+  if (input.on_disk.empty()) return input.bytes.size();
+  std::error_code ec;
+  const uintmax_t size = std::filesystem::file_size(input.on_disk, ec);
+  return ec ? 0 : size;
+}
+
+/// "line 12 ..." of a notebook's code as its reader counts: "cell 3, line 2 ...".
+std::string by_cell(const std::string& note, const std::vector<std::string>& cells) {
+  constexpr std::string_view kLine = "line ";
+  if (!note.starts_with(kLine)) return note;
+  const size_t end = std::min(note.find(' ', kLine.size()), note.size());
+  size_t line = 0;
+  std::from_chars(note.data() + kLine.size(), note.data() + end, line);
+  return line > 0 && line <= cells.size() ? cells[line - 1] + note.substr(end) : note;
+}
+
 std::unique_ptr<FileFacts> read_one(const SourceInput& input, const RuleSet& rules,
                                     const IndexOptions& options) {
+  /// Bytes of a notebook: most are pictures, its code is held to the other limit.
+  constexpr uint64_t kLargestNotebook = 64u << 20;
+  const bool is_notebook = language_of_file(input.path) == "notebook";
   std::string bytes = input.bytes;
-  std::error_code ec;
-  // Large configuration files are data, and need not be read to know it.
-  if (!input.on_disk.empty() && is_settings_file(input.path) &&
-      std::filesystem::file_size(input.on_disk, ec) > kLargestSettings) {
-    auto out = std::make_unique<FileFacts>();
-    out->path = input.path;
-    out->skipped = true;
-    return out;
-  }
   if (!input.on_disk.empty()) {
-    auto read = read_file(input.on_disk);
-    if (!read) {
-      auto out = std::make_unique<FileFacts>();
-      out->path = input.path;
-      out->skipped = true;
-      out->note = read.error().message;
-      return out;
-    }
+    // Large configuration files are data, and need not be read to know it.
+    if (is_settings_file(input.path) && size_of(input) > kLargestSettings)
+      return skipped_file(input);
+    const uint64_t most =
+        is_notebook ? std::max(options.file.max_bytes, kLargestNotebook) : options.file.max_bytes;
+    if (!is_notebook && size_of(input) > most) return skipped_file(input, too_large(options.file));
+    auto read = read_file(input.on_disk, most);
+    if (!read) return skipped_file(input, read.error().message);
     bytes = std::move(read.value());
   }
-  if (language_of_file(input.path) == "notebook") {
+  if (is_notebook) {
     Notebook notebook = notebook_code(bytes);
+    if (!notebook.problem.empty()) return skipped_file(input, notebook.problem);
     auto out =
         std::make_unique<FileFacts>(analyze_file(input.path, notebook.code, rules, options.file));
+    out->note = by_cell(out->note, notebook.cell_of_line);
     out->lines_of_cells = notebook.cell_of_line;
     return out;
   }
@@ -59,11 +83,7 @@ std::unique_ptr<FileFacts> read_one(const SourceInput& input, const RuleSet& rul
 std::vector<uint32_t> largest_first(const std::vector<SourceInput>& inputs) {
   std::vector<std::pair<uintmax_t, uint32_t>> sized;
   for (uint32_t i = 0; i < inputs.size(); ++i) {
-    std::error_code ec;
-    const uintmax_t size = inputs[i].on_disk.empty()
-                               ? inputs[i].bytes.size()
-                               : std::filesystem::file_size(inputs[i].on_disk, ec);
-    sized.emplace_back(ec ? 0 : size, i);
+    sized.emplace_back(size_of(inputs[i]), i);
   }
   std::ranges::sort(sized, [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second < b.second;
@@ -98,9 +118,16 @@ SourceIndex SourceIndex::build(const std::vector<SourceInput>& inputs, const Rul
       static_cast<unsigned>(std::max<size_t>(1, inputs.size() / 4)));
   const std::vector<uint32_t> order = largest_first(inputs);
   std::atomic<size_t> next{0};
+  // The tree of a large file may take hundreds of times its size: one at a time. Of a notebook most
+  // is no code.
+  constexpr uintmax_t kLarge = 256u << 10;
+  std::mutex one_at_a_time;
   auto work = [&] {
     for (size_t i = next.fetch_add(1); i < inputs.size(); i = next.fetch_add(1)) {
-      index.files_[order[i]] = read_one(inputs[order[i]], rules, options);
+      std::unique_lock turn(one_at_a_time, std::defer_lock);
+      const SourceInput& input = inputs[order[i]];
+      if (size_of(input) > kLarge && language_of_file(input.path) != "notebook") turn.lock();
+      index.files_[order[i]] = read_one(input, rules, options);
     }
   };
   std::vector<std::jthread> pool;

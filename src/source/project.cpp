@@ -87,7 +87,6 @@ class Walker {
     return true;
   }
 
- private:
   /// A link to a file that was read is the same file; one to elsewhere is read here.
   bool add_links() {
     std::set<fs::path> known;

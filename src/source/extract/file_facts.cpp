@@ -12,6 +12,7 @@
 #include "source/match/macro_calls.h"
 #include "source/names/mentions.h"
 #include "source/names/roles.h"
+#include "source/syntax/parsed_text.h"
 
 namespace stallscope {
 namespace {
@@ -27,6 +28,31 @@ constexpr std::array<std::string_view, 27> kFrameworks = {
 
 std::string_view without_bom(std::string_view bytes) {
   return bytes.starts_with("\xef\xbb\xbf") ? bytes.substr(3) : bytes;
+}
+
+/// Why bytes are no text to read; empty when they are.
+std::string what_is_wrong(std::string_view bytes) {
+  constexpr size_t kLookedAt = 256;  ///< bytes; in UTF-16 half of those of code are zero
+  const std::string_view head = bytes.substr(0, kLookedAt);
+  if (head.starts_with("\xff\xfe") || head.starts_with("\xfe\xff") ||
+      3 * static_cast<size_t>(std::ranges::count(head, '\0')) > head.size())
+    return "is not read: UTF-16, UTF-32 or no text; save it as UTF-8";
+  const size_t end = bytes.find('\r');
+  if (end < bytes.size() - 1 && bytes.find('\n') == std::string_view::npos)
+    return "is not read: its lines end with carriage returns alone; save it with line feeds";
+  return {};
+}
+
+/// What of a file that was read is in doubt; empty when nothing is.
+std::string reading_note(const Ast& ast, const FileFacts& facts) {
+  if (const uint32_t line = conflict_line(ast.source))
+    return "line " + std::to_string(line) +
+           " begins a conflict of a merge: both sides were read as code";
+  // In C++ a macro that is no code by itself is no news.
+  if (ast.grammar != Grammar::python || ast.error_line == 0) return {};
+  return "line " + std::to_string(ast.error_line) + " could not be parsed (" +
+         std::to_string(static_cast<int>(100 * facts.readable)) +
+         " % of the file could): findings around it may be missing";
 }
 
 /// Processor time of this thread.
@@ -77,6 +103,11 @@ std::string_view language_of_file(std::string_view path) {
   return is_settings_file(path) ? "config" : std::string_view();
 }
 
+std::string too_large(const FileOptions& options) {
+  return "larger than " + std::to_string(options.max_bytes >> 20) +
+         " MB; raise --max-file-size to read it";
+}
+
 std::string counted_text(std::string_view bytes) {
   std::string out(without_bom(bytes));
   std::ranges::replace(out, '\0', ' ');
@@ -91,10 +122,9 @@ FileFacts analyze_file(const std::string& path, std::string_view bytes, const Ru
   facts.language = language_of_file(path);
   if (facts.language == "notebook") facts.language = "python";
   if (facts.language.empty()) facts.language = "python";
-  if (bytes.size() > options.max_bytes) {
+  facts.note = bytes.size() > options.max_bytes ? too_large(options) : what_is_wrong(bytes);
+  if (!facts.note.empty()) {
     facts.skipped = true;
-    facts.note = "larger than " + std::to_string(options.max_bytes >> 20) +
-                 " MB; raise --max-file-size to read it";
     return facts;
   }
   if (facts.language == "config") {
@@ -122,6 +152,7 @@ FileFacts analyze_file(const std::string& path, std::string_view bytes, const Ru
     facts.readable = std::max(
         0.0, 1.0 - static_cast<double>(ast.error_bytes) / static_cast<double>(bytes.size()));
   }
+  facts.note = reading_note(ast, facts);
   const uint64_t parsed = thread_time_ns();
   if (!python) facts.hiding_macros = hiding_macros(ast.source, rules);
   facts.typed = types != nullptr;

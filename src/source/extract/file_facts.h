@@ -18,7 +18,7 @@ struct AnalysisTimes {
 };
 
 struct FileOptions {
-  uint64_t max_bytes = 4u << 20;   ///< larger files are skipped with a note
+  uint64_t max_bytes = 1u << 20;   ///< larger files are skipped with a note
   AnalysisTimes* times = nullptr;  ///< added to, if given
 };
 
@@ -29,6 +29,9 @@ std::string_view language_of_file(std::string_view path);
 /// fails; `note` says what was left out.
 FileFacts analyze_file(const std::string& path, std::string_view bytes, const RuleSet& rules,
                        const FileOptions& options = {}, const ClangTypes* types = nullptr);
+
+/// The note of a file that is larger than they allow.
+std::string too_large(const FileOptions& options);
 
 /// `bytes` as places in a file are counted: without a byte order mark, zero bytes as blanks.
 std::string counted_text(std::string_view bytes);

@@ -116,7 +116,8 @@ struct Ast {
   std::vector<Node> nodes;
   std::string_view source;
   Grammar grammar = Grammar::python;
-  uint32_t error_bytes = 0;  ///< covered by nodes the parser could not read
+  uint32_t error_bytes = 0;  ///< of what the parser could not read
+  uint32_t error_line = 0;   ///< where the first of it is; 0 = all was read
 
   const Node& operator[](NodeId id) const { return id == kNoNode ? kNothing : nodes[id]; }
   size_t size() const { return nodes.size(); }

@@ -10,6 +10,7 @@ namespace stallscope {
 struct Notebook {
   std::string code;                       ///< magics blanked out; each cell on lines of its own
   std::vector<std::string> cell_of_line;  ///< per line, from 0: "cell 3, line 2"
+  std::string problem;                    ///< why it could not be read; empty when it could
 };
 
 /// Empty code when `json` is not a notebook.

@@ -8,6 +8,7 @@
 #include "source/syntax/ast.h"
 #include "source/syntax/grammar.h"
 #include "source/syntax/parse_memory.h"
+#include "source/syntax/parsed_text.h"
 #include "source/syntax/tree_conversion.h"
 
 namespace stallscope {
@@ -77,14 +78,8 @@ Ast parse_apart(const Parser& parser, const Ast& whole, std::string_view text) {
 Ast parse_source(std::string_view source, Grammar grammar) {
   source = source.substr(0, 0xfffffff0u);
   Ast ast = empty_ast(source, grammar);
-  // The parser takes a zero byte for the end; what it reads has a blank there.
-  std::string without_zeros;
-  std::string_view text = source;
-  if (source.find('\0') != std::string_view::npos) {
-    without_zeros = source;
-    std::ranges::replace(without_zeros, '\0', ' ');
-    text = without_zeros;
-  }
+  const std::string changed = parsed_text(source, grammar);
+  const std::string_view text = changed.empty() ? source : changed;
   const ParseMemoryScope memory;
   const Parser parser(ts_parser_new());
   ts_parser_set_language(parser.get(), grammar_tables(grammar).language);

@@ -21,8 +21,7 @@ class Converter {
     const SyntaxNodes nodes = syntax_nodes(tree);
     in_ = {nodes.nodes, nodes.count};
     if (ast_.nodes.empty()) add(K::module, Role::none, kNoNode, 0);
-    if (in_[0].symbol >= tables_.specs.size())
-      ast_.error_bytes += in_[0].last_byte - in_[0].first_byte;
+    if (in_[0].symbol >= tables_.specs.size()) note_error(0);
     descend(0, 0, Role::none, 0);
     close(0);
   }
@@ -35,6 +34,17 @@ class Converter {
   void descend(Id node, NodeId parent, Role inherited, unsigned depth) {
     if (depth >= kMaxNesting) return;
     for (Id c = node + 1; c < in_[node].end; c = in_[c].end) one(c, parent, inherited, depth + 1);
+  }
+
+  /// Counts what of an error's node is not in those inside it, which are read all the same.
+  void note_error(Id id) {
+    uint32_t lost = in_[id].last_byte - in_[id].first_byte;
+    for (Id c = id + 1; c < in_[id].end; c = in_[c].end) {
+      if (in_[c].named) lost -= in_[c].last_byte - in_[c].first_byte;
+    }
+    ast_.error_bytes += std::max(lost, 1u);
+    const uint32_t line = in_[id].first_row + 1;
+    if (ast_.error_line == 0 || line < ast_.error_line) ast_.error_line = line;
   }
 
   void one(Id id, NodeId parent, Role inherited, unsigned depth) {
@@ -51,7 +61,7 @@ class Converter {
       return;
     }
     if (node.symbol >= tables_.specs.size()) {  // ERROR
-      ast_.error_bytes += node.last_byte - node.first_byte;
+      note_error(id);
       descend(id, parent, Role::none, depth);
       return;
     }

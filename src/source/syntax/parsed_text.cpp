@@ -1,0 +1,157 @@
+#include "source/syntax/parsed_text.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace stallscope {
+namespace {
+
+constexpr size_t kLongRun = 64;  ///< lines of comments that may stay: headers of files
+
+constexpr std::string_view kOurs = "<<<<<<< ", kBase = "||||||| ", kTheirs = ">>>>>>> ",
+                           kMiddle = "=======";
+
+/// The line at `at`, with its end.
+std::string_view line_at(std::string_view text, size_t at) {
+  const size_t end = text.find('\n', at);
+  return text.substr(at, end == std::string_view::npos ? end : end - at + 1);
+}
+
+std::string_view without_indent(std::string_view line) {
+  return line.substr(std::min(line.find_first_not_of(" \t"), line.size()));
+}
+
+class ParsedText {
+ public:
+  explicit ParsedText(std::string_view source) : source_(source) {}
+
+  void blank_zeros() {
+    for (size_t at = source_.find('\0'); at != std::string_view::npos;
+         at = source_.find('\0', at + 1))
+      blank(at, at + 1);
+  }
+
+  /// Both sides of a conflict are code; what a third one says was there before is not.
+  void blank_conflicts() {
+    if (conflict_line(source_) == 0) return;
+    size_t base = std::string_view::npos;
+    for (size_t at = 0; at < source_.size();) {
+      const std::string_view line = line_at(source_, at);
+      const size_t end = at + line.size();
+      if (line.starts_with(kBase)) base = at;
+      if (line.starts_with(kOurs) || line.starts_with(kTheirs)) blank(at, end);
+      if (line.starts_with(kMiddle) && line.find_first_not_of("=\r\n") == std::string_view::npos) {
+        blank(std::min(base, at), end);
+        base = std::string_view::npos;
+      }
+      at = end;
+    }
+  }
+
+  void blank_comments() {
+    size_t first = 0, lines = 0;
+    for (size_t at = 0; at < source_.size();) {
+      const std::string_view line = line_at(source_, at), text = without_indent(line);
+      // A string over several lines may end on one that begins like a comment.
+      const bool comment = text.starts_with('#') && line.find("\"\"\"") == std::string_view::npos &&
+                           line.find("'''") == std::string_view::npos;
+      if (comment && lines++ == 0) first = at;
+      if (!comment) {
+        if (lines > kLongRun) blank(first, at);
+        lines = 0;
+      }
+      at += line.size();
+    }
+    if (lines > kLongRun) blank(first, source_.size());
+  }
+
+  /// What `#if 0` takes out, up to its #else, #elif or #endif.
+  void blank_unused() {
+    enum class Part : uint8_t { other, unused, rest };
+    struct Open {
+      Part part;
+      size_t first;
+    };
+    std::vector<Open> open;
+    const auto is_unused = [](const Open& o) { return o.part == Part::unused; };
+    for (size_t at = 0; at < source_.size();) {
+      const std::string_view line = line_at(source_, at);
+      const size_t first = at, end = at + line.size();
+      at = end;
+      std::string_view text = without_indent(line);
+      if (!text.starts_with('#')) continue;
+      text = without_indent(text.substr(1));
+      if (text.starts_with("if")) {
+        const bool nested = std::ranges::any_of(open, is_unused);
+        open.push_back({!nested && is_if_zero(text) ? Part::unused : Part::other, first});
+        continue;
+      }
+      if (open.empty()) continue;
+      Open& top = open.back();
+      if (text.starts_with("else") && top.part == Part::unused) {
+        blank(top.first, end);
+        top.part = Part::rest;
+      } else if (text.starts_with("elif ") && top.part == Part::unused) {
+        blank(top.first, first);
+        out_.replace(static_cast<size_t>(text.data() - source_.data()), 4, "if  ");
+        top.part = Part::other;
+      } else if (text.starts_with("endif")) {
+        if (top.part != Part::other) blank(top.part == Part::unused ? top.first : first, end);
+        open.pop_back();
+      }
+    }
+  }
+
+  std::string take() { return std::move(out_); }
+
+ private:
+  /// "if 0", and what may stand behind it.
+  static bool is_if_zero(std::string_view directive) {
+    const std::string_view value = without_indent(directive.substr(2));
+    return value.starts_with('0') && value.size() < directive.size() - 2 &&
+           (value.size() == 1 ||
+            std::string_view(" \t\r\n/").find(value[1]) != std::string_view::npos);
+  }
+
+  /// Bytes and lines stay where they are.
+  void blank(size_t first, size_t last) {
+    if (out_.empty()) out_ = source_;
+    for (size_t at = first; at < last; ++at) {
+      if (out_[at] != '\n' && out_[at] != '\r') out_[at] = ' ';
+    }
+  }
+
+  std::string_view source_;
+  std::string out_;
+};
+
+}  // namespace
+
+uint32_t conflict_line(std::string_view source) {
+  // Nearly every file is done with two searches.
+  if (source.find(kOurs) == std::string_view::npos ||
+      source.find(kTheirs) == std::string_view::npos)
+    return 0;
+  uint32_t number = 0, first = 0;
+  for (size_t at = 0; at < source.size();) {
+    const std::string_view line = line_at(source, at);
+    ++number;
+    if (line.starts_with(kOurs) && first == 0) first = number;
+    if (line.starts_with(kTheirs)) return first;
+    at += line.size();
+  }
+  return 0;
+}
+
+std::string parsed_text(std::string_view source, Grammar grammar) {
+  ParsedText text(source);
+  text.blank_zeros();
+  text.blank_conflicts();
+  if (grammar == Grammar::python)
+    text.blank_comments();
+  else
+    text.blank_unused();
+  return text.take();
+}
+
+}  // namespace stallscope

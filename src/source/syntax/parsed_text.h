@@ -1,0 +1,20 @@
+// What the parser is given in place of a source: of the same length, without what is no code.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "source/syntax/ast.h"
+
+namespace stallscope {
+
+/// `source` with blanks for zero bytes (which the parser takes for the end), markers of conflicts,
+/// what C++ has under `#if 0`, and long runs of Python's comments (each of which the parser reads
+/// again for every line of its run). Empty when there are none.
+std::string parsed_text(std::string_view source, Grammar grammar);
+
+/// The first line on which a merge left a marker of a conflict; 0 = none.
+uint32_t conflict_line(std::string_view source);
+
+}  // namespace stallscope
