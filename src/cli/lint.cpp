@@ -83,10 +83,33 @@ std::string with_cell(const std::string& message, const SourceAnalysis& source) 
   return place.file + ":" + at.cell + ":" + std::to_string(at.line) + std::string(end);
 }
 
+/// A path of the project as the user would type it.
+std::string typed_path(const SourceAnalysis& source, const std::string& file) {
+  std::error_code ec;
+  return fs::proximate(fs::path(source.project.root) / file, fs::current_path(ec), ec)
+      .generic_string();
+}
+
+/// "called from train() at a.ipynb:12" with the place as the findings' own are named.
+std::string typed_link(const SourceAnalysis& source, const std::string& link) {
+  constexpr std::string_view kAt = " at ";
+  const size_t at = link.rfind(kAt), colon = link.rfind(':');
+  if (at == std::string::npos || colon == std::string::npos || colon < at) return link;
+  const size_t file = at + kAt.size();
+  Place place{.file = link.substr(file, colon - file)};
+  const char* const number = link.data() + colon + 1;
+  std::from_chars(number, link.data() + link.size(), place.line);
+  std::string shown = typed_path(source, place.file);
+  if (const CellLine cell = cell_line(source, place); cell.line != 0) {
+    shown += ":" + cell.cell;
+    place.line = cell.line;
+  }
+  return link.substr(0, file) + shown + ":" + std::to_string(place.line);
+}
+
 /// The lines around each finding, and paths as the user would type them.
 void add_places(std::vector<Finding>& findings, const SourceAnalysis& source, bool for_people) {
   constexpr uint32_t kAround = 1;
-  std::error_code ec;
   std::string file;
   std::vector<std::string> lines;
   for (Finding& finding : findings) {
@@ -108,10 +131,8 @@ void add_places(std::vector<Finding>& findings, const SourceAnalysis& source, bo
       finding.snippet.lines.push_back(lines[l - 1]);
     }
     if (relative.ends_with(".ipynb")) name_cells(finding, source, for_people);
-    for (Place& place : finding.locations) {
-      const fs::path whole = fs::path(source.project.root) / place.file;
-      place.file = fs::proximate(whole, fs::current_path(ec), ec).generic_string();
-    }
+    for (Place& place : finding.locations) place.file = typed_path(source, place.file);
+    for (std::string& link : finding.context_chain) link = typed_link(source, link);
   }
 }
 
@@ -354,6 +375,7 @@ const RegisterCommand lint_registration({
                      "Read the file from the standard input under this name")
           ->type_name("PATH");
       app.add_option("--max-file-size", options->settings.max_file_mb, "Skip larger files, in MB")
+          ->check(CLI::Range(1, 1024))
           ->capture_default_str();
       app.add_option("--libclang", options->settings.libclang,
                      "Types of C++: auto, off or the library's path (default: auto)")

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 
 import pytest
+from conftest import TOOL
 
 TRAIN = """import torch
 
@@ -244,6 +245,49 @@ def test_findings_come_from_bad_files_too(tool, tmp_path, name):
     line = BAD_FILES[name].split(b"\n").index(
         next(l for l in BAD_FILES[name].split(b"\n") if b"loss.item()" in l)) + 1
     assert any(place == line for _, _, place in found), found
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "sarif", "junit", "github", "gitlab"])
+def test_files_that_are_not_read_are_named_in_every_format(tool, project, form):
+    (project / "wide.py").write_bytes(TRAIN.encode("utf-16"))
+    (project / "cut.ipynb").write_text('{"cells": [')
+    done = tool("lint", "--format", form, "--no-cache", cwd=project, check=1)
+    assert "wide.py: is not read: UTF-16" in done.stderr
+    assert "cut.ipynb: is no notebook that can be read" in done.stderr
+    assert "is not read" not in done.stdout
+
+
+def test_a_conflict_costs_no_findings_and_is_named(tool, project):
+    step = "        loss.backward()\n"
+    (project / "train.py").write_text(TRAIN.replace(
+        step, f"<<<<<<< HEAD\n{step}=======\n{step}{step}>>>>>>> other\n"))
+    done = tool("lint", "--no-cache", cwd=project, check=1)
+    assert "train.py: line 17 begins a conflict" in done.stderr
+    assert "item-in-step" in done.stdout
+
+
+def test_what_proves_a_context_is_placed_as_the_finding_is(tool, tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "train.py").write_text(TRAIN)
+    cells = [TRAIN[:TRAIN.index("def train")], TRAIN[TRAIN.index("def train"):]]
+    (tmp_path / "folder" / "a.ipynb").write_text(json.dumps({"cells": [
+        {"cell_type": "code", "source": cell} for cell in cells]}))
+    shown = tool("lint", "folder", "--select", "item-in-step", "--no-cache", cwd=tmp_path, check=1).stdout
+    assert "in the loop at folder/train.py:14" in shown
+    assert "in the loop at folder/a.ipynb:cell 2:3" in shown
+
+
+def test_output_that_cannot_be_written_is_an_error(project):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([TOOL, "lint", "--no-cache"], cwd=project, stdout=full,
+                              stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert "cannot write to the standard output" in done.stderr
+
+
+@pytest.mark.parametrize("size", ["-1", "0", "99999999999999999999", "17592186044416"])
+def test_sizes_that_no_file_has_are_refused(tool, project, size):
+    assert "--max-file-size" in tool("lint", "--max-file-size", size, cwd=project, check=2).stderr
 
 
 def test_large_files_are_skipped_with_a_note(tool, project):
