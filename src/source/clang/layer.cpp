@@ -9,6 +9,7 @@
 #include "base/temporary_folder.h"
 #include "source/clang/flags.h"
 #include "source/clang/worker.h"
+#include "source/facts/cache_entry.h"
 
 namespace stallscope {
 namespace {
@@ -120,7 +121,7 @@ class Layer {
                                   : options_.cache_folder + "/" + content_hash(files_[file].text) +
                                         content_hash(files_[file].path + '\n' + arguments + tool_);
     if (!entry.empty()) {
-      if (auto stored = read_file(entry)) {
+      if (const auto stored = stored_entry(entry)) {
         if (*stored == kGaveUp && is_recent(entry)) return give_up_on(file);
         auto types = std::make_unique<ClangTypes>();
         if (from_bytes(*stored, *types) && std::ranges::all_of(types->headers, is_unchanged)) {
@@ -189,7 +190,7 @@ class Layer {
   }
 
   static void store(const std::string& entry, std::string_view bytes) {
-    if (!entry.empty()) (void)write_file(entry, bytes).ok();
+    if (!entry.empty()) store_entry(entry, bytes);
   }
 
   std::span<const ClangFile> files_;

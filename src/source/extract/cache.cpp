@@ -1,9 +1,9 @@
 #include "source/extract/cache.h"
 
-#include <algorithm>
 #include <type_traits>
 
 #include "base/file.h"
+#include "source/facts/cache_entry.h"
 #include "source/facts/field_bytes.h"
 
 namespace stallscope {
@@ -71,14 +71,10 @@ std::string entry_of(const std::string& folder, const std::string& path, std::st
 std::unique_ptr<FileFacts> cached_facts(const std::string& folder, const std::string& path,
                                         std::string_view bytes, const std::string& digest) {
   if (folder.empty()) return nullptr;
-  auto stored = read_file(entry_of(folder, path, bytes, digest));
+  const auto stored = stored_entry(entry_of(folder, path, bytes, digest));
   if (!stored) return nullptr;
   auto out = std::make_unique<FileFacts>();
-  // A layout alone does not tell a damaged entry: what it holds are numbers of other things.
-  const std::string_view entry = stored.value();
-  const size_t hash = std::min(content_hash({}).size(), entry.size());
-  if (content_hash(entry.substr(hash)) != entry.substr(0, hash)) return nullptr;
-  FieldReader<FactsLayout> reader(entry.substr(hash));
+  FieldReader<FactsLayout> reader(*stored);
   reader(*out);
   if (!reader.good()) return nullptr;
   out->path = path;
@@ -90,8 +86,7 @@ void store_facts(const std::string& folder, const std::string& path, std::string
   if (folder.empty()) return;
   FieldWriter<FactsLayout> writer;
   writer(facts);
-  (void)write_file(entry_of(folder, path, bytes, digest), content_hash(writer.bytes) + writer.bytes)
-      .ok();
+  store_entry(entry_of(folder, path, bytes, digest), writer.bytes);
 }
 
 }  // namespace stallscope
