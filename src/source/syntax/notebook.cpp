@@ -9,19 +9,85 @@
 namespace stallscope {
 namespace {
 
-/// A cell's source is a string or a list of lines.
-std::string source_of(const nlohmann::json& cell) {
-  auto found = cell.find("source");
-  if (found == cell.end()) return {};
-  if (found->is_string()) return found->get<std::string>();
-  std::string out;
-  if (found->is_array()) {
-    for (const auto& line : *found) {
-      if (line.is_string()) out += line.get<std::string>();
-    }
+struct Cell {
+  unsigned number = 0;  ///< from 1, of all cells
+  bool is_code = false;
+  std::string source;
+};
+
+/// Takes the cells with code out of a notebook's JSON and keeps nothing else: most of one are
+/// pictures.
+class CellReader : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  std::vector<Cell> cells;
+  bool has_list = false;  ///< of cells
+
+  bool null() override { return value(); }
+  bool boolean(bool) override { return value(); }
+  bool number_integer(number_integer_t) override { return value(); }
+  bool number_unsigned(number_unsigned_t) override { return value(); }
+  bool number_float(number_float_t, const string_t&) override { return value(); }
+  bool binary(binary_t&) override { return value(); }
+  bool string(string_t& text) override {
+    if (in_cell_ && depth_ == kCell && key_ == "cell_type") cells.back().is_code = text == "code";
+    if (in_cell_ && depth_ == kCell && key_ == "source") cells.back().source = text;
+    if (in_lines_ && depth_ == kLines) cells.back().source += text;
+    return value();
   }
-  return out;
-}
+  bool key(string_t& name) override {
+    if (depth_ == kRoot) in_cells_ = name == "cells";
+    if (depth_ == kCell) key_ = name;
+    return true;
+  }
+  bool start_object(size_t) override {
+    value();
+    if (++depth_ == kCell && in_list_) {
+      in_cell_ = true;
+      cells.push_back({number_, false, {}});
+    }
+    return true;
+  }
+  bool start_array(size_t) override {
+    value();
+    ++depth_;
+    if (depth_ == kList && in_cells_) {
+      in_list_ = has_list = true;
+      number_ = 0;
+      cells.clear();  // of a key given twice the last one counts
+    }
+    if (depth_ == kLines && in_cell_ && key_ == "source") {
+      in_lines_ = true;
+      cells.back().source.clear();
+    }
+    return true;
+  }
+  bool end_object() override { return end(); }
+  bool end_array() override { return end(); }
+  bool parse_error(size_t, const std::string&, const nlohmann::detail::exception&) override {
+    return false;
+  }
+
+ private:
+  enum Depth : unsigned { kRoot = 1, kList = 2, kCell = 3, kLines = 4 };
+
+  /// A value of any kind begins: in the list of cells it has a number.
+  bool value() {
+    if (in_list_ && depth_ == kList) ++number_;
+    return true;
+  }
+  bool end() {
+    if (in_cell_ && depth_ == kCell && !cells.back().is_code) cells.pop_back();
+    --depth_;
+    in_list_ = in_list_ && depth_ >= kList;
+    in_cell_ = in_cell_ && depth_ >= kCell;
+    in_lines_ = in_lines_ && depth_ >= kLines;
+    return true;
+  }
+
+  unsigned depth_ = 0, number_ = 0;
+  bool in_cells_ = false, in_list_ = false, in_cell_ = false, in_lines_ = false;
+  std::string key_;  ///< of a cell
+};
 
 /// NaN and Infinity, which Python writes into metadata and JSON does not know, as numbers.
 std::string without_nan(std::string_view json) {
@@ -85,36 +151,27 @@ std::string python_line(std::string_view line) {
   return out;
 }
 
-/// The notebook's JSON; discarded when it is none.
-nlohmann::json parsed_notebook(std::string_view json) {
-  auto parsed = nlohmann::json::parse(json, nullptr, false);
-  if (parsed.is_discarded()) parsed = nlohmann::json::parse(without_nan(json), nullptr, false);
-  return parsed;
-}
-
 }  // namespace
 
 Notebook notebook_code(std::string_view json) {
   Notebook out;
   if (json.starts_with("\xef\xbb\xbf")) json.remove_prefix(3);
-  const nlohmann::json parsed = parsed_notebook(json);
-  if (parsed.is_discarded()) {
-    out.problem = "is no notebook that can be read: " +
-                  std::string(json.empty() ? "it is empty" : "not valid JSON, or not UTF-8") +
-                  "; save it again";
-    return out;
+  CellReader reader;
+  if (!nlohmann::json::sax_parse(json, &reader)) {
+    reader = {};
+    if (!nlohmann::json::sax_parse(without_nan(json), &reader)) {
+      out.problem = "is no notebook that can be read: " +
+                    std::string(json.empty() ? "it is empty" : "not valid JSON, or not UTF-8") +
+                    "; save it again";
+      return out;
+    }
   }
-  if (!parsed.is_object() || !parsed.contains("cells") || !parsed["cells"].is_array()) {
+  if (!reader.has_list) {
     out.problem = "is no notebook that can be read: it has no list of cells; save it as version 4";
     return out;
   }
-  unsigned number = 0;
-  for (const auto& cell : parsed["cells"]) {
-    ++number;
-    if (!cell.is_object()) continue;
-    const auto type = cell.find("cell_type");
-    if (type == cell.end() || *type != "code") continue;
-    std::string source = source_of(cell);
+  for (Cell& cell : reader.cells) {
+    std::string& source = cell.source;
     if (!source.ends_with('\n')) source += '\n';
     const bool magic_cell = is_foreign(source);
     unsigned line = 0;
@@ -122,7 +179,7 @@ Notebook notebook_code(std::string_view json) {
       const size_t end = source.find('\n', at);
       const std::string_view text = std::string_view(source).substr(at, end - at);
       out.code += (magic_cell ? std::string(text.size(), ' ') : python_line(text)) + "\n";
-      out.cell_of_line.push_back("cell " + std::to_string(number) + ", line " +
+      out.cell_of_line.push_back("cell " + std::to_string(cell.number) + ", line " +
                                  std::to_string(++line));
       at = end + 1;
     }
