@@ -300,6 +300,16 @@ def test_large_files_are_skipped_with_a_note(tool, project):
     assert "larger than 1 MB" in done.stderr
 
 
+def test_large_files_are_not_read_to_know_it(project):
+    with open(project / "sparse.py", "w") as out:
+        out.truncate(900 << 20)
+    (project / "zero.py").symlink_to("/dev/zero")
+    for path in ("sparse.py", "zero.py"):
+        done = subprocess.run(f"ulimit -v {700 << 10}; exec {TOOL} lint {path} --no-cache", shell=True, cwd=project,
+                              capture_output=True, text=True, timeout=60)
+        assert "larger than" in done.stderr, done
+
+
 def test_links_that_lead_back_and_imports_in_circles(tool, project):
     (project / "loop").symlink_to(project)
     (project / "dangling.py").symlink_to(project / "nowhere.py")
