@@ -64,7 +64,11 @@ std::unique_ptr<FileFacts> read_one(const SourceInput& input, const RuleSet& rul
   }
   if (is_notebook) {
     Notebook notebook = notebook_code(bytes);
-    if (!notebook.problem.empty()) return skipped_file(input, notebook.problem);
+    if (!notebook.problem.empty()) {
+      auto out = skipped_file(input, notebook.problem);
+      out->broken = true;
+      return out;
+    }
     auto out =
         std::make_unique<FileFacts>(analyze_file(input.path, notebook.code, rules, options.file));
     out->note = by_cell(out->note, notebook.cell_of_line);

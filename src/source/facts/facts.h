@@ -169,6 +169,7 @@ struct FileFacts {
   /// Whether it is C++ or CUDA.
   bool is_compiled() const { return language == "cpp" || language == "cuda"; }
   bool skipped = false;  ///< names no framework, or too large
+  bool broken = false;   ///< skipped, since it is called a notebook and is none
   std::string note;      ///< why it was skipped or how much could not be read
   double readable = 1;   ///< share of the bytes the parser could read
   bool has_suppressions = false;
