@@ -23,3 +23,13 @@ def command_line(rank):
     if "CUDA_LAUNCH_BLOCKING" in environment:
         print("kernels are launched one by one")
     return environment
+
+
+os.environ.setdefault("TORCH_DISTRIBUTED_DEBUG", "OFF")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.update({"CUDA_LAUNCH_BLOCKING": "0", "RANK": "1"})
+
+
+def test_launches():
+    os.environ.setdefault("CUDA_LAUNCH_BLOCKING", "1")
+    os.putenv("NCCL_DEBUG", "TRACE")

@@ -1,5 +1,6 @@
 import torch
 from torch import autograd
+import pytorch_lightning as pl
 
 torch.autograd.set_detect_anomaly(True)  # expect: detect-anomaly
 
@@ -25,3 +26,8 @@ class Trainer:
             loss = self.model(batch).mean()
             loss.backward()
         return loss
+
+
+def fit(model, data):
+    trainer = pl.Trainer(max_epochs=3, detect_anomaly=True)  # expect: detect-anomaly
+    trainer.fit(model, data)

@@ -20,6 +20,11 @@ def tune(model, RayDDPStrategy):
     return lightning.Trainer(strategy=RayDDPStrategy(find_unused_parameters=True))  # expect: find-unused-parameters
 
 
+def fit(model, data):
+    trainer = pl.Trainer(devices=8, strategy="ddp_find_unused_parameters_true")  # expect: find-unused-parameters
+    trainer.fit(model, data)
+
+
 class Reader(pl.LightningModule):
     def configure_ddp(self, model, device_ids):
         return LightningDistributedDataParallel(  # expect: find-unused-parameters

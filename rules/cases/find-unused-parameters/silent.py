@@ -26,3 +26,8 @@ def wrap_static(model, rank):
 def wrap_recorded(model, rank):
     """A static graph is searched once."""
     return DDP(model, device_ids=[rank], find_unused_parameters=True, static_graph=True)
+
+
+def fit(trainer_class, model, data):
+    trainer = trainer_class(devices=8, strategy="ddp_find_unused_parameters_false")
+    trainer.fit(model, data)
