@@ -61,3 +61,18 @@ class Rotating(pl.LightningModule):
     def training_step(self, batch, batch_idx):
         angles = 10000.0 ** (torch.arange(32, device=self.device) / 32)  # expect: constant-recreated
         return self.model(batch, angles).mean()
+
+
+class Frequencies(nn.Module):
+    def forward(self, x):
+        dim, theta = x.shape[-1], 10000.0
+        freqs = 1.0 / (theta ** (torch.arange(0, dim, 2)[: (dim // 2)].float() / dim))  # expect: constant-recreated
+        return x * freqs.to(x.device)
+
+
+class Anchors(nn.Module):
+    def forward(self, x):
+        xs = torch.arange(0, x.shape[-1], device=x.device)
+        ys = torch.arange(0, x.shape[-2], device=x.device)
+        yy, xx = torch.meshgrid(ys, xs, indexing="ij")  # expect: constant-recreated
+        return torch.stack((xx, yy), -1)

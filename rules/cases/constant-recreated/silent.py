@@ -78,3 +78,9 @@ class Similarity(nn.Module):
             self.window = window
             self.channel = channel
         return (a * window).sum() - b.sum()
+
+
+class Crossing(nn.Module):
+    def forward(self, xs, ys):
+        yy, xx = torch.meshgrid(ys.softmax(-1), xs.softmax(-1))  # other values in each pass
+        return xx * yy
