@@ -1,3 +1,5 @@
+import contextlib
+
 import torch
 from torch.nn.parallel import DistributedDataParallel as DDP
 
@@ -36,3 +38,24 @@ def train_one_or_more(model, loader, optimizer, accumulation_steps, rank):
         if (i + 1) % accumulation_steps == 0:
             optimizer.step()
             optimizer.zero_grad()
+
+
+def train_micro_batches(model, batches, optimizer, grad_accum_steps, steps, rank):
+    model = DDP(model, device_ids=[rank])
+    for _ in range(steps):
+        for micro in range(grad_accum_steps):
+            loss = model(next(batches)) / grad_accum_steps
+            loss.backward()  # expect: no-sync-accumulation
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+
+
+def train_large(model, batches, optimizer, grad_accum_steps, rank):
+    """What another function does about it is of no use here."""
+    model = DDP(model, device_ids=[rank])
+    for batch in batches:
+        last = last_of(batch, grad_accum_steps)
+        with contextlib.nullcontext() if last else model.no_sync():
+            (model(batch) / grad_accum_steps).backward()
+        if last:
+            optimizer.step()

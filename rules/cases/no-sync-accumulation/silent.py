@@ -34,3 +34,27 @@ def train_alone(model, loader, optimizer, accumulation_steps):
         if (i + 1) % accumulation_steps == 0:
             optimizer.step()
             optimizer.zero_grad()
+
+
+def reduction(model, last):
+    return contextlib.nullcontext() if last else model.no_sync()
+
+
+def train_helped(model, batches, optimizer, accumulation_steps, rank):
+    model = DDP(model, device_ids=[rank])
+    for _ in range(100):
+        for micro in range(accumulation_steps):
+            with reduction(model, micro == accumulation_steps - 1):
+                model(next(batches)).backward()
+        optimizer.step()
+
+
+def train_each(model, batches, optimizer, scheduler, micro_batches, rank):
+    """An update for each micro-batch."""
+    model = DDP(model, device_ids=[rank])
+    for _ in range(100):
+        for micro in range(micro_batches):
+            optimizer.zero_grad()
+            model(next(batches)).backward()
+            optimizer.step()
+        scheduler.step()

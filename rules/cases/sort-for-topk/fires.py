@@ -35,3 +35,13 @@ class Router(torch.nn.Module):
         gates = self.gate(x).softmax(-1)
         chosen = torch.argsort(gates, dim=-1, descending=True)[:, :2]  # expect: sort-for-topk
         return self.dispatch(x, chosen)
+
+
+def proposals(scores, k):
+    order = scores.sort(descending=True)[1]  # expect: sort-for-topk
+    return order[:k]
+
+
+class ProposalHead(torch.nn.Module):
+    def forward(self, x):
+        return proposals(self.score(x), 100)

@@ -32,3 +32,13 @@ def pack(batch):
 def survivors(fitness, count):
     keep = jnp.argsort(fitness)[:count]  # XLA compiles it into the step
     return keep
+
+
+def ranked(names, counts, k):
+    names.sort(key=counts.get, reverse=True)  # a list
+    return names[:k]
+
+
+class Ranking(torch.nn.Module):
+    def forward(self, x, names, counts):
+        return self.score(x), ranked(names, counts, 10)

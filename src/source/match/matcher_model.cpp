@@ -1,8 +1,10 @@
 // Matchers for what a model or loop computes in a roundabout way.
 #include <algorithm>
 #include <map>
+#include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "source/match/matcher.h"
 #include "source/syntax/words.h"
@@ -50,6 +52,18 @@ bool is_cut_short(const Ast& ast, NodeId value) {
          (ast.slice(start) == "0" || ast.slice(start).ends_with("nullopt"));
 }
 
+/// x.sort(descending=True) of what nothing else is known of: lists are sorted in reverse, so it is
+/// a tensor, or a frame of Polars.
+bool says_tensor(const FileView& file, NodeId sort) {
+  if (!file.names.uses("torch") || file.names.uses("polars") ||
+      file.inference.at(sort).kind != Kind::unknown)
+    return false;
+  for (NodeId c : children(file.ast, sort)) {
+    if (file.ast[c].kind == K::keyword && file.ast[c].text == "descending") return true;
+  }
+  return false;
+}
+
 /// x.sort()[0][:k], sorted(x)[:k], torch.sort(x) then [:k]: topk does less work.
 void find_sort_then_take(const FileView& file, std::vector<Match>& out) {
   const Ast& ast = file.ast;
@@ -57,7 +71,7 @@ void find_sort_then_take(const FileView& file, std::vector<Match>& out) {
     if (ast[id].kind != K::call) continue;
     std::string_view name = callee_name(ast, id);
     if (name != "sort" && name != "argsort" && name != "sorted") continue;
-    const Value& v = file.inference.at(id);
+    const Value v = says_tensor(file, id) ? likely(Kind::device_tensor) : file.inference.at(id);
     // XLA sorts in the compiled step, without a launch of its own.
     if (v.kind == Kind::jax_array || v.has(kJax)) continue;
     const bool python = name == "sorted" && ast[ast.child(id, Role::callee)].kind == K::name;
@@ -193,26 +207,90 @@ Accumulating accumulating_around(const Ast& ast, NodeId id) {
   return out;
 }
 
+/// The loop over the micro-batches of one update around `id`, by what it counts to:
+/// `for micro in range(accumulation_steps):`; kNone if there is none.
+uint32_t accumulating_loop(const FileView& file, NodeId id) {
+  uint32_t loop = file.outline.loop_of[id];
+  while (loop != kNone) {
+    const NodeId over = file.ast.child(file.outline.loops[loop], Role::right);
+    if (over != kNoNode && callee_name(file.ast, over) == "range" &&
+        contains_any(file.ast.slice(over), {"accum", "micro"}))
+      return loop;
+    loop = file.facts.loops[loop].parent;
+  }
+  return kNone;
+}
+
+/// Whether DDP wraps a model there.
+bool replicates(std::string_view text) {
+  return text.find("DistributedDataParallel") != std::string_view::npos ||
+         text.find("DDP(") != std::string_view::npos;
+}
+
+/// Functions that put the reduction off, by themselves or through another one of the file that
+/// does: what the helper `sync_context()` returns is no_sync().
+class PutsOff {
+ public:
+  explicit PutsOff(const FileView& file) : file_(file) {
+    for (NodeId id = 1; id < file.ast.size(); ++id) {
+      const Node& node = file.ast[id];
+      if ((node.kind == K::name || node.kind == K::attribute || node.kind == K::string) &&
+          contains_any(node.kind == K::string ? file.ast.slice(id) : node.text,
+                       {"no_sync", "require_backward_grad_sync"}))
+        add(file.outline.function_of[id]);
+    }
+  }
+
+  bool has(uint32_t function, std::span<const NodeId> calls) const {
+    if (functions_.empty()) return false;
+    return functions_.contains(0) || functions_.contains(function) ||
+           std::ranges::any_of(
+               calls, [&](NodeId id) { return names_.contains(callee_name(file_.ast, id)); });
+  }
+
+  /// Whether others of the file do and this one replicates no model itself: it may run alone.
+  bool may_run_alone(uint32_t function) const {
+    return !functions_.empty() && !replicates(file_.ast.slice(file_.outline.functions[function]));
+  }
+
+ private:
+  void add(uint32_t function) {
+    functions_.insert(function);
+    names_.insert(file_.facts.functions[function].name);
+  }
+
+  const FileView& file_;
+  std::unordered_set<uint32_t> functions_;
+  std::unordered_set<std::string_view> names_;
+};
+
 void find_accumulation_without_no_sync(const FileView& file, std::vector<Match>& out) {
   const Ast& ast = file.ast;
-  if (ast.source.find("DistributedDataParallel") == std::string_view::npos &&
-      ast.source.find("DDP(") == std::string_view::npos)
-    return;
-  if (ast.source.find("no_sync") != std::string_view::npos ||
-      ast.source.find("require_backward_grad_sync") != std::string_view::npos)
-    return;
+  if (!replicates(ast.source)) return;
+  const PutsOff puts_off(file);
   for (const auto& [function, calls] : calls_by_function(file)) {
+    if (puts_off.has(function, calls)) continue;
     NodeId backward = kNoNode;
+    uint32_t micro = kNone;  // the loop over micro-batches that holds it
     bool accumulates = false;
     for (NodeId id : calls) {
       std::string_view name = callee_name(ast, id);
       if (name != "backward" && name != "step" && name != "zero_grad") continue;
       const Accumulating around = accumulating_around(ast, id);
       // `else:` of what accumulates steps behind each backward.
-      if (name == "backward" && !around.otherwise) backward = id;
+      if (name == "backward" && !around.otherwise) {
+        backward = id;
+        micro = accumulating_loop(file, id);
+      }
       accumulates |= name != "backward" && (around.then || around.otherwise);
+      if (name != "step" || micro == kNone) continue;
+      // An update behind the loop, not in it.
+      if (ast.inside(id, file.outline.loops[micro]))
+        micro = kNone;
+      else
+        accumulates = true;
     }
-    if (backward != kNoNode && accumulates)
+    if (backward != kNoNode && accumulates && !puts_off.may_run_alone(function))
       out.push_back({backward, likely(Kind::device_tensor), {}});
   }
 }
