@@ -41,8 +41,8 @@ class EvidenceCollector {
 
   void run() {
     const std::vector<uint32_t> samplers = forwards_without_grad(facts_);
-    for (const NodeId made : gradients_.made())
-      note(Evidence::backward, outline_.function_of[made], outline_.loop_of[made]);
+    for (const GradientNames::Made& made : gradients_.made())
+      note(Evidence::backward, outline_.function_of[made.call], outline_.loop_of[made.call]);
     for (NodeId id = 1; id < ast_.size(); ++id) {
       const Node& node = ast_[id];
       if (ast_.grammar == Grammar::python) implied_.visit(id);

@@ -1,6 +1,8 @@
 #include "source/extract/gradient_names.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "source/syntax/words.h"
 #include "source/values/apis.h"
@@ -15,28 +17,71 @@ using K = NodeKind;
 GradientNames::GradientNames(const Ast& ast, const Names& names, const Outline& outline,
                              const FileFacts& facts)
     : ast_(ast), names_(names), outline_(outline), facts_(facts) {
-  const bool may = names.uses("jax") || names.uses("equinox") || names.uses("flax") ||
-                   names.uses("haiku") || names.uses("nnx") ||
-                   ast.source.find("grad_and_value") != std::string_view::npos;
+  const bool may = names.uses_jax() || ast.source.find("grad_and_value") != std::string_view::npos;
   if (!may || ast.grammar != Grammar::python) return;
   for (NodeId id = 1; id < ast.size(); ++id) {
     if (ast[id].kind == K::call) add_made(id);
     if (ast[id].kind == K::function) add_decorated(id);
   }
+  if (!made_.empty()) leave_out_called();
 }
 
-/// grad_fn = jax.jit(jax.value_and_grad(loss))
+/// The name that a function is given, as it is or wrapped: f of f = jax.jit(g); none else.
+std::string_view GradientNames::name_given(NodeId function) const {
+  const NodeId assign = ast_[outermost_wrapper(function)].parent;
+  const NodeId left = ast_[assign].kind == K::assign ? ast_.child(assign, Role::left) : kNoNode;
+  return left != kNoNode && (ast_[left].kind == K::name || ast_[left].kind == K::attribute)
+             ? ast_[left].text
+             : std::string_view();
+}
+
+/// grad_fn = jax.jit(jax.value_and_grad(loss)); step = jax.jit(lambda p, x: grad_fn(p, x))
 void GradientNames::add_made(NodeId call) {
   const NodeId callee = ast_.child(call, Role::callee);
   if (callee == kNoNode) return;
   const Dotted& path = names_.resolve(callee);
-  if (!path.imported || !gives_gradients(path.path)) return;
-  const NodeId assign = ast_[outermost_wrapper(call)].parent;
-  const NodeId left = ast_[assign].kind == K::assign ? ast_.child(assign, Role::left) : kNoNode;
-  if (left != kNoNode && (ast_[left].kind == K::name || ast_[left].kind == K::attribute))
-    names_given_.insert(ast_[left].text);
+  const bool makes = path.imported && gives_gradients(path.path);
+  if (!makes && !contains(ast_[callee].text)) return;
+  std::string_view name = makes ? name_given(call) : std::string_view();
+  const NodeId lambda = ast_.ancestor(call, K::lambda);
+  if (name.empty() && lambda != kNoNode) {
+    name = name_given(lambda);
+    if (!name.empty()) lambdas_.insert(lambda);
+  }
+  if (!name.empty()) names_given_.insert(name);
   const uint32_t function = outline_.function_of[call];
-  if (function != 0 && !hands_out_function(function)) made_.push_back(call);
+  if (makes && function != 0 && !hands_out_function(function)) made_.push_back({call, name});
+}
+
+bool GradientNames::is_in_named_lambda(NodeId call) const {
+  if (lambdas_.empty()) return false;
+  const NodeId lambda = ast_.ancestor(call, K::lambda);
+  return lambda != kNoNode && lambdas_.contains(lambda);
+}
+
+/// `for batch in data: loss, grads = grad_fn(params, batch)`: the call tells what a step is, also
+/// in a function inside, and nothing is stepped where the name was given. What scan() is handed
+/// runs there and then.
+void GradientNames::leave_out_called() {
+  std::unordered_set<std::string_view> scanned;
+  for (NodeId id = 1; id < ast_.size(); ++id) {
+    if (ast_[id].kind == K::name && ast_[id].role == Role::argument &&
+        is_one_of(callee_name(ast_, ast_[id].parent), {"scan", "fori_loop", "while_loop"}))
+      scanned.insert(ast_[id].text);
+  }
+  std::set<std::pair<std::string_view, uint32_t>> called;
+  for (NodeId id = 1; id < ast_.size(); ++id) {
+    const NodeId callee = ast_[id].kind == K::call ? ast_.child(id, Role::callee) : kNoNode;
+    if (callee == kNoNode || !contains(ast_[callee].text)) continue;
+    for (uint32_t at = outline_.function_of[id]; at != kNone; at = facts_.functions[at].parent) {
+      if (!called.emplace(ast_[callee].text, at).second ||
+          scanned.contains(facts_.functions[at].name))
+        break;
+    }
+  }
+  std::erase_if(made_, [&](const Made& made) {
+    return called.contains({made.name, outline_.function_of[made.call]});
+  });
 }
 
 /// @jax.value_and_grad
@@ -44,9 +89,8 @@ void GradientNames::add_decorated(NodeId function) {
   const NodeId whole = ast_[function].parent;
   if (ast_[whole].kind != K::other) return;
   for (NodeId at : children(ast_, whole)) {
-    if (ast_[at].kind != K::decorator || ast_[at].first_child == kNoNode) continue;
-    NodeId name = ast_[at].first_child;
-    if (ast_[name].kind == K::call) name = ast_.child(name, Role::callee);
+    if (ast_[at].kind != K::decorator) continue;
+    const NodeId name = decorated_by(ast_, at);
     if (name == kNoNode) continue;
     const Dotted& path = names_.resolve(name);
     if (path.imported && gives_gradients(path.path)) names_given_.insert(ast_[function].text);

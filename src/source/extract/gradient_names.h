@@ -19,13 +19,22 @@ class GradientNames {
   bool contains(std::string_view name) const { return names_given_.contains(name); }
   /// Whether `call`, whose callee is `path`, is called in turn: jax.grad(f)(params).
   bool is_called(NodeId call, const Dotted& path) const;
-  /// Where such functions are made by what does not hand them out: it, or a function inside it
-  /// that is handed to scan(), calls them.
-  const std::vector<NodeId>& made() const { return made_; }
+  /// Whether `call` stands in a lambda that has such a name: it runs where the name is called.
+  bool is_in_named_lambda(NodeId call) const;
+  /// A function that computes gradients, and the name it was given, if any.
+  struct Made {
+    NodeId call;
+    std::string_view name;
+  };
+  /// Those made where no call of theirs is seen, by what does not hand them out: what they are
+  /// handed to, in the same function, calls them.
+  const std::vector<Made>& made() const { return made_; }
 
  private:
+  std::string_view name_given(NodeId function) const;
   void add_made(NodeId call);
   void add_decorated(NodeId function);
+  void leave_out_called();
   bool hands_out_function(uint32_t function) const;
   NodeId outermost_wrapper(NodeId call) const;
 
@@ -34,7 +43,8 @@ class GradientNames {
   const Outline& outline_;
   const FileFacts& facts_;
   std::unordered_set<std::string_view> names_given_;
-  std::vector<NodeId> made_;
+  std::unordered_set<NodeId> lambdas_;  ///< that have such a name
+  std::vector<Made> made_;
 };
 
 }  // namespace stallscope

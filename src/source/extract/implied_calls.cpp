@@ -97,8 +97,7 @@ void ImpliedCalls::decorators(uint32_t function) {
   const NodeId definition = outline_.functions[function];
   for (const NodeId d : children(ast_, ast_[definition].parent)) {
     if (ast_[d].kind != K::decorator) continue;
-    NodeId made = ast_[d].first_child;
-    if (made != kNoNode && ast_[made].kind == K::call) made = ast_.child(made, Role::callee);
+    const NodeId made = decorated_by(ast_, d);
     if (made == kNoNode || (ast_[made].kind != K::name && ast_[made].kind != K::attribute))
       continue;
     CallFacts out;

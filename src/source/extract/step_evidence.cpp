@@ -41,7 +41,7 @@ Evidence StepEvidence::of_method(NodeId callee) const {
     if (object != kNoNode && inference_.at(object).kind == Kind::optimizer) return Evidence::step;
     return is_optimizer_name(last) ? Evidence::step : Evidence::none;
   }
-  if (name == "update" && is_optimizer_name(receiver) && names_.uses("jax")) return Evidence::step;
+  if (name == "update" && is_optimizer_name(receiver) && names_.uses_jax()) return Evidence::step;
   return Evidence::none;
 }
 
@@ -59,11 +59,11 @@ Evidence StepEvidence::of(NodeId call, NodeId callee) const {
     if (name == "backward" || name.find("_backward") != std::string_view::npos)
       return Evidence::backward;
   }
-  if (gradients_.contains(name)) return Evidence::backward;
   const Dotted& path = names_.resolve(callee);
+  if (gradients_.contains(name) || (path.imported && gradients_.is_called(call, path)))
+    return gradients_.is_in_named_lambda(call) ? Evidence::none : Evidence::backward;
   if (path.imported) {
     if (kUpdateFunctions.contains(path.path)) return Evidence::step;
-    if (gradients_.is_called(call, path)) return Evidence::backward;
     if (path.path == "torch.autograd.backward") return Evidence::backward;
   }
   return Evidence::none;

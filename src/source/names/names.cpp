@@ -72,6 +72,11 @@ std::string_view callee_name(const Ast& ast, NodeId call) {
   return node.kind == K::name || node.kind == K::attribute ? node.text : std::string_view();
 }
 
+NodeId decorated_by(const Ast& ast, NodeId decorator) {
+  const NodeId made = ast[decorator].first_child;
+  return made != kNoNode && ast[made].kind == K::call ? ast.child(made, Role::callee) : made;
+}
+
 Names::Names(const Ast& ast) : ast_(ast) {
   if (ast.grammar == Grammar::cuda) {
     imports_["at"] = "torch";
@@ -273,6 +278,10 @@ std::string_view Names::import_of(std::string_view name) const {
 
 bool Names::uses(std::string_view root) const {
   return std::ranges::find(roots_, root) != roots_.end();
+}
+
+bool Names::uses_jax() const {
+  return uses("jax") || uses("equinox") || uses("flax") || uses("haiku") || uses("nnx");
 }
 
 }  // namespace stallscope

@@ -36,6 +36,8 @@ class Names {
   std::string_view import_of(std::string_view name) const;
   /// Whether anything from the package `root` ("torch", "jax") was imported.
   bool uses(std::string_view root) const;
+  /// Whether the file uses JAX, by itself or through a library built on it.
+  bool uses_jax() const;
   const std::unordered_map<std::string_view, std::string>& imports() const { return imports_; }
   /// Modules all of whose names were imported.
   const std::vector<std::string>& stars() const { return stars_; }
@@ -102,5 +104,8 @@ NodeId asked_to_exist(const Ast& ast, NodeId call);
 NodeId tested_for_tensor(const Ast& ast, NodeId condition);
 /// The last name of a callee: "item" of `x.y.item`.
 std::string_view callee_name(const Ast& ast, NodeId call);
+
+/// What a decorator names, `jit` of @jit and of @jit(...), or kNoNode.
+NodeId decorated_by(const Ast& ast, NodeId decorator);
 
 }  // namespace stallscope

@@ -120,7 +120,18 @@ const Set kGradientFunctions = {"jax.grad",
                                 "nnx.value_and_grad",
                                 "nnx.grad",
                                 "torch.func.grad_and_value",
+                                "haiku.grad",
                                 "haiku.value_and_grad"};
+/// What gives a function of JAX that is compiled, or otherwise transformed.
+const Set kTransforms = {"jax.jit",
+                         "jax.pmap",
+                         "jax.vmap",
+                         "equinox.filter_jit",
+                         "equinox.filter_pmap",
+                         "equinox.filter_vmap",
+                         "flax.nnx.jit",
+                         "flax.nnx.pmap",
+                         "flax.nnx.vmap"};
 const Set kDeviceModules = {"cuda", "npu",  "mlu", "musa", "xpu",         "neuron",
                             "hpu",  "sdaa", "mps", "mtia", "accelerator", "backends"};
 /// np.random.choice(ids), np.random.randint(0, n), np.argmax(x): one number, of type NumPy or not.
@@ -299,6 +310,8 @@ bool gives_gradients(std::string_view path) {
 std::optional<Value> value_of_function(std::string_view path, const CallShape& call) {
   const std::string_view root = first_component(path), name = last_component(path);
   if (root == "torch") return of_torch(path, name, call);
+  if (kTransforms.contains(path) || gives_gradients(path))
+    return proven(Kind::module, kJax | kJitted);
   if (root == "torchvision" || root == "torchaudio") {
     if (path.find(".models.") != std::string_view::npos) return proven(Kind::module);
     return std::nullopt;
@@ -311,10 +324,6 @@ std::optional<Value> value_of_function(std::string_view path, const CallShape& c
     // psum(1, axis) is the axis' size, known when it is traced.
     if (path == "jax.lax.psum" && call.first.kind == Kind::number) return proven(Kind::number);
     if (kJaxStatic.contains(name)) return proven(name == "shape" ? Kind::shape : Kind::number);
-    if (path == "jax.jit" || path == "jax.pmap" || path == "jax.grad" ||
-        path == "jax.value_and_grad" || path == "jax.vmap") {
-      return proven(Kind::module, kJax | kJitted);
-    }
     if (path.starts_with("jax.numpy.") || path.starts_with("jax.lax.") ||
         path.starts_with("jax.nn.") || path.starts_with("jax.random.") ||
         path.starts_with("jax.scipy.")) {

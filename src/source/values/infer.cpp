@@ -92,6 +92,10 @@ void Inference::run_function(uint32_t function) {
     const NodeId type = ast_.child(node, Role::type);
     if (type != kNoNode && ast_.grammar == Grammar::python)
       facts_.functions[function].declared = value_of_type(ast_.slice(type));
+    if (gives_arrays(function)) {
+      facts_.functions[function].returns = likely(Kind::jax_array, kJax);
+      facts_.functions[function].parts.clear();
+    }
   }
   function_ = outer;
   alternative_ = around;

@@ -88,11 +88,13 @@ class Inference {
   Value eval_call(NodeId id);
   Value call_function(NodeId id, NodeId callee, const CallShape& shape);
   Value given_by(uint32_t function, std::string name);
+  bool gives_arrays(uint32_t function) const;
   bool is_of_callers(const Value& value) const;
   Value call_builtin(NodeId id, std::string_view name, const CallShape& shape, bool& known);
   Value call_method(NodeId id, NodeId callee, const Value& receiver, const CallShape& shape);
   CallShape shape_of(NodeId call);
   Value eval_subscript(NodeId id);
+  uint32_t part_of_given(NodeId subscript);
   Value eval_operator(NodeId id);
   Value eval_comprehension(NodeId id);
   Value eval_collection(NodeId id);

@@ -51,6 +51,7 @@ Value Inference::eval(NodeId id) {
       break;
     case K::subscript:
       out = eval_subscript(id);
+      if (out.kind == Kind::unknown && out.dependency == 0) out.dependency = part_of_given(id);
       break;
     case K::binary:
     case K::unary:

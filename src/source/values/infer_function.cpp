@@ -111,11 +111,23 @@ Value Inference::parameter_value(uint32_t function, uint32_t index, NodeId param
 Value Inference::given_by(uint32_t function, std::string name) {
   run_function(function);
   const FunctionFacts& facts = facts_.functions[function];
-  if ((facts.flags & kJitCompiled) != 0 && names_.uses("jax")) return likely(Kind::jax_array, kJax);
   // Its parameters mean nothing to its caller; what they stand for is decided at the link.
   if (facts.returns.kind == Kind::unknown)
     return depending_on(depend(DependencyKind::returns, std::move(name)));
   return facts.returns;
+}
+
+/// Whether a function is compiled by JAX or differentiated: it gives arrays, or trees of them.
+bool Inference::gives_arrays(uint32_t function) const {
+  if (!names_.uses_jax()) return false;
+  if ((facts_.functions[function].flags & kJitCompiled) != 0) return true;
+  const NodeId whole = ast_[outline_.functions[function]].parent;
+  if (ast_[whole].kind != K::other) return false;  // nothing decorates it
+  for (const NodeId d : children(ast_, whole)) {
+    const NodeId by = ast_[d].kind == K::decorator ? decorated_by(ast_, d) : kNoNode;
+    if (by != kNoNode && gives_gradients(names_.resolve(by).path)) return true;
+  }
+  return false;
 }
 
 /// Whether only those who call this function, or what it calls, know what a value is.
@@ -124,6 +136,20 @@ bool Inference::is_of_callers(const Value& value) const {
   return value.kind == Kind::unknown && from &&
          (from->kind == DependencyKind::parameter || from->kind == DependencyKind::element ||
           from->kind == DependencyKind::part);
+}
+
+/// state, metrics = train_step(state, batch); metrics["loss"]: what the step gives tells. Records
+/// of PyTorch's tensors hold numbers, too, so there it tells nothing.
+uint32_t Inference::part_of_given(NodeId subscript) {
+  const NodeId object = ast_.child(subscript, Role::object);
+  if (object == kNoNode || names_.uses("torch")) return 0;
+  const Dependency* from = dependency(values_[object]);
+  const bool given =
+      from && (from->kind == DependencyKind::returns || from->kind == DependencyKind::part ||
+               from->kind == DependencyKind::element);
+  return given && values_[object].kind == Kind::unknown
+             ? depend(DependencyKind::element, {}, values_[object].dependency, 0)
+             : 0;
 }
 
 /// return loss, accuracy: what each of them is, for those who unpack them.
