@@ -35,3 +35,15 @@ def fit(state, batches):
         state, loss = train_step(state, batch)
         leaves, _ = jax.tree.flatten(state)  # expect: pytree-work-in-step
         print(len(leaves), loss)
+
+
+def ema_update(ema, state, decay):
+    return jax.tree_util.tree_map(lambda a, b: a * decay + b * (1 - decay), ema, state)  # expect: pytree-work-in-step
+
+
+def fit_averaged(state, batches):
+    ema = state
+    for batch in batches:
+        state, loss = train_step(state, batch)
+        ema = ema_update(ema, state, 0.99)
+    return ema

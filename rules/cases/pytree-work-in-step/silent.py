@@ -35,3 +35,21 @@ class Trainer:
         for batch in batches:
             self.params, self.state = self.update(self.params, self.state, batch)
         return eqx.combine(self.params, self.static)
+
+
+@jax.jit
+def update(params, ema, batch):
+    grads = jax.grad(loss_fn)(params, batch)
+    params = jax.tree.map(lambda p, g: p - 0.1 * g, params, grads)
+    return params, average(ema, params)
+
+
+def average(ema, params):
+    return jax.tree_util.tree_map(lambda a, b: 0.99 * a + 0.01 * b, ema, params)
+
+
+def descend(params, batches):
+    ema = jax.tree.map(lambda p: p, params)
+    for batch in batches:
+        params, ema = update(params, ema, batch)
+    return params, sum(p.size for p in jax.tree_util.tree_leaves(ema))

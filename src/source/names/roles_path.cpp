@@ -48,9 +48,9 @@ constexpr std::array<std::string_view, 16> kInferenceWords = {
     "inference",  "postprocess", "postprocessing", "preprocessing", "runtime", "deployment",
     "serve",      "serving",     "tensorrt",       "onnx",          "scoring", "captioning",
     "evaluation", "evaluator",   "evaluators",     "evals"};
-constexpr std::array<std::string_view, 10> kAfterWords = {
-    "checkpoint", "checkpoints", "checkpointing", "eval",     "evals",
-    "evaluation", "evaluators",  "evaluator",     "commands", "scripts"};
+constexpr std::array<std::string_view, 11> kAfterWords = {
+    "checkpoint", "checkpoints", "checkpointing", "eval",    "evals",  "evaluation",
+    "evaluators", "evaluator",   "commands",      "scripts", "predict"};
 
 }  // namespace
 
