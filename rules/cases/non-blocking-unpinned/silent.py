@@ -29,3 +29,17 @@ def upload(array, device):
     """A plain copy says that it waits."""
     images = torch.from_numpy(array)
     return images.to(device)
+
+
+def get_batch(data, ix, size):
+    x = torch.stack([torch.from_numpy(data[i : i + size]) for i in ix])
+    y = torch.stack([torch.from_numpy(data[i + 1 : i + 1 + size]) for i in ix])
+    x, y = x.pin_memory().to("cuda", non_blocking=True), y.pin_memory().to("cuda", non_blocking=True)
+    return x, y
+
+
+def fit_pinned(model, data, optimizer, indices):
+    for ix in indices:
+        x, y = get_batch(data, ix, 1024)
+        model(x, y).backward()
+        optimizer.step()
