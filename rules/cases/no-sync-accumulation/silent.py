@@ -58,3 +58,12 @@ def train_each(model, batches, optimizer, scheduler, micro_batches, rank):
             model(next(batches)).backward()
             optimizer.step()
         scheduler.step()
+
+
+def train_with_context(model, batches, optimizer, accumulation_steps, rank):
+    model = DDP(model, device_ids=[rank])
+    for _ in range(100):
+        for micro in range(accumulation_steps):
+            with get_sync_ctx(model, micro == accumulation_steps - 1):  # of another file
+                model(next(batches)).backward()
+        optimizer.step()

@@ -236,7 +236,7 @@ class PutsOff {
       const Node& node = file.ast[id];
       if ((node.kind == K::name || node.kind == K::attribute || node.kind == K::string) &&
           contains_any(node.kind == K::string ? file.ast.slice(id) : node.text,
-                       {"no_sync", "require_backward_grad_sync"}))
+                       {"no_sync", "grad_sync", "gradient_sync", "sync_ctx", "sync_context"}))
         add(file.outline.function_of[id]);
     }
   }
