@@ -193,6 +193,7 @@ void describe(Visitor& visit, TraceHealth& it) {
   visit("holes", it.holes);
   visit("warnings", it.warnings);
   visit("clockSource", it.clock_source);
+  visit("stacksNameFunctions", it.stacks_name_functions);
   visit("clockResidualNs", it.clock_residual_ns);
   visit("recorderOwnNs", it.recorder_own_ns);
 }

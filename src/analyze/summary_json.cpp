@@ -8,7 +8,7 @@ namespace stallscope {
 namespace {
 
 /// Changes when a summary of an older version cannot be read any more.
-constexpr int kSummaryVersion = 2;
+constexpr int kSummaryVersion = 3;
 
 /// Writes members into a JSON object.
 class Writer {

@@ -19,7 +19,7 @@ struct LintSettings {
   std::string baseline, diff, fail_on;
   bool cache = true, update_baseline = false;
   std::string cache_root;  ///< see SourceAnalysisOptions
-  uint64_t max_file_mb = 1;
+  uint64_t max_file_mb = kLargestSource >> 20;
   std::string libclang;                    ///< see SourceAnalysisOptions
   unsigned libclang_budget = 60;           ///< seconds for the types of C++; 0 = only cached ones
   bool progress = false;                   ///< say on a terminal how far these are

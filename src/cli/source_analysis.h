@@ -35,7 +35,7 @@ struct SourceAnalysisOptions {
   SourceCache cache = SourceCache::made;
   std::string cache_root;          ///< the project whose cache is used; empty = the analysed one
   AnalysisTimes* times = nullptr;  ///< see FileOptions
-  uint64_t max_file_bytes = 1u << 20;
+  uint64_t max_file_bytes = kLargestSource;
   /// Texts by path, taken instead of what is on disk. When there are any, only they are chosen.
   std::map<std::string, GivenText> given;
   std::string libclang;  ///< "auto" (or empty), "off" or a path

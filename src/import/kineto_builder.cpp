@@ -18,6 +18,9 @@ constexpr int64_t kInvalidStream = 0xFFFFFFFF;  // CUPTI's "no stream"
 KinetoBuilder::KinetoBuilder(Trace& trace) : trace_(trace) {
   trace_.add_process({});  // the process that drives the devices; named by its first host event
   trace_.health.clock_source = "kineto";
+  // PyTorch's profiler writes the first line of every function, or the line at which it was itself
+  // started, whatever line runs.
+  trace_.health.stacks_name_functions = true;
 }
 
 bool KinetoBuilder::event(const RawEvent& raw, uint64_t max_events) {

@@ -9,10 +9,6 @@
 namespace stallscope {
 namespace {
 
-// PyTorch's profiler writes the first line of every function, or the line at which it was itself
-// started, whatever line runs.
-constexpr std::string_view kNamesFunctionsOnly = "kineto";
-
 /// A fact that lies on a frame of an observation.
 struct Meeting {
   uint32_t fact = 0;
@@ -154,7 +150,7 @@ class Claimer {
   std::vector<uint32_t> only_in_function(const Block& block,
                                          const std::vector<TraceMatch>& matches) {
     const Seen& seen = seen_[block.front()];
-    if (seen.rank == nullptr || seen.rank->health.clock_source != kNamesFunctionsOnly) return {};
+    if (seen.rank == nullptr || !seen.rank->health.stacks_name_functions) return {};
     std::vector<uint32_t> facts = index_.in_function(seen.observation->place);
     for (const TraceMatch& match : matches) {
       const std::string& id = rules_[match.rule].id;

@@ -36,7 +36,10 @@ Place frame(const char* file, uint32_t line, const char* function) {
 }
 
 // A read of four bytes per step, innermost frame first.
-RunSummary run_with(std::vector<Place> stack, const char* clock = "tsc") {
+/// What a stack's lines are: those that ran, or the first of each function.
+enum class Lines : uint8_t { run, first };
+
+RunSummary run_with(std::vector<Place> stack, Lines lines = Lines::run) {
   Observation o;
   o.kind = "host-sync";
   o.place = stack.front();
@@ -53,7 +56,7 @@ RunSummary run_with(std::vector<Place> stack, const char* clock = "tsc") {
   rank.step_median = 1'000'000;
   rank.mean_breakdown[StepClass::compute] = 600'000;
   rank.mean_breakdown[StepClass::host_sync] = 400'000;
-  rank.health.clock_source = clock;
+  rank.health.stacks_name_functions = lines == Lines::first;
   rank.observations.push_back(std::move(o));
   return run;
 }
@@ -89,7 +92,7 @@ TEST_CASE("a line is met by its function too") {
   struct Case {
     std::string what;
     std::vector<Place> stack;
-    const char* clock;
+    Lines lines;
     std::vector<SourceFact> facts;
     std::vector<std::string> shown;
   };
@@ -97,66 +100,66 @@ TEST_CASE("a line is met by its function too") {
   for (const Case& c :
        std::vector<Case>{{"its line",
                           {frame("/w/a.py", 12, "step")},
-                          "tsc",
+                          Lines::run,
                           {item},
                           {"item measured a.py:12 priced"}},
                          {"a comprehension has no name of its own",
                           {frame("/w/a.py", 12, "<listcomp>")},
-                          "tsc",
+                          Lines::run,
                           {item},
                           {"item measured a.py:12 priced"}},
                          {"what Dynamo made of its rest",
                           {frame("/w/a.py", 12, "torch_dynamo_resume_in_step_at_11")},
-                          "tsc",
+                          Lines::run,
                           {item},
                           {"item measured a.py:12 priced"}},
                          {"another function's line of that number",
                           {frame("/w/a.py", 12, "other")},
-                          "tsc",
+                          Lines::run,
                           {item},
                           {"item measured /w/a.py:12 priced", "item not-seen a.py:12"}},
                          {"the function's first line, of a profiler that knows no other",
                           {frame("/w/a.py", 7, "step")},
-                          "kineto",
+                          Lines::first,
                           {item},
                           {"item measured a.py:12 priced"}},
                          {"or its decorator's",
                           {frame("/w/a.py", 6, "step")},
-                          "kineto",
+                          Lines::first,
                           {item},
                           {"item measured a.py:12 priced"}},
                          {"or where the profiler was started",
                           {frame("/w/a.py", 15, "step")},
-                          "kineto",
+                          Lines::first,
                           {item},
                           {"item measured a.py:12 priced"}},
                          {"a lambda's line is its own",
                           {frame("/w/a.py", 9, "<lambda>")},
-                          "kineto",
+                          Lines::first,
                           {match("item", "a.py", 30, "<module>")},
                           {"item measured /w/a.py:9 priced", "item not-seen a.py:30"}},
                          {"of a recording that knows the lines",
                           {frame("/w/a.py", 7, "step")},
-                          "tsc",
+                          Lines::run,
                           {item},
                           {"item measured /w/a.py:7 priced", "item not-seen a.py:12"}},
                          {"several of a rule there are one finding",
                           {frame("/w/a.py", 7, "step")},
-                          "kineto",
+                          Lines::first,
                           {item, match("item", "a.py", 14, "Trainer.step")},
                           {"item measured /w/a.py:7 priced"}},
                          {"another rule's there is not it",
                           {frame("/w/a.py", 7, "step")},
-                          "kineto",
+                          Lines::first,
                           {match("print", "a.py", 12, "Trainer.step")},
                           {"item measured /w/a.py:7 priced", "print not-seen a.py:12"}},
                          {"a caller's function is not it",
                           {frame("/w/b.py", 3, "helper"), frame("/w/a.py", 7, "step")},
-                          "kineto",
+                          Lines::first,
                           {item},
                           {"item measured /w/b.py:3 priced", "item not-seen a.py:12"}}}) {
     CAPTURE(c.what);
-    const RunSummary run = run_with(c.stack, c.clock);
+    const RunSummary run = run_with(c.stack, c.lines);
     EvaluateOptions options;
     options.files["a.py"] = {"1", {{"<module>", 1, 30}, {"Trainer.step", 7, 15}}};
     options.files["b.py"] = {"2", {}};
@@ -166,7 +169,7 @@ TEST_CASE("a line is met by its function too") {
 }
 
 TEST_CASE("of several lines that it may be, the finding names all") {
-  const RunSummary run = run_with({frame("/w/a.py", 7, "step")}, "kineto");
+  const RunSummary run = run_with({frame("/w/a.py", 7, "step")}, Lines::first);
   EvaluateOptions options;
   options.files["a.py"] = {"1", {{"step", 7, 15}}};
   const std::vector<SourceFact> facts = {match("item", "a.py", 12, "step"),

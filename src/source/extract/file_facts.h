@@ -17,9 +17,13 @@ struct AnalysisTimes {
   std::atomic<uint64_t> facts_ns{0};  ///< Ast to FileFacts
 };
 
+/// Larger files are skipped unless asked for: such code is generated, and its tree takes hundreds
+/// of times its size at the worst. The largest file of PyTorch's package has 1.4 MB.
+inline constexpr uint64_t kLargestSource = 2u << 20;
+
 struct FileOptions {
-  uint64_t max_bytes = 1u << 20;   ///< larger files are skipped with a note
-  AnalysisTimes* times = nullptr;  ///< added to, if given
+  uint64_t max_bytes = kLargestSource;  ///< larger files are skipped with a note
+  AnalysisTimes* times = nullptr;       ///< added to, if given
 };
 
 /// "python", "cpp", "cuda", "notebook" by the file's name; empty for others.
