@@ -226,6 +226,13 @@ bool SourceIndex::is_own_device_buffer(const FileFacts& facts, const Candidate& 
          device_buffers_->contains(facts.dependencies[at - 1].name);
 }
 
+/// Whether a loader that fetches ahead stands in the file, or in one that others import.
+bool SourceIndex::has_prefetcher(size_t file) const {
+  return std::ranges::any_of(graph_->classes().files_with_prefetchers(), [&](uint32_t place) {
+    return place == file || dead_code_->is_used_module(place);
+  });
+}
+
 /// Whether a batch that callers hand in is one that a framework has moved.
 bool SourceIndex::is_moved(size_t file, uint32_t dependency) const {
   const Value given = resolved(file, depending_on(dependency), kMaxHops);
@@ -237,7 +244,7 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
   const FileFacts& facts = *files_[file];
   if (only_infers_ || (candidate.guards & kGuardOutsideStep) != 0) return false;
   if ((clause.unless & kGuardTest) != 0 && is_test_path(facts.path)) return false;
-  if ((clause.unless & kGuardPrefetched) != 0 && graph_->classes().has_prefetcher()) return false;
+  if ((clause.unless & kGuardPrefetched) != 0 && has_prefetcher(file)) return false;
   if (candidate.default_of != kNone && (clause.unless & kGuardNotGiven) != 0) {
     const FunctionId function = graph_->id_of(file, candidate.function);
     if ((candidate.guards & kGuardNotGiven) != 0

@@ -69,6 +69,7 @@ class SourceIndex {
   bool needs_types(size_t file) const;
   bool is_own_device_buffer(const FileFacts& facts, const Candidate& candidate) const;
   bool is_moved(size_t file, uint32_t dependency) const;
+  bool has_prefetcher(size_t file) const;
   bool decide(size_t file, const Candidate& candidate, SourceFact& out) const;
   /// Functions for which the lines that call them answer.
   enum class Wrapper : uint8_t { none, waits, releases, reads_back, moves };

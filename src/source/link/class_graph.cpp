@@ -80,9 +80,13 @@ std::vector<ClassPlace> ClassGraph::below(const ClassPlace& klass) const {
   return out;
 }
 
-bool ClassGraph::has_prefetcher() const {
-  return std::ranges::any_of(
-      classes_, [](const auto& entry) { return contains_any(entry.first, {"prefetch"}); });
+std::vector<uint32_t> ClassGraph::files_with_prefetchers() const {
+  std::vector<uint32_t> out;
+  for (const auto& [name, places] : classes_) {
+    if (!contains_any(name, {"prefetch"})) continue;
+    for (const ClassPlace& place : places) out.push_back(place.file);
+  }
+  return out;
 }
 
 }  // namespace stallscope

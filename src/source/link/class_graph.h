@@ -33,8 +33,8 @@ class ClassGraph {
   std::vector<ClassPlace> with_bases(const ClassPlace& klass) const;
   /// What derives from a class, over any number of steps, without itself.
   std::vector<ClassPlace> below(const ClassPlace& klass) const;
-  /// Whether some class fetches ahead, by its name.
-  bool has_prefetcher() const;
+  /// Files of classes that, by their names, fetch ahead.
+  std::vector<uint32_t> files_with_prefetchers() const;
 
  private:
   std::span<const std::unique_ptr<FileFacts>> files_;

@@ -93,7 +93,8 @@ bool DeadCode::is_used_module(uint32_t file) const {
     };
     for (uint32_t by = 0; by < graph_.files().size(); ++by) {
       const FileFacts& facts = *graph_.files()[by];
-      if (facts.language != "python") {
+      // Of a file that names no framework only the names are known.
+      if (facts.language != "python" || facts.skipped) {
         for (const uint32_t mention : facts.mentions) add(mention, by);
       }
       for (const auto& [bound, path] : facts.imports) {

@@ -31,12 +31,14 @@ class DeadCode {
   /// there for others.
   bool is_of_unused_class(FunctionId id) const;
 
+  /// Whether another file imports the module that `file` is, or a configuration names it.
+  bool is_used_module(uint32_t file) const;
+
  private:
   enum class Answer : uint8_t { open, no, yes };
   bool decide(FunctionId id, unsigned hops) const;
   static std::string_view module_of(std::string_view path);
   bool is_asked_by_name(std::string_view path) const;
-  bool is_used_module(uint32_t file) const;
   bool is_named_elsewhere(const ClassPlace& klass) const;
   bool is_offered(uint32_t file) const;
   bool is_unused(const ClassPlace& klass) const;

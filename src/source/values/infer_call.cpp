@@ -165,7 +165,7 @@ Value Inference::call_builtin(NodeId id, std::string_view name, const CallShape&
     if (out.kind == Kind::unknown) {
       NodeId from = ast_.child(id, Role::argument);
       // it = iter(self.data)
-      if (from != kNoNode && ast_[from].kind == K::name) {
+      if (from != kNoNode && ast_[from].kind == K::name && !yields_batches(ast_[from].text)) {
         const NodeId made = definition(function_, ast_[from].text, from);
         if (made != kNoNode && ast_[made].kind == K::call && callee_name(ast_, made) == "iter" &&
             ast_.child(made, Role::argument) != kNoNode)
