@@ -229,7 +229,7 @@ bool SourceIndex::is_own_device_buffer(const FileFacts& facts, const Candidate& 
 /// Whether a loader that fetches ahead stands in the file, or in one that others import.
 bool SourceIndex::has_prefetcher(size_t file) const {
   return std::ranges::any_of(graph_->classes().files_with_prefetchers(), [&](uint32_t place) {
-    return place == file || dead_code_->is_used_module(place);
+    return place == file || dead_code_->is_imported(place);
   });
 }
 

@@ -83,31 +83,43 @@ bool DeadCode::is_asked_by_name(std::string_view path) const {
                                     asked(module_of(path.substr(0, path.rfind('/')))));
 }
 
-/// Whether another file imports the module that `file` is, or a configuration or a launch script
-/// names it. What a variable is called says nothing of modules.
-bool DeadCode::is_used_module(uint32_t file) const {
-  if (used_modules_.empty()) {
-    const auto add = [&](uint32_t hash, uint32_t by) {
-      uint32_t& known = used_modules_.try_emplace(hash, by).first->second;
-      if (known != by) known = kSeveral;
-    };
-    for (uint32_t by = 0; by < graph_.files().size(); ++by) {
-      const FileFacts& facts = *graph_.files()[by];
-      // Of a file that names no framework only the names are known.
-      if (facts.language != "python" || facts.skipped) {
-        for (const uint32_t mention : facts.mentions) add(mention, by);
-      }
-      for (const auto& [bound, path] : facts.imports) {
-        for (std::string_view rest = path; !rest.empty();) {
-          const size_t dot = std::min(rest.find('.'), rest.size());
-          add(name_hash(rest.substr(0, dot)), by);
-          rest.remove_prefix(std::min(dot + 1, rest.size()));
-        }
+void DeadCode::find_used_modules() const {
+  const auto add = [](Modules& modules, uint32_t hash, uint32_t by) {
+    uint32_t& known = modules.try_emplace(hash, by).first->second;
+    if (known != by) known = kSeveral;
+  };
+  for (uint32_t by = 0; by < graph_.files().size(); ++by) {
+    const FileFacts& facts = *graph_.files()[by];
+    // Of a file that names no framework only the names are known.
+    const bool python = facts.language == "python";
+    if (!python || facts.skipped) {
+      for (const uint32_t mention : facts.mentions)
+        add(python ? imported_ : configured_, mention, by);
+    }
+    for (const auto& [bound, path] : facts.imports) {
+      for (std::string_view rest = path; !rest.empty();) {
+        const size_t dot = std::min(rest.find('.'), rest.size());
+        add(imported_, name_hash(rest.substr(0, dot)), by);
+        rest.remove_prefix(std::min(dot + 1, rest.size()));
       }
     }
   }
-  const auto found = used_modules_.find(name_hash(module_of(graph_.files()[file]->path)));
-  return found != used_modules_.end() && found->second != file;
+}
+
+bool DeadCode::names(const Modules& modules, uint32_t file) const {
+  const auto found = modules.find(name_hash(module_of(graph_.files()[file]->path)));
+  return found != modules.end() && found->second != file;
+}
+
+bool DeadCode::is_imported(uint32_t file) const {
+  if (imported_.empty() && configured_.empty()) find_used_modules();
+  return names(imported_, file);
+}
+
+/// Whether another file imports the module that `file` is, or a configuration or a launch script
+/// names it. What a variable is called says nothing of modules.
+bool DeadCode::is_used_module(uint32_t file) const {
+  return is_imported(file) || names(configured_, file);
 }
 
 /// Whether the definition of that name in a file is used by nothing.

@@ -31,14 +31,18 @@ class DeadCode {
   /// there for others.
   bool is_of_unused_class(FunctionId id) const;
 
-  /// Whether another file imports the module that `file` is, or a configuration names it.
-  bool is_used_module(uint32_t file) const;
+  /// Whether another file imports the module that `file` is.
+  bool is_imported(uint32_t file) const;
 
  private:
   enum class Answer : uint8_t { open, no, yes };
   bool decide(FunctionId id, unsigned hops) const;
   static std::string_view module_of(std::string_view path);
   bool is_asked_by_name(std::string_view path) const;
+  using Modules = std::unordered_map<uint32_t, uint32_t>;  ///< per hash of a name, who names it
+  void find_used_modules() const;
+  bool names(const Modules& modules, uint32_t file) const;
+  bool is_used_module(uint32_t file) const;
   bool is_named_elsewhere(const ClassPlace& klass) const;
   bool is_offered(uint32_t file) const;
   bool is_unused(const ClassPlace& klass) const;
@@ -54,8 +58,8 @@ class DeadCode {
   mutable std::unordered_map<const ClassFacts*, bool> unused_;
   /// Per hash of a class's name the files that name it; made when first asked.
   mutable std::unordered_map<uint32_t, std::vector<uint32_t>> named_;
-  /// Per hash of what imports and configurations name, the file that does; made when first asked.
-  mutable std::unordered_map<uint32_t, uint32_t> used_modules_;
+  /// By imports, and by configurations and launch scripts; made when first asked.
+  mutable Modules imported_, configured_;
   /// Folders, with their slashes, from which a package is installed; made when first asked.
   mutable std::optional<std::vector<std::string_view>> packages_;
   /// The file that has a hash, with and without tests; kSeveral, kNoFile.
