@@ -39,11 +39,6 @@ constexpr std::array<std::string_view, 22> kNeverSource = {".git",
                                                            ".direnv",
                                                            "__pypackages__",
                                                            ".cache"};
-bool is_virtual_environment(const fs::path& folder) {
-  std::error_code ec;
-  return fs::exists(folder / "pyvenv.cfg", ec) || fs::exists(folder / "conda-meta", ec);
-}
-
 class Walker {
  public:
   Walker(Project& project, const ProjectOptions& options) : project_(project), options_(options) {}
@@ -109,6 +104,11 @@ class Walker {
 };
 
 }  // namespace
+
+bool is_virtual_environment(const std::filesystem::path& folder) {
+  std::error_code ec;
+  return fs::exists(folder / "pyvenv.cfg", ec) || fs::exists(folder / "conda-meta", ec);
+}
 
 bool holds_more_files(const std::string& folder, size_t most) {
   Project counted;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -34,6 +35,9 @@ struct Project {
 
 /// Whether the options leave out `path`, relative to the root, or a folder above it.
 bool is_excluded(const ProjectOptions& options, const std::string& path, bool is_folder);
+
+/// Whether a folder is a virtual environment of Python or Conda.
+bool is_virtual_environment(const std::filesystem::path& folder);
 
 /// Whether a folder holds more source files than `most`, without those that git ignores.
 bool holds_more_files(const std::string& folder, size_t most);

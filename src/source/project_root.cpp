@@ -66,6 +66,8 @@ std::string project_root(const std::string& path) {
   for (fs::path at = own; at.has_relative_path(); at = at.parent_path()) {
     // What lies in a folder that holds everything is not its project, but for the files in itself.
     if (at != own && is_wide_folder(at.string())) break;
+    // An installed package is no part of the project that its environment lies in.
+    if (at != own && is_virtual_environment(at)) break;
     if (!settings_file_in(at.string()).empty()) return at.string();
     if (nearest.empty() && has_root_mark(at.string())) nearest = at;
     if (!has_any(at, kRepositories)) continue;

@@ -87,6 +87,7 @@ TEST_CASE("the root is that of the settings, else of the repository, else of the
       {{"stallscope.yml", "a/.git/HEAD"}, "a/b/t.py", "a"},
       {{"stallscope.yml", "a/setup.py"}, "a/b/t.py", ""},
       {{".git/HEAD", "a/stallscope.yml"}, "c/t.py", ""},
+      {{".git/HEAD", "a/pyvenv.cfg"}, "a/b/t.py", "a/b"},  // an installed package
   };
   for (const Row& row : rows) {
     const TemporaryFolder folder("project-test");
