@@ -5,7 +5,6 @@
 #include <charconv>
 #include <filesystem>
 #include <map>
-#include <mutex>
 #include <set>
 #include <thread>
 
@@ -83,18 +82,26 @@ std::unique_ptr<FileFacts> read_one(const SourceInput& input, const RuleSet& rul
   return out;
 }
 
-/// Indices of `inputs`, so that no thread is left alone with a large file at the end.
-std::vector<uint32_t> largest_first(const std::vector<SourceInput>& inputs) {
+/// In which order inputs are read: so that no thread is left alone with a large file at the end.
+struct ReadingOrder {
+  /// The tree of a large file may take hundreds of times its size: one at a time, by one thread.
+  std::vector<uint32_t> one_by_one;
+  std::vector<uint32_t> by_all;
+};
+
+ReadingOrder largest_first(const std::vector<SourceInput>& inputs) {
+  constexpr uintmax_t kLarge = 256u << 10;
   std::vector<std::pair<uintmax_t, uint32_t>> sized;
-  for (uint32_t i = 0; i < inputs.size(); ++i) {
-    sized.emplace_back(size_of(inputs[i]), i);
-  }
+  for (uint32_t i = 0; i < inputs.size(); ++i) sized.emplace_back(size_of(inputs[i]), i);
   std::ranges::sort(sized, [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second < b.second;
   });
-  std::vector<uint32_t> order;
-  order.reserve(sized.size());
-  for (const auto& [size, i] : sized) order.push_back(i);
+  ReadingOrder order;
+  for (const auto& [size, i] : sized) {
+    // Of a notebook most is no code.
+    const bool large = size > kLarge && language_of_file(inputs[i].path) != "notebook";
+    (large ? order.one_by_one : order.by_all).push_back(i);
+  }
   return order;
 }
 
@@ -120,23 +127,17 @@ SourceIndex SourceIndex::build(const std::vector<SourceInput>& inputs, const Rul
   const unsigned threads = std::clamp<unsigned>(
       options.threads != 0 ? options.threads : std::thread::hardware_concurrency(), 1,
       static_cast<unsigned>(std::max<size_t>(1, inputs.size() / 4)));
-  const std::vector<uint32_t> order = largest_first(inputs);
+  const ReadingOrder order = largest_first(inputs);
+  const auto read = [&](uint32_t i) { index.files_[i] = read_one(inputs[i], rules, options); };
   std::atomic<size_t> next{0};
-  // The tree of a large file may take hundreds of times its size: one at a time. Of a notebook most
-  // is no code.
-  constexpr uintmax_t kLarge = 256u << 10;
-  std::mutex one_at_a_time;
-  auto work = [&] {
-    for (size_t i = next.fetch_add(1); i < inputs.size(); i = next.fetch_add(1)) {
-      std::unique_lock turn(one_at_a_time, std::defer_lock);
-      const SourceInput& input = inputs[order[i]];
-      if (size_of(input) > kLarge && language_of_file(input.path) != "notebook") turn.lock();
-      index.files_[order[i]] = read_one(input, rules, options);
-    }
+  const auto read_others = [&] {
+    for (size_t i = next.fetch_add(1); i < order.by_all.size(); i = next.fetch_add(1))
+      read(order.by_all[i]);
   };
   std::vector<std::jthread> pool;
-  for (unsigned t = 1; t < threads; ++t) pool.emplace_back(work);
-  work();
+  for (unsigned t = 1; t < threads; ++t) pool.emplace_back(read_others);
+  std::ranges::for_each(order.one_by_one, read);
+  read_others();
   pool.clear();
   index.link(options);
   if (options.clang.on || options.typed.known) index.add_types(inputs, options, std::move(workers));
