@@ -85,8 +85,8 @@ bool DeadCode::is_asked_by_name(std::string_view path) const {
 
 void DeadCode::find_used_modules() const {
   const auto add = [](Modules& modules, uint32_t hash, uint32_t by) {
-    uint32_t& known = modules.try_emplace(hash, by).first->second;
-    if (known != by) known = kSeveral;
+    uint32_t& known = modules.try_emplace(hash, kNoFile).first->second;
+    known = both(known, by);
   };
   for (uint32_t by = 0; by < graph_.files().size(); ++by) {
     const FileFacts& facts = *graph_.files()[by];

@@ -80,14 +80,10 @@ class Conditions {
     if (node.kind == K::call)
       return contains_any(callee_name(file_.ast, id), {"nan", "inf", "finite", "overflow"});
     if (node.kind != K::compare || compares_sizes(id)) return false;
-    const auto is_handed_in = [&](NodeId c) {
-      const auto& names = file_.facts.functions[file_.outline.function_of[id]].parameters;
-      return file_.ast[c].kind == K::name &&
-             std::ranges::find(names, file_.ast[c].text) != names.end() &&
-             !contains_any(file_.ast[c].text, {"loss", "norm"});
-    };
     for (NodeId c : children(file_.ast, id)) {
-      if (is_handed_in(c) && file_.inference.at(c).dependency != 0) return false;
+      if (is_parameter(c) && !contains_any(file_.ast[c].text, {"loss", "norm"}) &&
+          file_.inference.at(c).dependency != 0)
+        return false;
     }
     return true;
   }
@@ -97,13 +93,17 @@ class Conditions {
     return file_.ast[id].kind == K::attribute && reads_device(v) && v.has(kAttribute) &&
            v.certainty == Certainty::proven;
   }
+  /// Whether a name is that of an argument of the function around it.
+  bool is_parameter(NodeId id) const {
+    const auto& names = file_.facts.functions[file_.outline.function_of[id]].parameters;
+    return file_.ast[id].kind == K::name &&
+           std::ranges::find(names, file_.ast[id].text) != names.end();
+  }
   bool compares_parameter(NodeId id) const {
     const NodeId left = file_.ast.child(id, Role::left);
-    if (left == kNoNode || file_.ast[left].kind != K::name) return false;
-    const uint32_t function = file_.outline.function_of[id];
-    const auto& parameters = file_.facts.functions[function].parameters;
-    return std::ranges::find(parameters, file_.ast[left].text) != parameters.end() &&
-           file_.inference.definition(function, file_.ast[left].text, id) == kNoNode;
+    return left != kNoNode && is_parameter(left) &&
+           file_.inference.definition(file_.outline.function_of[id], file_.ast[left].text, id) ==
+               kNoNode;
   }
   /// `num_params < chunk_size`, `x.nbytesize() == 1`: such names are Python numbers nearly
   /// everywhere. What is compared with a list or a class is one.
