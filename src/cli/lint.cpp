@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <iostream>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
@@ -83,15 +84,27 @@ std::string with_cell(const std::string& message, const SourceAnalysis& source) 
   return place.file + ":" + at.cell + ":" + std::to_string(at.line) + std::string(end);
 }
 
-/// A path of the project as the user would type it.
-std::string typed_path(const SourceAnalysis& source, const std::string& file) {
-  std::error_code ec;
-  return fs::proximate(fs::path(source.project.root) / file, fs::current_path(ec), ec)
-      .generic_string();
-}
+/// Paths of the project as the user would type them. Each is asked of the disk once: findings and
+/// the calls that prove them name few files many times.
+class TypedPaths {
+ public:
+  explicit TypedPaths(const SourceAnalysis& source) : root_(source.project.root) {}
+
+  const std::string& of(const std::string& file) {
+    const auto [known, is_new] = known_.try_emplace(file);
+    std::error_code ec;
+    if (is_new)
+      known->second = fs::proximate(root_ / file, fs::current_path(ec), ec).generic_string();
+    return known->second;
+  }
+
+ private:
+  fs::path root_;
+  std::map<std::string, std::string> known_;
+};
 
 /// "called from train() at a.ipynb:12" with the place as the findings' own are named.
-std::string typed_link(const SourceAnalysis& source, const std::string& link) {
+std::string typed_link(const SourceAnalysis& source, TypedPaths& typed, const std::string& link) {
   constexpr std::string_view kAt = " at ";
   const size_t at = link.rfind(kAt), colon = link.rfind(':');
   if (at == std::string::npos || colon == std::string::npos || colon < at) return link;
@@ -99,7 +112,7 @@ std::string typed_link(const SourceAnalysis& source, const std::string& link) {
   Place place{.file = link.substr(file, colon - file)};
   const char* const number = link.data() + colon + 1;
   std::from_chars(number, link.data() + link.size(), place.line);
-  std::string shown = typed_path(source, place.file);
+  std::string shown = typed.of(place.file);
   if (const CellLine cell = cell_line(source, place); cell.line != 0) {
     shown += ":" + cell.cell;
     place.line = cell.line;
@@ -110,6 +123,7 @@ std::string typed_link(const SourceAnalysis& source, const std::string& link) {
 /// The lines around each finding, and paths as the user would type them.
 void add_places(std::vector<Finding>& findings, const SourceAnalysis& source, bool for_people) {
   constexpr uint32_t kAround = 1;
+  TypedPaths typed(source);
   std::string file;
   std::vector<std::string> lines;
   for (Finding& finding : findings) {
@@ -131,8 +145,8 @@ void add_places(std::vector<Finding>& findings, const SourceAnalysis& source, bo
       finding.snippet.lines.push_back(lines[l - 1]);
     }
     if (relative.ends_with(".ipynb")) name_cells(finding, source, for_people);
-    for (Place& place : finding.locations) place.file = typed_path(source, place.file);
-    for (std::string& link : finding.context_chain) link = typed_link(source, link);
+    for (Place& place : finding.locations) place.file = typed.of(place.file);
+    for (std::string& link : finding.context_chain) link = typed_link(source, typed, link);
   }
 }
 
