@@ -12,7 +12,7 @@ using namespace stallscope;
 namespace {
 
 // Ten steps of 1 ms: `lines`, after a launch at 10 us whose kernel runs from 100 to 400 us.
-RankSummary ten_steps(const std::string& lines, const std::string& header = "") {
+RankSummary summary_of_ten_steps(const std::string& lines, const std::string& header = "") {
   const auto trace = read_event_lines(header + R"lines({"repeat":10,"everyNs":1000000}
 {"name":"train_step","startUs":0,"durationUs":900}
 {"kind":"api","name":"cudaLaunchKernel","startUs":10,"durationUs":20,"correlation":1,"stack":["/home/u/train.py:5 train"]}
@@ -37,7 +37,7 @@ size_t count(const RankSummary& summary, std::string_view kind) {
 }  // namespace
 
 TEST_CASE("item(): one block of copy and synchronisation, its cause, its place, its operators") {
-  const RankSummary summary = ten_steps(R"lines(
+  const RankSummary summary = summary_of_ten_steps(R"lines(
 {"name":"aten::item","startUs":190,"durationUs":240}
 {"name":"aten::_local_scalar_dense","startUs":191,"durationUs":238}
 {"kind":"api","name":"cudaMemcpyAsync","startUs":195,"durationUs":10,"correlation":2,"stack":["/home/u/x/site-packages/torch/_tensor.py:1 item","/home/u/train.py:12 train_step","/home/u/train.py:40 main"]}
@@ -68,7 +68,7 @@ TEST_CASE("item(): one block of copy and synchronisation, its cause, its place, 
 }
 
 TEST_CASE("a synchronisation every fifth step does not vanish") {
-  const RankSummary summary = ten_steps(
+  const RankSummary summary = summary_of_ten_steps(
       R"lines({"kind":"api","name":"cudaDeviceSynchronize","startUs":200,"durationUs":220,"every":5})lines");
   const Observation& sync = only(summary, "host-sync");
   CHECK(sync.count.median == 0);
@@ -77,7 +77,7 @@ TEST_CASE("a synchronisation every fifth step does not vanish") {
 }
 
 TEST_CASE("the cause follows events and waits between streams, not overlap in time") {
-  const RankSummary summary = ten_steps(R"lines(
+  const RankSummary summary = summary_of_ten_steps(R"lines(
 {"kind":"api","name":"cudaLaunchKernel","startUs":40,"durationUs":5,"correlation":2}
 {"kind":"kernel","name":"other_stream","stream":20,"startUs":100,"durationUs":500,"correlation":2}
 {"kind":"api","name":"cudaEventRecord","startUs":50,"durationUs":2,"stream":20,"event":77}
@@ -140,7 +140,7 @@ TEST_CASE("the cause follows waits that only the runtime's own records tell") {
 }
 
 TEST_CASE("constants built anew in every step, but not gradients cleared") {
-  const RankSummary summary = ten_steps(R"lines(
+  const RankSummary summary = summary_of_ten_steps(R"lines(
 {"name":"aten::triu","startUs":420,"durationUs":30}
 {"kind":"api","name":"cudaLaunchKernel","startUs":425,"durationUs":5,"correlation":2,"stack":["model.py:7 mask"]}
 {"kind":"kernel","name":"triu_tril_kernel","startUs":440,"durationUs":10,"correlation":2}
@@ -154,7 +154,7 @@ TEST_CASE("constants built anew in every step, but not gradients cleared") {
 }
 
 TEST_CASE("a constant is priced with the mathematics of its line, not with another line's") {
-  const RankSummary summary = ten_steps(R"lines(
+  const RankSummary summary = summary_of_ten_steps(R"lines(
 {"kind":"api","name":"cudaLaunchKernel","startUs":425,"durationUs":5,"correlation":2,"stack":["rope.py:7 table"]}
 {"kind":"kernel","name":"elementwise_kernel_with_index<arange>","startUs":440,"durationUs":10,"correlation":2}
 {"kind":"api","name":"cudaLaunchKernel","startUs":435,"durationUs":5,"correlation":3,"stack":["rope.py:7 table"]}
@@ -183,7 +183,7 @@ TEST_CASE("collectives: exposed and hidden time, bandwidth, bursts with their es
              std::to_string(604 + i * 20) + ",\"durationUs\":10,\"correlation\":" + correlation +
              ",\"bytes\":4,\"group\":\"dp\",\"worldSize\":2}";
   }
-  const RankSummary summary = ten_steps(lines);
+  const RankSummary summary = summary_of_ten_steps(lines);
   REQUIRE(count(summary, "collective") == 2);
   const auto large = std::ranges::find_if(summary.observations, [](const Observation& o) {
     return o.kind == "collective" && o.place.file == "ddp.py";
@@ -204,7 +204,7 @@ TEST_CASE("collectives: exposed and hidden time, bandwidth, bursts with their es
 }
 
 TEST_CASE("the host function that kept the device waiting is named") {
-  const RankSummary by_range = ten_steps(R"lines(
+  const RankSummary by_range = summary_of_ten_steps(R"lines(
 {"name":"rewrite tree","startUs":420,"durationUs":300,"stack":["tree.py:33 rewrite","train.py:9 main"]}
 {"kind":"api","name":"cudaLaunchKernel","startUs":730,"durationUs":20,"correlation":2}
 {"kind":"kernel","name":"next","startUs":760,"durationUs":100,"correlation":2})lines");
@@ -216,7 +216,7 @@ TEST_CASE("the host function that kept the device waiting is named") {
   CHECK(gap->idle_ns.median == 360'000);
   CHECK(gap->numbers.at("at_step_start") == 0);
 
-  const RankSummary by_sample = ten_steps(R"lines(
+  const RankSummary by_sample = summary_of_ten_steps(R"lines(
 {"kind":"sample","startUs":500,"stack":["eqx/site-packages/equinox/_tree.py:90 tree_at","train.py:21 update"]}
 {"kind":"sample","startUs":600,"stack":["eqx/site-packages/equinox/_tree.py:95 tree_at","train.py:21 update"]}
 {"kind":"api","name":"cudaLaunchKernel","startUs":730,"durationUs":20,"correlation":2}
@@ -234,7 +234,7 @@ TEST_CASE("the host function that kept the device waiting is named") {
 
 TEST_CASE("what a function does itself is charged to its line that takes most") {
   // Three lines of flatten work themselves; two lines of train call something else.
-  const RankSummary summary = ten_steps(R"lines(
+  const RankSummary summary = summary_of_ten_steps(R"lines(
 {"kind":"sample","detail":"python","startUs":420,"stack":["/home/u/a.py:5 flatten","/home/u/a.py:20 train"]}
 {"kind":"sample","detail":"python","startUs":470,"stack":["/home/u/a.py:6 flatten","/home/u/a.py:20 train"]}
 {"kind":"sample","detail":"python","startUs":520,"stack":["/home/u/a.py:6 flatten","/home/u/a.py:20 train"]}
@@ -262,18 +262,18 @@ TEST_CASE("packages that an installer put beside the program are not the user's 
       return row.kind == "python-hot-function" && row.place.line == line;
     });
   };
-  const RankSummary own = ten_steps(samples);
+  const RankSummary own = summary_of_ten_steps(samples);
   CHECK(has_line(own, 5));
-  const RankSummary installed =
-      ten_steps(samples,
-                "{\"kind\":\"environment\",\"python.installed\":\"/home/u/x.py:/home/u/vendor/"
-                "package/\"}\n");
+  const RankSummary installed = summary_of_ten_steps(
+      samples,
+      "{\"kind\":\"environment\",\"python.installed\":\"/home/u/x.py:/home/u/vendor/"
+      "package/\"}\n");
   CHECK_FALSE(has_line(installed, 5));
   CHECK(has_line(installed, 21));
 }
 
 TEST_CASE("waiting for Python's lock is told by what the thread that has it runs") {
-  const RankSummary summary = ten_steps(R"lines(
+  const RankSummary summary = summary_of_ten_steps(R"lines(
 {"kind":"sample","tid":9,"detail":"python","startUs":400,"durationUs":300,"stack":["/home/u/stats.py:7 histogram","/home/u/stats.py:20 watch"]}
 {"kind":"sample","detail":"lock-wait","startUs":500,"durationUs":200,"wakerTid":9,"stack":["/home/u/train.py:21 update"]}
 {"kind":"sample","detail":"waiting","startUs":700,"durationUs":100,"stack":["/home/u/train.py:22 update"]})lines");
@@ -286,7 +286,7 @@ TEST_CASE("waiting for Python's lock is told by what the thread that has it runs
 }
 
 TEST_CASE("hot lines name the library's function below them, not what it waits in") {
-  const RankSummary summary = ten_steps(R"lines(
+  const RankSummary summary = summary_of_ten_steps(R"lines(
 {"kind":"sample","detail":"native","startUs":500,"durationUs":300,"stack":[{"function":"__nanosleep","module":"/lib/libc.so.6","kind":"native"},{"function":"dgemv_kernel","module":"/v/numpy.libs/libopenblas64_-99b71e71.so","kind":"native"},{"function":"dgesdd_","module":"/v/numpy.libs/libopenblas64_-99b71e71.so","kind":"native"},{"function":"svd","module":"/v/_umath_linalg.cpython-311-x86_64-linux-gnu.so","kind":"native"},{"function":"update","file":"/home/u/train.py","line":21,"kind":"python"}]}
 {"kind":"sample","detail":"python","startUs":800,"durationUs":50,"stack":["/home/u/train.py:21 update"]})lines");
   const Observation& row = only(summary, "hot-line");
@@ -312,7 +312,7 @@ TEST_CASE("operators that each fill a little idle time are one row by part of th
   gap("aten::mul", 434, 20);
   gap("aten::sub", 456, 25);
   gap("aten::nonzero", 483, 120);
-  const RankSummary summary = ten_steps(lines);
+  const RankSummary summary = summary_of_ten_steps(lines);
   const auto row = [&](std::string_view subject) {
     return std::ranges::find_if(summary.observations, [&](const Observation& o) {
       return o.kind == "host-gap" && o.subject == subject;
@@ -329,7 +329,7 @@ TEST_CASE("operators that each fill a little idle time are one row by part of th
 }
 
 TEST_CASE("collectives by size, with what waits for each") {
-  const RankSummary summary = ten_steps(R"lines(
+  const RankSummary summary = summary_of_ten_steps(R"lines(
 {"kind":"api","name":"cudaLaunchKernelExC","startUs":40,"durationUs":5,"correlation":2}
 {"kind":"kernel","name":"ncclDevKernel_AllReduce_Sum_f32","stream":20,"startUs":300,"durationUs":200,"correlation":2,"bytes":2000000,"group":"dp","worldSize":4}
 {"name":"aten::add","startUs":50,"durationUs":10}
@@ -360,22 +360,22 @@ TEST_CASE("a kernel for messages is what the operators around its launch say") {
   for (const auto& [range, operation] : {std::pair{"nccl:all_to_all", "all-to-all"},
                                          {"c10d::recv_", "receive"},
                                          {"step 2", "send-receive"}}) {
-    const RankSummary summary = ten_steps(R"lines({"name":")lines" + std::string(range) +
-                                          R"lines(","startUs":405,"durationUs":20}
+    const RankSummary summary = summary_of_ten_steps(R"lines({"name":")lines" + std::string(range) +
+                                                     R"lines(","startUs":405,"durationUs":20}
 {"kind":"api","name":"cudaLaunchKernelExC","startUs":410,"durationUs":5,"correlation":2}
 {"kind":"kernel","name":"ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)","stream":20,"startUs":420,"durationUs":200,"correlation":2})lines");
     CHECK(only(summary, "collective").texts.at("operation") == operation);
   }
   // Some libraries have one kernel for everything.
   const RankSummary generic =
-      ten_steps(R"lines({"name":"c10d::allreduce_","startUs":405,"durationUs":20}
+      summary_of_ten_steps(R"lines({"name":"c10d::allreduce_","startUs":405,"durationUs":20}
 {"kind":"api","name":"hipExtLaunchKernel","startUs":410,"durationUs":5,"correlation":2}
 {"kind":"kernel","name":"ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)","stream":20,"startUs":420,"durationUs":200,"correlation":2})lines");
   CHECK(only(generic, "collective").texts.at("operation") == "all-reduce");
 }
 
 TEST_CASE("input wait, allocations, compilation, overhead, collection") {
-  const RankSummary summary = ten_steps(R"lines(
+  const RankSummary summary = summary_of_ten_steps(R"lines(
 {"name":"get_batch","startUs":410,"durationUs":200,"stack":["train.py:3 main"]}
 {"kind":"api","name":"cudaMalloc","startUs":620,"durationUs":50,"bytes":1024,"stack":["train.py:4 main"]}
 {"kind":"api","name":"cuModuleLoadData","startUs":680,"durationUs":30,"stack":["train.py:5 main"]}
@@ -394,7 +394,7 @@ TEST_CASE("input wait, allocations, compilation, overhead, collection") {
 }
 
 TEST_CASE("memory peaks per step; start-up has phases") {
-  const RankSummary summary = ten_steps(
+  const RankSummary summary = summary_of_ten_steps(
       R"lines({"kind":"alloc","name":"cudaMalloc","startUs":50,"bytes":100,"totalBytes":5000,"device":0}
 {"kind":"api","name":"cudaLaunchKernel","startUs":420,"durationUs":20,"correlation":2}
 {"kind":"kernel","name":"next","startUs":450,"durationUs":20,"correlation":2}
@@ -430,7 +430,7 @@ TEST_CASE("without steps, work whose call was not recorded is counted and charge
 }
 
 TEST_CASE("fields of rows are those that their kind documents") {
-  const RankSummary summary = ten_steps(R"lines(
+  const RankSummary summary = summary_of_ten_steps(R"lines(
 {"kind":"api","name":"cudaMemcpyAsync","startUs":195,"durationUs":10,"correlation":2}
 {"kind":"memcpy","name":"Memcpy DtoH (Device -> Pinned)","startUs":400,"durationUs":2,"correlation":2,"bytes":4}
 {"kind":"api","name":"cudaStreamSynchronize","startUs":206,"durationUs":200,"stream":7}
@@ -475,7 +475,7 @@ TEST_CASE("a place is the innermost frame in the user's own code") {
           {R"(["torch/a.py:9 call"])", "", 0},
       }) {
     CAPTURE(std::string(c.stack));
-    const RankSummary summary = ten_steps(
+    const RankSummary summary = summary_of_ten_steps(
         std::string(
             R"({"kind":"api","name":"cudaDeviceSynchronize","startUs":200,"durationUs":220,"stack":)") +
         c.stack + "}");

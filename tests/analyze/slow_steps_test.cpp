@@ -12,14 +12,14 @@ using namespace stallscope;
 
 namespace {
 
-constexpr int kSteps = 14, kSlow = 7;
+constexpr int kAllSteps = 14, kSlow = 7;
 
 // Steps of 1 ms in train.py:20; one takes 4 ms, and its samples beyond the first ms are `sample`,
 // inside a range of the name `range` if it has one.
 std::string cause_of_slow_step(const std::string& sample, const std::string& range = "") {
   std::string lines;
   int at = 0;
-  for (int step = 0; step < kSteps; ++step) {
+  for (int step = 0; step < kAllSteps; ++step) {
     const int length = step == kSlow ? 4000 : 1000;
     lines +=
         fmt::format("{{\"name\":\"train_step\",\"startUs\":{},\"durationUs\":{}}}\n", at, length);

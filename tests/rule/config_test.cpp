@@ -12,13 +12,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct Folder {
+struct SettingsFolder {
   fs::path path = fs::path(STALLSCOPE_BINARY_DIR) / "config_test";
-  Folder() {
+  SettingsFolder() {
     fs::remove_all(path);
     fs::create_directories(path / "sub" / "deep");
   }
-  ~Folder() { fs::remove_all(path); }
+  ~SettingsFolder() { fs::remove_all(path); }
   std::string write(const char* name, const std::string& text) const {
     std::ofstream(path / name) << text;
     return (path / name).string();
@@ -28,7 +28,7 @@ struct Folder {
 }  // namespace
 
 TEST_CASE("a project file is read over what it extends") {
-  const Folder folder;
+  const SettingsFolder folder;
   folder.write("base.yml",
                "rules: [company]\nignore: [no-compile]\nfail-on: low\n"
                "severities: {a: low, b: info}\n"
@@ -64,7 +64,7 @@ TEST_CASE("a project file is read over what it extends") {
 }
 
 TEST_CASE("a bad project file is named with its place") {
-  const Folder folder;
+  const SettingsFolder folder;
   struct Case {
     std::string text, error;
   };
@@ -98,7 +98,7 @@ TEST_CASE("a bad project file is named with its place") {
 }
 
 TEST_CASE("stray bytes in pyproject.toml are refused with their line") {
-  const Folder folder;
+  const SettingsFolder folder;
   struct Case {
     std::string key, error;
   };
@@ -118,7 +118,7 @@ TEST_CASE("stray bytes in pyproject.toml are refused with their line") {
 }
 
 TEST_CASE("a pyproject.toml that cannot be meant so is refused with its line") {
-  const Folder folder;
+  const SettingsFolder folder;
   std::string deep = "a", quoted = "\"", numbers;
   for (int i = 0; i < 100'000; ++i) deep += ".a", quoted += ".a", numbers += "1.5, ";
   struct Case {

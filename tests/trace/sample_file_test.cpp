@@ -21,7 +21,7 @@ struct SampleFile {
   ~SampleFile() { fs::remove(path); }
 };
 
-std::string example() {
+std::string example_samples() {
   SampleWriter writer(42, {.rank = 1, .local_rank = 0, .world_size = 2, .launcher = "", .job = ""});
   const uint32_t main = writer.frame("main", "train.py", 3);
   const uint32_t odd = writer.frame("tab\there", "back\\slash\nline", 7);
@@ -38,7 +38,7 @@ std::string example() {
 }  // namespace
 
 TEST_CASE("samples survive writing and reading, whatever their names hold") {
-  const SampleFile file(example());
+  const SampleFile file(example_samples());
   Trace trace;
   REQUIRE(read_samples(file.path, trace).ok());
   trace.finish();
@@ -66,7 +66,7 @@ TEST_CASE("samples survive writing and reading, whatever their names hold") {
 }
 
 TEST_CASE("a native function of a sample is named by its symbols, without a line") {
-  const SampleFile file(example());
+  const SampleFile file(example_samples());
   Trace trace;
   const Symbolizer symbols = [](Trace& into, const NativeAddress& place, std::vector<Frame>& out) {
     CHECK(place.build_id == "ab12");
@@ -89,7 +89,7 @@ TEST_CASE("a native function of a sample is named by its symbols, without a line
 }
 
 TEST_CASE("samples join the process that a segment has described") {
-  const SampleFile file(example());
+  const SampleFile file(example_samples());
   Trace trace;
   trace.add_process(
       {.pid = 7, .rank = 0, .local_rank = 0, .world_size = 2, .host = "", .name = ""});
@@ -101,7 +101,7 @@ TEST_CASE("samples join the process that a segment has described") {
 }
 
 TEST_CASE("every cut and every changed byte of a file is read without a crash") {
-  const std::string good = example();
+  const std::string good = example_samples();
   for (size_t i = 0; i < good.size(); ++i) {
     for (const std::string& text :
          {good.substr(0, i), good.substr(0, i) + '\xff' + good.substr(i + 1),
