@@ -1,11 +1,9 @@
 // `stallscope lint`: stalls in source, without running it.
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
-#include <filesystem>
 #include <iostream>
-#include <iterator>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
@@ -13,6 +11,8 @@
 #include "cli/command.h"
 #include "cli/lint_engine.h"
 #include "cli/lint_fix.h"
+#include "cli/lint_places.h"
+#include "cli/lint_totals.h"
 #include "cli/reading_notes.h"
 #include "report/findings_format.h"
 #include "report/json_parts.h"
@@ -22,177 +22,13 @@
 namespace stallscope {
 namespace {
 
-namespace fs = std::filesystem;
-
 struct LintOptions {
   LintSettings settings;
   std::string format = "text", output, stdin_filename;
   bool no_cache = false, exit_zero = false, statistics = false;
-  bool timings = false;
+  bool timings = false, quiet = false;
   bool fix = false, unsafe_fixes = false, dry_run = false, add_ignore = false;
 };
-
-/// "cell 3" and 2 of a line of a notebook's code.
-struct CellLine {
-  std::string cell;
-  uint32_t line = 0;
-};
-
-CellLine cell_line(const SourceAnalysis& source, const Place& place) {
-  const auto& inputs = source.project.inputs;
-  const auto input = std::ranges::lower_bound(inputs, place.file, {}, &SourceInput::path);
-  if (input == inputs.end() || input->path != place.file) return {};
-  const auto& cells = source.index.files()[static_cast<size_t>(input - inputs.begin())];
-  if (place.line == 0 || place.line > cells->lines_of_cells.size()) return {};
-  const std::string& text = cells->lines_of_cells[place.line - 1];
-  const size_t comma = text.find(", line ");
-  if (comma == std::string::npos) return {};
-  return {text.substr(0, comma), static_cast<uint32_t>(std::stoul(text.substr(comma + 7)))};
-}
-
-/// Places in a notebook as its reader counts: by cell, and by line within it.
-void name_cells(Finding& finding, const SourceAnalysis& source, bool for_people) {
-  for (Place& place : finding.locations) {
-    const CellLine at = cell_line(source, place);
-    if (at.line == 0) continue;
-    if (&place == &finding.locations.front()) {
-      Snippet& snippet = finding.snippet;
-      // The line above a cell's first is another cell's.
-      if (at.line == 1 && snippet.first_line < place.line && !snippet.lines.empty())
-        snippet.lines.erase(snippet.lines.begin());
-      snippet.first_line = at.line > 1 ? at.line - 1 : 1;
-    }
-    place.line = at.line;
-    if (for_people)
-      place.file += ":" + at.cell;
-    else if (&place == &finding.locations.front())
-      finding.message = at.cell + ", line " + std::to_string(at.line) + ": " + finding.message;
-  }
-}
-
-/// A message that begins "n.ipynb:8: ", of a line of the notebook's code, as its reader counts.
-std::string with_cell(const std::string& message, const SourceAnalysis& source) {
-  constexpr std::string_view kEnding = ".ipynb:";
-  const size_t ending = message.find(kEnding);
-  if (ending == std::string::npos) return message;
-  const size_t number = ending + kEnding.size();
-  Place place{.file = message.substr(0, number - 1)};
-  const auto [end, error] =
-      std::from_chars(message.data() + number, message.data() + message.size(), place.line);
-  const CellLine at = error == std::errc() ? cell_line(source, place) : CellLine();
-  if (at.line == 0) return message;
-  return place.file + ":" + at.cell + ":" + std::to_string(at.line) + std::string(end);
-}
-
-/// Paths of the project as the user would type them. Each is asked of the disk once: findings and
-/// the calls that prove them name few files many times.
-class TypedPaths {
- public:
-  explicit TypedPaths(const SourceAnalysis& source) : root_(source.project.root) {}
-
-  const std::string& of(const std::string& file) {
-    const auto [known, is_new] = known_.try_emplace(file);
-    std::error_code ec;
-    if (is_new)
-      known->second = fs::proximate(root_ / file, fs::current_path(ec), ec).generic_string();
-    return known->second;
-  }
-
- private:
-  fs::path root_;
-  std::map<std::string, std::string> known_;
-};
-
-/// "called from train() at a.ipynb:12" with the place as the findings' own are named.
-std::string typed_link(const SourceAnalysis& source, TypedPaths& typed, const std::string& link) {
-  constexpr std::string_view kAt = " at ";
-  const size_t at = link.rfind(kAt), colon = link.rfind(':');
-  if (at == std::string::npos || colon == std::string::npos || colon < at) return link;
-  const size_t file = at + kAt.size();
-  Place place{.file = link.substr(file, colon - file)};
-  const char* const number = link.data() + colon + 1;
-  std::from_chars(number, link.data() + link.size(), place.line);
-  std::string shown = typed.of(place.file);
-  if (const CellLine cell = cell_line(source, place); cell.line != 0) {
-    shown += ":" + cell.cell;
-    place.line = cell.line;
-  }
-  return link.substr(0, file) + shown + ":" + std::to_string(place.line);
-}
-
-/// The lines around each finding, and paths as the user would type them.
-void add_places(std::vector<Finding>& findings, const SourceAnalysis& source, bool for_people) {
-  constexpr uint32_t kAround = 1;
-  TypedPaths typed(source);
-  std::string file;
-  std::vector<std::string> lines;
-  for (Finding& finding : findings) {
-    if (finding.locations.empty()) continue;
-    const std::string relative = finding.locations.front().file;
-    if (relative != file) {
-      file = relative;
-      lines.clear();
-      const auto text = source_text(source, relative);
-      for (size_t at = 0; text && at < text->size();) {
-        size_t end = std::min(text->find('\n', at), text->size());
-        lines.push_back(text->substr(at, end - at));
-        at = end + 1;
-      }
-    }
-    const uint32_t line = finding.locations.front().line;
-    finding.snippet.first_line = line > kAround ? line - kAround : 1;
-    for (uint32_t l = finding.snippet.first_line; l <= line + kAround && l <= lines.size(); ++l) {
-      finding.snippet.lines.push_back(lines[l - 1]);
-    }
-    if (relative.ends_with(".ipynb")) name_cells(finding, source, for_people);
-    for (Place& place : finding.locations) place.file = typed.of(place.file);
-    for (std::string& link : finding.context_chain) link = typed_link(source, typed, link);
-  }
-}
-
-/// Advice holds for the project, so it is shown once per rule, with all its places.
-void join_advice(std::vector<Finding>& findings) {
-  std::vector<Finding> kept;
-  std::map<std::string, size_t> first;
-  for (Finding& finding : findings) {
-    const auto [known, is_new] = first.try_emplace(finding.rule_id, kept.size());
-    if (finding.advice && !is_new)
-      std::ranges::move(finding.locations, std::back_inserter(kept[known->second].locations));
-    else
-      kept.push_back(std::move(finding));
-  }
-  findings = std::move(kept);
-}
-
-/// Findings by rule, the most frequent first.
-std::string statistics_text(const std::vector<Finding>& findings, bool as_json) {
-  std::map<std::string, size_t> counts;
-  for (const Finding& finding : findings) ++counts[finding.rule_id];
-  std::vector<std::pair<size_t, std::string>> sorted;
-  for (const auto& [id, count] : counts) sorted.emplace_back(count, id);
-  std::ranges::sort(sorted, [](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first > b.first : a.second < b.second;
-  });
-  if (as_json) {
-    Json list = Json::array();
-    for (const auto& [count, id] : sorted) list.push_back({{"ruleId", id}, {"count", count}});
-    return dump(list, 2) + "\n";
-  }
-  std::string out;
-  for (const auto& [count, id] : sorted) out += fmt::format("{:6}  {}\n", count, id);
-  return out;
-}
-
-/// Lines of the chosen files that run in every step or forward pass.
-size_t step_lines(const SourceAnalysis& source) {
-  size_t lines = 0;
-  const auto& files = source.index.files();
-  for (size_t f = 0; f < files.size(); ++f) {
-    if (std::ranges::binary_search(source.project.chosen, files[f]->path))
-      lines += source.index.step_lines(f);
-  }
-  return lines;
-}
 
 Result<std::string> render(const LintOptions& options, const Linted& linted) {
   const RuleResults& results = linted.results;
@@ -212,10 +48,6 @@ Status write_out(const LintOptions& options, const std::string& text) {
   if (!options.output.empty() && options.output != "-") return write_file(options.output, text);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return ok_status();
-}
-
-std::string counted(size_t count, std::string_view what) {
-  return std::to_string(count) + " " + std::string(what) + (count == 1 ? "" : "s");
 }
 
 void print_timings(const AnalysisTimes& times) {
@@ -292,6 +124,7 @@ int lint(LintOptions options) {
     if (std::cin.bad()) return fail({.message = "the standard input cannot be read"});
     settings.paths = {folder_above(options.stdin_filename)};
   }
+  set_quiet(options.quiet);
   AnalysisTimes times;
   settings.times = &times;
   auto linted = run_lint(settings);
@@ -314,6 +147,11 @@ int lint(LintOptions options) {
                     " replaces a rule that looks at source and has no `source:`, so lint "
                     "finds nothing of it; give it one, or another id");
   }
+  const bool nothing = linted->source.project.chosen.empty();
+  if (nothing)
+    print_message("there is nothing to lint: no Python, C++ or CUDA file and no notebook in " +
+                  fmt::format("{}", fmt::join(settings.paths, ", ")) +
+                  " that .gitignore, settings or --exclude do not leave out");
   for (const std::string& message : linted->messages)
     print_message(with_cell(message, linted->source));
   std::vector<Finding>& findings = linted->results.findings;
@@ -326,8 +164,9 @@ int lint(LintOptions options) {
     if (notes.size() > kShown)
       print_message("... and " + counted(notes.size() - kShown, "file") + " more");
   }
-  add_places(findings, linted->source, for_people);
   join_advice(findings);
+  const std::string totals = totals_text(findings, linted->source);
+  add_places(findings, linted->source, for_people);
   if (options.statistics) {
     const std::string text = statistics_text(findings, options.format == "json");
     if (auto written = write_out(options, text); !written) return fail(written.error());
@@ -336,6 +175,7 @@ int lint(LintOptions options) {
     auto text = render(options, *linted);
     if (!text) return fail(text.error());
     if (auto written = write_out(options, *text); !written) return fail(written.error());
+    if (!nothing && (options.format == "text" || !options.output.empty())) print_message(totals);
   }
   const bool fails = std::ranges::any_of(
       findings, [&](const Finding& f) { return !f.advice && f.severity >= linted->fail_on; });
@@ -412,6 +252,7 @@ const RegisterCommand lint_registration({
       app.add_flag("--add-ignore", options->add_ignore,
                    "Accept every finding with a comment on its line");
       app.add_flag("--exit-zero", options->exit_zero, "Exit 0 whatever is found");
+      app.add_flag("-q,--quiet", options->quiet, "Findings and errors only");
       return [options] { return lint(*options); };
     },
 });

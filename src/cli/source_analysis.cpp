@@ -122,6 +122,8 @@ Result<SourceAnalysis> analyze_source(const std::vector<std::string>& paths,
   index.cache_folder = cache_folder(
       options.cache_root.empty() ? out.project.root : options.cache_root, options.cache);
   index.clang = clang_options(out.project.root, options.libclang);
+  // Types are of C++ alone: where none of it was asked for, nothing in the answer rests on them.
+  index.clang.on &= std::ranges::any_of(out.project.chosen, is_compiled_path);
   index.clang.within = options.types_within;
   index.clang.when_late = options.when_late;
   index.clang.progress = options.types_progress;

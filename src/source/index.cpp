@@ -105,11 +105,6 @@ ReadingOrder largest_first(const std::vector<SourceInput>& inputs) {
   return order;
 }
 
-bool is_compiled_file(const SourceInput& input) {
-  const std::string_view language = language_of_file(input.path);
-  return language == "cpp" || language == "cuda";
-}
-
 }  // namespace
 
 SourceIndex SourceIndex::build(const std::vector<SourceInput>& inputs, const RuleSet& rules,
@@ -122,7 +117,7 @@ SourceIndex SourceIndex::build(const std::vector<SourceInput>& inputs, const Rul
   std::optional<ClangWorkers> workers;
   constexpr size_t kFew = 16;
   if (inputs.size() <= kFew && !options.typed.known &&
-      std::ranges::any_of(inputs, is_compiled_file))
+      std::ranges::any_of(inputs, is_compiled_path, &SourceInput::path))
     workers = start_clang(options.clang);
   const unsigned threads = std::clamp<unsigned>(
       options.threads != 0 ? options.threads : std::thread::hardware_concurrency(), 1,

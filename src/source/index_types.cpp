@@ -48,7 +48,7 @@ void SourceIndex::add_types(const std::vector<SourceInput>& inputs, const IndexO
   std::vector<ClangFile> texts;
   for (size_t f = 0; f < files_.size(); ++f) {
     const FileFacts& facts = *files_[f];
-    if (facts.skipped || (facts.language != "cpp" && facts.language != "cuda")) continue;
+    if (facts.skipped || !facts.is_compiled()) continue;
     if (options.typed.only && !options.typed.only->contains(facts.path)) continue;
     const bool needed = options.typed.always.contains(facts.path) || needs_types(f);
     if (!needed && macros.empty()) continue;

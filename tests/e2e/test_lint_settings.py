@@ -222,6 +222,18 @@ def test_what_was_named_and_cannot_be_read_is_an_error(tool, tmp_path):
     assert len(report["warnings"]) == 1 and "cut.ipynb" in report["warnings"][0]
 
 
+def test_each_run_ends_with_what_it_found_and_in_how_much(tool, tmp_path):
+    (tmp_path / "empty").mkdir()
+    write(tmp_path, one_py=TRAIN, two_py="import torch\n")
+    said = lambda *arguments: tool("lint", "--no-cache", *arguments, cwd=tmp_path, check=None).stderr
+    assert said() == "stallscope: 1 finding in 1 of 2 files: 1 critical\n"
+    assert said("two.py") == "stallscope: no findings in 1 file\n"
+    assert "there is nothing to lint" in said("empty") and "no findings" not in said("empty")
+    # Formats for machines end with what machines read; a file is written in silence otherwise.
+    assert said("--format", "json") == said("--quiet") == ""
+    assert "1 finding in" in said("--format", "sarif", "-o", "stalls.sarif")
+
+
 def test_files_of_two_projects_that_share_no_folder(tool, tmp_path, source):
     write(tmp_path, one_py=TRAIN)
     put(tmp_path, "stallscope.yml", "exclude: [one.py]\n")

@@ -140,6 +140,9 @@ def test_without_libclang_a_note_and_less_confidence(tool, project, how):
     assert any("libclang" in warning for warning in report["warnings"])
     off = tool("lint", "--no-cache", "--libclang", "off", cwd=project, env=env, check=1)
     assert "libclang" not in off.stderr
+    (project / "train.py").write_text("import torch\n")
+    python = tool("lint", "--no-cache", *args, "train.py", cwd=project, env=env, check=0)
+    assert "libclang" not in python.stderr  # no answer about Python waits for types of C++
 
 
 def test_confidence_is_higher_with_types(tool, project, libclang):

@@ -103,6 +103,11 @@ std::string_view language_of_file(std::string_view path) {
   return is_settings_file(path) ? "config" : std::string_view();
 }
 
+bool is_compiled_path(std::string_view path) {
+  const std::string_view language = language_of_file(path);
+  return language == "cpp" || language == "cuda";
+}
+
 std::string too_large(const FileOptions& options) {
   return "larger than " + std::to_string(options.max_bytes >> 20) +
          " MB; raise --max-file-size to read it";

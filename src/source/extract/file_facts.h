@@ -29,6 +29,9 @@ struct FileOptions {
 /// "python", "cpp", "cuda", "notebook" by the file's name; empty for others.
 std::string_view language_of_file(std::string_view path);
 
+/// C++ or CUDA by the file's name: what libclang can give types of.
+bool is_compiled_path(std::string_view path);
+
 /// Everything `bytes` says by itself, and with `types` what libclang adds for a C++ file. Never
 /// fails; `note` says what was left out.
 FileFacts analyze_file(const std::string& path, std::string_view bytes, const RuleSet& rules,
