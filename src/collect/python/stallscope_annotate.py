@@ -374,7 +374,10 @@ class Watch:
         if name not in self._waiting:
             return None
         for finder in sys.meta_path:
-            spec = None if finder is self else finder.find_spec(name, path, target)
+            find = getattr(finder, "find_spec", None)
+            if find is None and sys.version_info < (3, 12) and finder.find_module(name, path) is not None:
+                return None  # found as before 3.4: a loader of that time takes no marks
+            spec = None if find is None or finder is self else find(name, path, target)
             if spec is not None:
                 if hasattr(spec.loader, "exec_module"):
                     spec.loader = Loader(spec.loader, self)
