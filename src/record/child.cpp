@@ -12,7 +12,9 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+
 #include "record/clock.h"
+#include "record/own_process.h"
 
 namespace stallscope {
 namespace {
@@ -72,7 +74,8 @@ Error cannot_start(const std::string& program, int code) {
 }
 
 /// Forks and executes. The pipe closes by itself on success and carries errno on failure.
-Result<pid_t> start(const ChildCommand& command, const SignalScope& signals) {
+Result<pid_t> start(const ChildCommand& command, const SignalScope& signals,
+                    const OwnProcess& own) {
   int report[2];
   if (::pipe2(report, O_CLOEXEC) != 0) return cannot_start(command.arguments[0], errno);
   const std::vector<char*> arguments = pointers(command.arguments);
@@ -80,6 +83,7 @@ Result<pid_t> start(const ChildCommand& command, const SignalScope& signals) {
   const pid_t child = ::fork();
   if (child == 0) {
     signals.restore();
+    own.undo();
     ::execvpe(arguments[0], arguments.data(), environment.data());
     const int code = errno;
     [[maybe_unused]] const ssize_t put = ::write(report[1], &code, sizeof code);
@@ -137,7 +141,7 @@ Result<ChildEnd> run_child(const ChildCommand& command, const ChildTick& tick,
   const SignalScope signals;
   if (signals.descriptor() < 0) return cannot_start(command.arguments[0], errno);
   const Ns started = clock_now(CLOCK_MONOTONIC);
-  const Result<pid_t> child = start(command, signals);
+  const Result<pid_t> child = start(command, signals, OwnProcess::prepare());
   if (!child) return child.error();
   if (on_start) on_start(*child);
   ChildEnd end;

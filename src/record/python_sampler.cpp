@@ -105,6 +105,7 @@ class PythonSampler::Loop {
     int tries = 0;
     Ns next = 0;
     bool given_up = false;
+    int programs = 0;  ///< that were sampled under this number
   };
 
   void run(SideThread& thread) {
@@ -141,9 +142,13 @@ class PythonSampler::Loop {
   void discover(Ns now) {
     const std::vector<pid_t> tree = process_tree(root_);
     for (auto it = sampled_.begin(); it != sampled_.end();) {
-      const bool alive = std::ranges::find(tree, it->first) != tree.end();
-      if (!alive) finish(it->second);
-      it = alive ? std::next(it) : sampled_.erase(it);
+      const bool same =
+          std::ranges::find(tree, it->first) != tree.end() && !it->second.is_replaced();
+      if (!same) {
+        finish(it->second);
+        searches_[it->first] = {.programs = searches_[it->first].programs};
+      }
+      it = same ? std::next(it) : sampled_.erase(it);
     }
     for (const pid_t pid : tree) {
       if (const auto known = sampled_.find(pid); known != sampled_.end())
@@ -168,10 +173,16 @@ class PythonSampler::Loop {
     if (found.presence != PythonPresence::found) return;
     // Before its first thread is there, the interpreter is still being set up.
     if (PythonStacks(pid, found.runtime).threads().empty()) return;
-    sampled_.try_emplace(pid, pid, found.runtime, options_.folder, native_);
+    sampled_.try_emplace(pid, pid, found.runtime, file_of(pid, search.programs++), native_);
     ++sampled_count_;
     if (std::ranges::find(result_.versions, found.runtime.version) == result_.versions.end())
       result_.versions.push_back(found.runtime.version);
+  }
+
+  /// PID.samples, PID-1.samples of the program that followed by exec, and so on.
+  std::string file_of(pid_t pid, int program) const {
+    return options_.folder + "/" + std::to_string(pid) +
+           (program > 0 ? "-" + std::to_string(program) : "") + std::string(kSampleSuffix);
   }
 
   SamplerOptions options_;

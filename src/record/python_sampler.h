@@ -12,7 +12,7 @@
 namespace stallscope {
 
 struct SamplerOptions {
-  std::string folder;      ///< where PID.samples files go
+  std::string folder;      ///< where PID.samples and PID-1.samples files go
   uint32_t rate_hz = 200;  ///< per thread; lowered when it would cost more than the budget
   double budget = 0.01;    ///< of one core
   bool native = true;      ///< the native functions below Python too

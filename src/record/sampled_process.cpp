@@ -8,11 +8,20 @@
 #include <charconv>
 #include <utility>
 
+#include "base/file.h"
 #include "record/clock.h"
 #include "record/launcher.h"
+#include "record/own_process.h"
 
 namespace stallscope {
 namespace {
+
+/// What tells the program that a process runs from one that it ran before: the kernel gives each
+/// other addresses.
+std::string program_of(pid_t pid) {
+  const Result<std::string> vector = read_file("/proc/" + std::to_string(pid) + "/auxv");
+  return vector ? *vector : std::string();
+}
 
 uint64_t mix(uint64_t hash, uint64_t value) {
   hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL;
@@ -21,12 +30,13 @@ uint64_t mix(uint64_t hash, uint64_t value) {
 
 }  // namespace
 
-SampledProcess::SampledProcess(pid_t pid, const PythonRuntime& runtime, const std::string& folder,
+SampledProcess::SampledProcess(pid_t pid, const PythonRuntime& runtime, std::string path,
                                NativePermission& native)
     : pid_(pid),
+      program_(program_of(pid)),
       stacks_(pid, runtime),
       writer_(pid, detect_rank_of(pid)),
-      path_(folder + "/" + std::to_string(pid) + std::string(kSampleSuffix)),
+      path_(std::move(path)),
       native_(pid, runtime.runtime, native) {
   refresh_threads();
 }
@@ -41,6 +51,11 @@ SampledProcess::~SampledProcess() {
 void SampledProcess::close_files(Thread& thread) {
   if (thread.schedule_file >= 0) ::close(thread.schedule_file);
   if (thread.syscall_file >= 0) ::close(thread.syscall_file);
+}
+
+bool SampledProcess::is_replaced() const {
+  const std::string now = program_of(pid_);
+  return !now.empty() && now != program_;
 }
 
 void SampledProcess::refresh_threads() {
@@ -61,7 +76,7 @@ void SampledProcess::refresh_threads() {
     if (known.schedule_file >= 0) continue;
     const std::string path =
         "/proc/" + std::to_string(pid_) + "/task/" + std::to_string(thread.tid) + "/schedstat";
-    known.schedule_file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    known.schedule_file = open_to_keep(path);
   }
 }
 
@@ -103,7 +118,7 @@ void SampledProcess::look_for_lock(Thread& thread, bool has_run) {
     if (thread.syscall_file < 0) {
       const std::string path = "/proc/" + std::to_string(pid_) + "/task/" +
                                std::to_string(thread.thread.tid) + "/syscall";
-      thread.syscall_file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+      thread.syscall_file = open_to_keep(path);
     }
     // "NUMBER 0xARGUMENT ..." of a thread that sleeps, "running" of another
     char text[256];

@@ -21,12 +21,15 @@ namespace stallscope {
 class SampledProcess {
  public:
   /// `native` is shared by all processes: whether native functions are looked for at all.
-  SampledProcess(pid_t pid, const PythonRuntime& runtime, const std::string& folder,
+  /// `path` is the file, which must be its own: its stacks are numbered from 0.
+  SampledProcess(pid_t pid, const PythonRuntime& runtime, std::string path,
                  NativePermission& native);
   ~SampledProcess();
   SampledProcess(SampledProcess&&) = default;
   SampledProcess& operator=(SampledProcess&&) = delete;
 
+  /// Whether the process has become another program by exec, or its number is another's now.
+  bool is_replaced() const;
   /// Looks for threads that have come and gone.
   void refresh_threads();
   /// Takes one sample of each thread at `now`. A sample lasts until the next
@@ -91,6 +94,7 @@ class SampledProcess {
   uint32_t native_frame(const NativeFunction& function);
 
   pid_t pid_;
+  std::string program_;
   PythonStacks stacks_;
   SampleWriter writer_;
   std::string path_;

@@ -107,6 +107,27 @@ def test_children_are_sampled_and_ranks_kept_apart(tool, program, tmp_path):
     assert len({event["pid"] for event in samples}) == 2
 
 
+REPLACED = """
+import os, sys, time
+def {name}():
+    end = time.process_time() + 0.5
+    while time.process_time() < end:
+        pass
+{name}()
+"""
+
+
+def test_a_program_that_replaces_itself_is_sampled_on(tool, tmp_path):
+    second = tmp_path / "second.py"
+    second.write_text(REPLACED.format(name="after"))
+    first = tmp_path / "first.py"
+    first.write_text(REPLACED.format(name="before") + f"os.execv(sys.executable, [sys.executable, {str(second)!r}])\n")
+    out = tmp_path / "out"
+    tool("run", "-q", "-o", str(out), "--", "python3", str(first))
+    stacks = {tuple(function for function, _ in frames_of(event)) for event in samples_of(tool, out)}
+    assert {("before", "<module>"), ("after", "<module>")} <= stacks
+
+
 def test_sampling_can_be_turned_off_and_stays_within_its_budget(tool, program, tmp_path):
     off, on = tmp_path / "off", tmp_path / "on"
     tool("run", "-q", "-o", str(off), "--sample-rate", "0", "--", "python3", str(program))
