@@ -7,6 +7,7 @@
 
 #include "analyze/align_clocks.h"
 #include "analyze/analyze.h"
+#include "analyze/starts.h"
 #include "base/file.h"
 #include "cli/rank_inputs.h"
 #include "cli/run_info.h"
@@ -128,6 +129,8 @@ Result<Report> make_report(std::span<const std::string> inputs, const PipelineOp
   const Result<std::vector<Rule>> rules = loading.get();
   if (!rules) return rules.error();
   if (!analyzed) return analyzed.error();
+  if (std::string note = keep_last_start(analyzed->ranks); !note.empty())
+    analyzed->warnings.push_back(std::move(note));
   EvaluateOptions evaluation;
   Result<PathMap> path_map = path_map_of(options.source);
   if (!path_map) return path_map.error();
