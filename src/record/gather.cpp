@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <set>
 
 #include "record/segment_header.h"
 #include "trace/run_manifest.h"
@@ -170,14 +171,19 @@ Gathered gather(const std::string& recording_folder, const std::string& trace_fo
       files.push_back(entry.path());
   }
   std::ranges::sort(files);
+  std::set<std::string> processes;
   for (const fs::path& file : files) {
-    if (move_file(file, trace_folder, by_rank, gathered.bytes))
+    if (move_file(file, trace_folder, by_rank, gathered.bytes)) {
       ++gathered.files;
-    else
+      const std::string name = file.filename().string();
+      processes.insert(name.substr(0, name.find_first_not_of("0123456789")));
+    } else {
       gathered.warnings.push_back("a part of the recording could not be moved and stays in " +
                                   file.string() + " (free room and copy it to " + trace_folder +
                                   ")");
+    }
   }
+  gathered.processes = processes.size();
   if (gathered.warnings.empty()) fs::remove(recording_folder, error);
   return gathered;
 }

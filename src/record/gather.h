@@ -14,7 +14,7 @@ namespace stallscope {
 Result<std::string> make_recording_folder(const std::string& run_id);
 
 struct Gathered {
-  size_t files = 0;
+  size_t files = 0, processes = 0;
   Bytes bytes = 0;                    ///< as they lie in the run folder
   std::vector<std::string> warnings;  ///< files that could not be brought over
 };

@@ -160,7 +160,7 @@ void finish_manifest(Recording& recording, Gathered gathered) {
     manifest.warnings.push_back(std::move(warning));
   }
   manifest.environment["recorded.bytes"] = std::to_string(gathered.bytes);
-  manifest.environment["recorded.processes"] = std::to_string(gathered.files);
+  manifest.environment["recorded.processes"] = std::to_string(gathered.processes);
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
 #include "report/build.h"
-#include "rule/rank_findings.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 #include <tuple>
+
+#include "rule/rank_findings.h"
+#include "trace/run_manifest.h"
 
 namespace stallscope {
 namespace {
@@ -16,7 +18,7 @@ void merge_environment(Report& report) {
   for (const RankSummary& rank : report.summary.ranks)
     for (const auto& [key, value] : rank.environment)
       if (const auto [at, added] = report.environment.try_emplace(key, value);
-          !added && at->second != value)
+          !added && at->second != value && !counts_recording(key))
         differing.insert(key);
   for (const std::string& key : differing)
     report.warnings.push_back(

@@ -1,5 +1,6 @@
 #include "trace/run_manifest.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "base/file.h"
@@ -59,6 +60,13 @@ void read_optional(ObjectReader& reader, const char* key, std::optional<T>& out,
 std::optional<int> RunManifest::shell_exit_code() const {
   if (signal) return 128 + *signal;
   return exit_code;
+}
+
+bool counts_recording(std::string_view fact) {
+  constexpr std::string_view kCounts[] = {
+      "annotate.calls",      "annotate.own_us",       "node.sampler_cpu_ms", "python.samples",
+      "python.native_looks", "python.sampler_cpu_ms", "recorded.bytes",      "recorded.processes"};
+  return std::ranges::find(kCounts, fact) != std::end(kCounts);
 }
 
 std::string manifest_to_json(const RunManifest& manifest) {

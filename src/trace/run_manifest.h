@@ -30,6 +30,9 @@ inline constexpr char kBoundsFact[] = "capture.bounds";
 /// The entry of it that lists installed packages outside the usual folders, joined by colons.
 inline constexpr char kInstalledFact[] = "python.installed";
 
+/// Whether an entry of it counts what one recorder did, which is never the same on two ranks.
+bool counts_recording(std::string_view fact);
+
 /// Sub-folders of a run with the segments of one rank begin with this, then its number.
 inline constexpr std::string_view kRankFolderPrefix = "rank-";
 /// Sub-folder with the segments of processes that are no rank of anything.

@@ -127,8 +127,11 @@ TEST_CASE("segments are gathered by rank, cut to what was used") {
   write("2.ssg", segment_file(1, 2, kUsed + 1'000'000, ::getpid()));  // still being written
   write("3.ssg", segment_file(-1, 2, kUsed, kNobody));
   write("4.ssg", "too short to be a segment");
+  write("4.samples", "and no samples");
+  write("4-1.samples", "of what followed by exec");
   const Gathered gathered = gather(from.string(), to.string(), true);
-  CHECK(gathered.files == 4);
+  CHECK(gathered.files == 6);
+  CHECK(gathered.processes == 4);
   CHECK(gathered.warnings.empty());
   CHECK_FALSE(fs::exists(from));
   CHECK(fs::file_size(to / "rank-0/1.ssg") == kUsed);

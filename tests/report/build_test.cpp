@@ -30,6 +30,17 @@ RankSummary rank_of(Ns compute, Ns sync) {
 
 }  // namespace
 
+TEST_CASE("ranks that differ are told of, but for what each recorder counts") {
+  ReportInput input;
+  for (const char* value : {"1", "2"}) {
+    RankSummary& rank = input.summary.ranks.emplace_back(rank_of(900, 100));
+    rank.environment = {{"env.OMP_NUM_THREADS", value}, {"recorded.bytes", value}};
+  }
+  const Report report = build_report(std::move(input));
+  REQUIRE(report.warnings.size() == 1);
+  CHECK(report.warnings[0].find("env.OMP_NUM_THREADS") != std::string::npos);
+}
+
 TEST_CASE("the headline is the slowest rank's") {
   const Report report = sample::full();
   REQUIRE(report.step_time);
