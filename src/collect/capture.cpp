@@ -25,6 +25,9 @@ bool g_bounded = false;  ///< recording may pause at some time
 // What CUPTI delivers late is judged by the time at which it happened.
 void set_paused(Session& session, bool paused) {
   __atomic_store_n(&session.paused, paused ? 1 : 0, __ATOMIC_RELAXED);
+  // For those who look at the process from outside.
+  if (session.header != nullptr)
+    __atomic_store_n(&session.header->paused, paused ? 1 : 0, __ATOMIC_RELAXED);
   if (!g_bounded) return;
   const Locked locked(session.time_lock);
   if (!locked) return;

@@ -55,6 +55,7 @@ class NodeSampler::Loop {
   Loop(NodeSamplerOptions options, pid_t root)
       : options_(std::move(options)),
         root_(root),
+        recorded_(options_.folder, options_.bounds),
         thread_("the machine is watched no longer", [this](SideThread& thread) { run(thread); }) {}
 
   NodeSamplerResult finish() {
@@ -83,6 +84,8 @@ class NodeSampler::Loop {
     const Ns now = clock_now(CLOCK_MONOTONIC), period = now - last_;
     if (period <= 0) return;
     const std::vector<pid_t> tree = process_tree(root_);
+    recorded_.find_segments(tree);
+    recorded_.look(now);
     Ns ours = 0;
     std::map<pid_t, ProcessUsage> usages;
     for (const pid_t pid : tree)
@@ -102,6 +105,10 @@ class NodeSampler::Loop {
     for (const auto& [pid, usage] : usages) {
       Watched* watched = watched_process(pid);
       if (watched == nullptr) continue;
+      if (!recorded_.holds(pid)) {
+        watched->usage.reset();
+        continue;
+      }
       write_process(pid, *watched, usage, now, period);
       watched->writer.counter(now, node::kOthers, others);
       watched->writer.counter(now, node::kStolen, stolen);
@@ -173,6 +180,7 @@ class NodeSampler::Loop {
 
   NodeSamplerOptions options_;
   pid_t root_;
+  RecordedTime recorded_;
   NodeSamplerResult result_;
   std::vector<std::string> uuids_;
   std::map<pid_t, Watched> watched_;

@@ -7,12 +7,14 @@
 #include <string>
 
 #include "base/units.h"
+#include "record/recorded_time.h"
 
 namespace stallscope {
 
 struct NodeSamplerOptions {
   std::string folder;         ///< of the recorded processes' files; PID.node.samples go there
   Ns interval = 200'000'000;  ///< between looks
+  RecordingBounds bounds = {};
 };
 
 /// What it did, for run.json.

@@ -84,6 +84,7 @@ class PythonSampler::Loop {
         root_(root),
         budget_(options_.rate_hz, options_.budget),
         native_{.wanted = options_.native},
+        recorded_(options_.folder, options_.bounds),
         thread_("Python is sampled no longer", [this](SideThread& thread) { run(thread); }) {}
 
   SamplerResult finish() {
@@ -121,8 +122,13 @@ class PythonSampler::Loop {
         next_discovery = now + discovery_pause;
       }
       const bool ask_native = budget_.asks_native();
-      for (auto& [pid, process] : sampled_)
-        result_.samples += process.sample(now, 3 * budget_.period(), ask_native);
+      recorded_.look(now);
+      for (auto& [pid, process] : sampled_) {
+        if (recorded_.holds(pid))
+          result_.samples += process.sample(now, 3 * budget_.period(), ask_native);
+        else
+          process.rest();
+      }
       if (now >= next_flush) {
         for (auto& [pid, process] : sampled_) process.flush();
         next_flush = now + kSecond;
@@ -141,6 +147,7 @@ class PythonSampler::Loop {
 
   void discover(Ns now) {
     const std::vector<pid_t> tree = process_tree(root_);
+    recorded_.find_segments(tree);
     for (auto it = sampled_.begin(); it != sampled_.end();) {
       const bool same =
           std::ranges::find(tree, it->first) != tree.end() && !it->second.is_replaced();
@@ -189,6 +196,7 @@ class PythonSampler::Loop {
   pid_t root_;
   Budget budget_;
   NativePermission native_;
+  RecordedTime recorded_;
   SamplerResult result_;
   std::map<pid_t, SampledProcess> sampled_;
   std::map<pid_t, Search> searches_;

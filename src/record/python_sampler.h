@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "record/recorded_time.h"
+
 namespace stallscope {
 
 struct SamplerOptions {
@@ -16,6 +18,7 @@ struct SamplerOptions {
   uint32_t rate_hz = 200;  ///< per thread; lowered when it would cost more than the budget
   double budget = 0.01;    ///< of one core
   bool native = true;      ///< the native functions below Python too
+  RecordingBounds bounds = {};
 };
 
 /// What the sampler did, for run.json.

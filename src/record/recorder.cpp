@@ -57,6 +57,14 @@ std::string bounds_of(const RecordOptions& options) {
   return out;
 }
 
+RecordingBounds sampling_bounds(const RecordOptions& options) {
+  constexpr Ns kMillisecond = 1'000'000;
+  return {.delay = static_cast<Ns>(options.delay_ms) * kMillisecond,
+          .duration = static_cast<Ns>(options.duration_ms) * kMillisecond,
+          .by_program =
+              options.steps > 0 || !options.capture_range.empty() || options.capture_profiler};
+}
+
 RunManifest begin_manifest(const RecordOptions& options, const RunFolder& folder,
                            const RankIdentity& identity) {
   RunManifest manifest;
@@ -141,6 +149,16 @@ void note_annotations(const Annotations& annotations, RunManifest& manifest) {
     manifest.environment["annotate.left_out"] = list(annotations.left_out);
 }
 
+void note_late_begin(Ns delay, Recording& recording) {
+  if (delay == 0 || recording.end.duration > delay) return;
+  std::string note = "nothing was recorded: the program ended after " +
+                     format_duration(static_cast<double>(recording.end.duration)) +
+                     ", before --delay " + format_duration(static_cast<double>(delay)) +
+                     " was over";
+  print_message("warning: " + note);
+  recording.manifest.warnings.push_back(std::move(note));
+}
+
 void remove_all(const Recording& recording) {
   std::error_code error;
   fs::remove_all(recording.manifest.recording_folder, error);
@@ -201,8 +219,9 @@ Result<Recording> record(const RecordOptions& options,
   const char* native = std::getenv(settings::kNativeStacks);
   PythonSampler sampler({.folder = *room,
                          .rate_hz = options.sample_rate_hz,
-                         .native = native == nullptr || std::string_view(native) != "0"});
-  NodeSampler node({.folder = *room});
+                         .native = native == nullptr || std::string_view(native) != "0",
+                         .bounds = sampling_bounds(options)});
+  NodeSampler node({.folder = *room, .bounds = sampling_bounds(options)});
   Result<ChildEnd> end = run_child({options.command, environment->variables},
                                    live_tick(options, *room, progress), [&](pid_t child) {
                                      sampler.start(child);
@@ -226,6 +245,7 @@ Result<Recording> record(const RecordOptions& options,
     return end.error();
   }
   recording.end = *end;
+  note_late_begin(sampling_bounds(options).delay, recording);
   finish_manifest(recording, gather(*room, recording.folder.trace, !recording.folder.one_of_many));
   // Where a launcher started many recorders, it numbered their ranks itself.
   if (!recording.folder.one_of_many)

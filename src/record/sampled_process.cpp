@@ -232,6 +232,10 @@ size_t SampledProcess::sample(Ns now, Ns longest, bool ask_native) {
   return written;
 }
 
+void SampledProcess::rest() {
+  for (auto& [tid, thread] : threads_) thread.seen = false;
+}
+
 void SampledProcess::flush() {
   const std::string text = writer_.take();
   if (text.empty()) return;

@@ -36,6 +36,8 @@ class SampledProcess {
   /// one of its thread, at most `longest`. Returns how many were written.
   /// With `ask_native`, the native functions below Python are asked for too.
   size_t sample(Ns now, Ns longest, bool ask_native);
+  /// Not recorded for now: the next sample begins anew.
+  void rest();
   void flush();
   /// The source files of all stacks so far.
   const std::set<std::string>& files() const { return files_; }

@@ -71,6 +71,7 @@ struct FileHeader {
   uint64_t max_bytes;          ///< the size limit in force; 0 = none
   char host[64];
   char command[1024];  ///< NUL-separated arguments, cut at the end
+  uint32_t paused;     ///< 1 = events are not kept now: before, after or between what was asked for
 };
 inline constexpr size_t kClockTableOffset = 4096;
 static_assert(sizeof(FileHeader) <= kClockTableOffset);

@@ -73,6 +73,31 @@ def test_delay_and_duration_cut_the_recording(tool, loop, tmp_path):
     assert span <= 0.3e9
 
 
+STAGES_PY = """
+import time
+def stage(name, seconds):
+    code = f"def {name}(end):\\n  while time.monotonic() < end: pass\\n{name}(time.monotonic() + {seconds})"
+    exec(compile(code, name, "exec"), {"time": time})
+stage("early", 1)
+stage("middle", 2)
+stage("late", 1)
+"""
+
+
+def test_delay_and_duration_bound_the_stacks_too(tool, tmp_path):
+    out = tmp_path / "out"
+    tool("run", "--delay", "1.7", "--duration", "0.7", "--no-report", "-o", str(out), "--", "python3", "-c", STAGES_PY)
+    seen = {frame["function"] for event in events_of(tool, out) for frame in event.get("stack", ())}
+    assert "middle" in seen and not seen & {"early", "late"}
+
+
+def test_a_program_that_ends_before_the_delay_is_told_of(tool, loop, tmp_path):
+    out = tmp_path / "out"
+    result = tool("run", "--delay", "100", "-o", str(out), "--", loop, "4", "step")
+    assert "before --delay 100 s was over" in result.stderr
+    assert any("--delay" in warning for warning in report_of(out)["warnings"])
+
+
 def test_capture_records_only_inside_the_named_range(tool, loop, tmp_path):
     out = tmp_path / "out"
     tool("run", "--capture", "range:window", "-o", str(out), "--", loop, "40", "step")
