@@ -71,6 +71,34 @@ def test_a_line_that_did_not_run_is_said_not_to_have_run(tool, tmp_path):
     assert lines[line["not reached"]] == "not-executed"
 
 
+LOOPS = """
+import dis, io
+def whole(n): return sum(i for i in range(n)) if n else 0
+def loop(n):
+    for i in range(n): n += i
+    return [whole(i) for i in range(n)]
+def rare(n):
+    if n > 1:
+        return n
+    return 0
+for _ in range(2): loop(2), rare(0)
+def watched(code):
+    dis.dis(code, adaptive=True, file=(text := io.StringIO()))
+    return text.getvalue().count("INSTRUMENTED")
+print([bool(watched(f.__code__)) for f in (whole, loop, rare)])
+"""
+
+
+@pytest.mark.parametrize("version", [(3, 12), (3, 13), (3, 14)])
+def test_code_whose_lines_have_all_run_is_left_as_it_was(tool, tmp_path, version):
+    python = interpreter(lambda v: v == version)
+    if python is None:
+        pytest.skip("there is no such CPython here")
+    (tmp_path / "train.py").write_text(LOOPS)
+    done = tool("run", "-o", "out", "--no-report", "--", python, "train.py", cwd=tmp_path)
+    assert done.stdout == "[False, False, True]\n"
+
+
 @pytest.mark.parametrize("fits", [lambda v: v < (3, 12), lambda v: v >= (3, 12)],
                          ids=["modules", "lines"])
 def test_a_script_that_was_not_loaded_weighs_less(tool, tmp_path, fits):

@@ -18,7 +18,8 @@ def run(tmp_path, *command, limits="true"):
 
 def test_the_program_has_the_limits_and_signals_that_it_has_without(tmp_path):
     program = ["sh", "-c", "ulimit -Sn; grep -E '^Sig(Ign|Blk)' /proc/self/status"]
-    plain = subprocess.run(["bash", "-c", 'ulimit -Sn 200; exec "$@"', "bash", *program], capture_output=True, text=True)
+    plain = subprocess.run(["bash", "-c", 'ulimit -Sn 200; exec "$@"', "bash", *program],
+                           capture_output=True, text=True)
     assert plain.stdout.startswith("200\n")
     assert run(tmp_path, *program, limits="ulimit -Sn 200").stdout == plain.stdout
 
@@ -29,6 +30,13 @@ def test_a_closed_pipe_costs_neither_the_report_nor_the_exit_code(tmp_path):
     done = subprocess.run([str(TOOL), "run", "-o", str(tmp_path), "--", "sh", "-c", "exit 3"], stderr=write)
     assert done.returncode == 3
     assert json.loads((tmp_path / "report.json").read_text())["run"]["exitCode"] == 3
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_files_of_the_program_have_the_numbers_that_they_have_without(tmp_path, python):
+    program = [python, "-c", "import os; print(os.open('/dev/null', 0), os.pipe())"]
+    plain = subprocess.run(program, capture_output=True, text=True)
+    assert run(tmp_path, *program).stdout == plain.stdout
 
 
 THREADS = """

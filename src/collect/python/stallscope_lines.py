@@ -46,6 +46,19 @@ class OwnFiles:
         return self._own[name]
 
 
+def far(file):
+    """The same open file under a number that the program's own files do not come to: they have those that they would
+    have without us."""
+    try:
+        import fcntl
+
+        moved = fcntl.fcntl(file, fcntl.F_DUPFD_CLOEXEC, 250)
+    except (ImportError, OSError):  # beyond the limit of open files
+        return file
+    os.close(file)
+    return moved
+
+
 class Record:
     """What is known of this process, in a file of its own in FOLDER. It is empty where that could
     not be kept, so that nobody takes a part for the whole."""
@@ -59,7 +72,7 @@ class Record:
             name = "%d-%d.lines" % (self.pid, number) if number else "%d.lines" % self.pid
             self._path = os.path.join(FOLDER, name)
             try:
-                self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o600)
+                self._file = far(os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o600))
                 break
             except FileExistsError:
                 number += 1
@@ -86,7 +99,7 @@ class Record:
             return
         try:
             if self._same() != self._identity:
-                self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND)
+                self._file = far(os.open(self._path, os.O_WRONLY | os.O_APPEND))
                 self._identity = self._same()
             data = text.encode("utf-8", "surrogateescape")
             if os.write(self._file, data) != len(data):
@@ -137,13 +150,23 @@ COMPILERS = {
 }
 
 
+def lines_to_run(code, resume):
+    """The lines of which each is told once it runs: those behind the instruction `resume`, which begins a call."""
+    begin = 2 * code.co_code[::2].index(resume)
+    return {line for _, end, line in code.co_lines() if line and end > begin + 2}
+
+
 class Lines:
     """Watches for the first run of every line."""
 
     def __init__(self, monitoring, tool):
+        import opcode
+
+        self._resume = opcode.opmap["RESUME"]
         self._monitoring, self._tool = monitoring, tool
         self._own = OwnFiles()
         self._codes = {}  # by path: what its file holds
+        self._left = {}  # by code: lines that have not run
         self._record = None
         self._begin()
         events = monitoring.events
@@ -186,6 +209,7 @@ class Lines:
                 if code in self._codes[path]:  # not what a compiler made of it
                     self._record.write("started %d %s\n" % (
                         self._number(path), ranges({line for _, _, line in code.co_lines() if line})))
+                self._left[code] = lines_to_run(code, self._resume)
                 self._monitoring.set_local_events(self._tool, code, self._monitoring.events.LINE)
             elif code.co_filename.endswith(COMPILERS.get(code.co_name, "\n")):
                 self._record.write("compiled\n")
@@ -198,8 +222,21 @@ class Lines:
             path = self._own.path(code.co_filename)
             if path is not None:
                 self._record.write("hit %d %d\n" % (self._number(path), line))
+                return self._after(code, line)
         except Exception:
             pass
+        return self._monitoring.DISABLE
+
+    def _after(self, code, line):
+        """Where a line goes on behind a jump, as loops and conditions of one line do, no event tells of it, so that
+        the interpreter is asked to look there for good: until all lines have run, and nothing is left to be told."""
+        left = self._left.get(code)
+        if left is not None:
+            left.discard(line)
+            if not left:
+                del self._left[code]
+                self._monitoring.set_local_events(self._tool, code, 0)
+                return None
         return self._monitoring.DISABLE
 
     def begin_in_child(self):
