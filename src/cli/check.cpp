@@ -12,6 +12,8 @@
 #include "report/gate.h"
 #include "report/json_parts.h"
 #include "report/text_safety.h"
+#include "rule/known_rules.h"
+#include "rule/load.h"
 
 namespace stallscope {
 namespace {
@@ -55,6 +57,16 @@ std::string json_of(const std::vector<GateResult>& results, int code) {
   return dump(document, 1) + "\n";
 }
 
+/// An assertion about a rule that nobody has would hold for ever.
+Status expect_asserted_rules(const Config& config, const PipelineOptions& pipeline) {
+  if (config.named_rules.empty()) return ok_status();
+  std::vector<std::string> folders = config.rule_folders;
+  folders.insert(folders.end(), pipeline.rule_folders.begin(), pipeline.rule_folders.end());
+  const Result<std::vector<Rule>> rules = load_bundled_rules(folders);
+  if (!rules) return rules.error();
+  return expect_known_rules(config, *rules);
+}
+
 int check(const CheckOptions& options) {
   const std::string config_file = options.config.empty() ? find_config(".") : options.config;
   if (config_file.empty())
@@ -62,6 +74,8 @@ int check(const CheckOptions& options) {
                  .remedy = "write one (see stallscope check --help), or name it with --config"});
   const Result<Config> config = load_config(config_file);
   if (!config) return fail(config.error());
+  if (const Status known = expect_asserted_rules(*config, options.pipeline); !known)
+    return fail(known.error());
   const CheckSettings& settings = config->check;
   const std::string baseline_file = options.baseline.empty() ? settings.baseline : options.baseline;
   const Result<std::vector<RunMeasures>> runs = load_runs(options.inputs, options.pipeline);

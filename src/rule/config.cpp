@@ -196,7 +196,7 @@ class ConfigReader {
     }
     if (node["classes"]) read_classes(node["classes"]);
     if (node["findings"]) read_finding_limits(node["findings"]);
-    if (node["no-new"]) config_.check.no_new = yaml_texts(file_, node["no-new"], "no-new");
+    if (node["no-new"]) read_no_new(node["no-new"]);
     if (node["baseline"])
       config_.check.baseline = (folder_ / yaml_text(file_, node["baseline"], "baseline")).string();
     if (node["repeats"]) {
@@ -235,8 +235,15 @@ class ConfigReader {
       const double count = yaml_number(file_, entry.value, "a limit of findings");
       if (!(count >= 0 && count <= 1e6) || count != static_cast<unsigned>(count))
         yaml_fail(file_, entry.value, "a limit of findings must be a whole number, 0 or more");
+      if (!severity_of(entry.key.text())) name_rule(entry.key);
       config_.check.findings[entry.key.text()] = static_cast<unsigned>(count);
     }
+  }
+
+  void read_no_new(const YamlNode& node) {
+    config_.check.no_new = yaml_texts(file_, node, "no-new");
+    for (const YamlNode& item : node.is_list() ? node.items() : std::vector{node})
+      if (item.text() != "all") name_rule(item);
   }
 
   const std::string& file_;

@@ -76,7 +76,7 @@ struct Config {
   std::vector<std::pair<std::string, std::string>> path_map;
   std::vector<PathSettings> per_path;
   CheckSettings check;
-  std::vector<NamedRule> named_rules;  ///< by select, ignore, severities and per-path
+  std::vector<NamedRule> named_rules;  ///< by select, ignore, severities, per-path and check
 };
 
 /// Reads one project file and what it extends. Strict, like rule files.

@@ -103,6 +103,10 @@ def test_a_wrong_configuration_is_refused_with_its_place(tool, tmp_path):
     for text, word in (("check: {class: {compute: 5}}", "classes"),
                        ("check: {classes: {host-snyc: 5 %}}", "host-sync"),
                        ("check: {repeats: 0}", "repeats"),
+                       ("check: {findings: {item-in-stp: 0}}", "did you mean 'item-in-step'"),
+                       ("check: {findings: {all: 0}}", "no rule 'all'"),
+                       ("check: {no-new: [all, explicit-snc]}", "did you mean 'explicit-sync'"),
+                       ("check: {no-new: [critical]}", "stallscope.yml:1"),
                        ("check: [", "stallscope.yml:1"),
                        ("exclude: [x]", "asserts nothing")):
         assert word in check_with(tool, tmp_path, text, good, code=2).stderr
