@@ -44,8 +44,8 @@ double most_of(const Observation& observation) {
   return bounded ? exposed->second : std::numeric_limits<double>::infinity();
 }
 
-// Rows of blocking calls by the function that makes them. Removing one often
-// gains nothing, because the host waits at the next one: the price of all tells.
+// Rows of blocking calls by the function that makes them. Removing one often gains nothing,
+// because the host waits at the next one: what it still costs when the others are gone tells.
 using Function = std::pair<std::string_view, std::string_view>;  // file, function
 using Functions = std::map<Function, std::vector<size_t>>;
 
@@ -138,15 +138,21 @@ void price_by_replay(const Trace& trace, RankSummary& rank) {
   const auto saves = [&](ReplayModel what_if, std::span<const EventId> nodes) {
     return static_cast<double>(std::max<Ns>(0, unchanged - replay(graph, what_if, nodes)));
   };
-  std::map<Function, double> together;
-  for (const auto& [function, rows] : functions_of(rank.observations)) {
-    if (rows.size() < 2) continue;
-    std::vector<EventId> all;
+  const Functions functions = functions_of(rank.observations);
+  // Events of the waits of a function, but for those of one row.
+  const auto waits_but = [&](const std::vector<size_t>& rows, size_t left_out) {
+    std::vector<EventId> events;
     for (const size_t row : rows)
-      all.insert(all.end(), rank.observations[row].events.begin(),
-                 rank.observations[row].events.end());
-    together[function] = saves(ReplayModel::remove_sync, all);
-  }
+      if (row != left_out)
+        events.insert(events.end(), rank.observations[row].events.begin(),
+                      rank.observations[row].events.end());
+    return events;
+  };
+  std::map<Function, double> together;
+  for (const auto& [function, rows] : functions)
+    if (rows.size() >= 2)
+      together[function] =
+          saves(ReplayModel::remove_sync, waits_but(rows, rank.observations.size()));
   // Of collectives that follow one another, hiding a single one often gains nothing, because the
   // next is waited for: each gets at least its share of what hiding all of them saves.
   std::vector<EventId> collectives;
@@ -167,8 +173,10 @@ void price_by_replay(const Trace& trace, RankSummary& rank) {
     if (model == ReplayModel::remove_sync) {
       if (observation.count.per_step() > 1)
         observation.numbers["replay_batched_ns"] = saves(ReplayModel::batch_calls, events.nodes);
-      const auto function = together.find(function_of(observation));
-      if (function != together.end()) observation.numbers["replay_together_ns"] = function->second;
+      if (const auto all = together.find(function_of(observation)); all != together.end())
+        observation.numbers["replay_together_ns"] =
+            std::max(0.0, all->second - saves(ReplayModel::remove_sync,
+                                              waits_but(functions.at(all->first), i)));
     }
     // Where the ranges themselves are known, they say how much of a gap goes.
     const Ns without = events.cuts.empty() ? replay(graph, model, events.nodes)

@@ -28,7 +28,7 @@ struct Price {
   Budget budget = Budget::idle;
   std::optional<double> replay_error = {};  ///< of the unchanged step; set when replayed
   bool at_most = false;    ///< how much of it can be had is not known from the trace
-  Ns together = 0;         ///< saved when the function's other waits go as well; 0 = it has none
+  Ns together = 0;         ///< saved once the function's other waits are gone; 0 = it has none
   bool host_view = false;  ///< of a process without device work
 };
 

@@ -149,6 +149,30 @@ TEST_CASE("two waits of one function are priced alone and together") {
   }
 }
 
+TEST_CASE("a wait beside one that costs more is not given the other's price") {
+  Run run;
+  run.steps([](Run& r) {
+    r.launch("a", kMs);
+    r.sync();
+    r.host += 5 * kMs;  // the device idles
+    r.launch("b", kMs);
+    r.host += 2 * kMs;  // and has long been done when the host waits again
+    r.sync();
+  });
+  const auto syncs = run.events("cudaDeviceSynchronize");
+  for (const size_t which : {0U, 1U}) {
+    Observation o;
+    o.kind = "host-sync";
+    o.place = {.file = "train.py", .line = 10 + static_cast<uint32_t>(which), .function = "step"};
+    for (size_t i = which; i < syncs.size(); i += 2) o.events.push_back(syncs[i]);
+    run.rank.observations.push_back(o);
+  }
+  price_by_replay(run.trace, run.rank);
+  const Observation &dear = run.rank.observations[0], &cheap = run.rank.observations[1];
+  CHECK(dear.numbers.at("replay_together_ns") > kMs / 2);
+  CHECK(cheap.numbers.at("replay_together_ns") < kMs / 20);
+}
+
 TEST_CASE("one call for many takes the work of the others with it") {
   constexpr int kCalls = 10;
   Run run;
