@@ -64,10 +64,11 @@ int report(const ReportOptions& options) {
   if (!made) return fail(made.error());
   if (const Status compared = add_reference(*made, options.reference, options.inputs); !compared)
     return fail(compared.error());
-  for (const Error& error : made->errors) print_message("warning: " + error.to_string());
   const bool to_stdout =
       options.output == "-" || (options.output.empty() && !options.format.empty());
   const std::string format = options.format.empty() ? "text" : options.format;
+  if (format != "text" || options.quiet)  // the text says them itself
+    for (const Error& error : made->errors) print_message("warning: " + error.to_string());
   if (!to_stdout) {
     const std::string folder =
         options.output.empty() ? default_folder(options.inputs) : options.output;

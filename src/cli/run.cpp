@@ -87,7 +87,8 @@ int analyse(const RunOptions& options, const Recording& recording) {
   if (!report) return cannot_report(recording, report.error());
   if (const Status written = write_reports(*report, folder.root); !written)
     return cannot_report(recording, written.error());
-  for (const Error& error : report->errors) print_message("warning: " + error.to_string());
+  if (options.quiet)  // the summary says them itself
+    for (const Error& error : report->errors) print_message("warning: " + error.to_string());
   if (options.record.steps > 0 && !marks_steps(*report))
     print_message(
         "warning: --steps had no effect: no range marked a step, so everything was recorded; name "

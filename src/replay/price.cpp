@@ -174,9 +174,9 @@ void price_by_replay(const Trace& trace, RankSummary& rank) {
       if (observation.count.per_step() > 1)
         observation.numbers["replay_batched_ns"] = saves(ReplayModel::batch_calls, events.nodes);
       if (const auto all = together.find(function_of(observation)); all != together.end())
-        observation.numbers["replay_together_ns"] =
-            std::max(0.0, all->second - saves(ReplayModel::remove_sync,
-                                              waits_but(functions.at(all->first), i)));
+        observation.numbers["replay_together_ns"] = std::max(
+            0.0,
+            all->second - saves(ReplayModel::remove_sync, waits_but(functions.at(all->first), i)));
     }
     // Where the ranges themselves are known, they say how much of a gap goes.
     const Ns without = events.cuts.empty() ? replay(graph, model, events.nodes)

@@ -191,7 +191,7 @@ std::string text_summary(const Report& report, const TextStyle& style) {
   if (report.reference) out += "\n" + reference_text(*report.reference);
   if (report.findings.size() > 1) out += faint("     Gains overlap, do not add.\n", style);
   for (const Error& error : report.errors)
-    out += fmt::format("{} {}\n", painted("error:", "31", style), one_line(error.to_string()));
+    out += fmt::format("{} {}\n", painted("warning:", "31", style), one_line(error.to_string()));
   for (const std::string& warning : report.warnings)
     out += fmt::format("{} {}\n", painted("note:", "33", style), one_line(warning));
   return out;

@@ -119,13 +119,14 @@ class Builder {
       f.title += ": " + what;
     f.cause = o.cause;
     f.stack = o.stack;
-    f.message = describe(o, step_ns(worst));
+    const Totals totals = totals_of(worst);
+    f.message = describe(o, step_ns(worst)) + describe_all(totals, o, step_ns(worst));
     if (!claim.in_function.empty())
       f.message += claim.fact ? " The trace names the function, not the line: it is the only such "
                                 "line there."
                               : " The trace names the function, not the line: " +
                                     lines_of(claim.in_function) + " may be it.";
-    add_evidence(f, worst, o, claim.condition);
+    add_evidence(f, worst, totals, o, claim.condition);
     for (const Claim* c : claims) {
       for (const std::string& id : c->related)
         if (std::ranges::find(f.related, id) == f.related.end()) f.related.push_back(id);
@@ -224,26 +225,33 @@ class Builder {
     f.evidence.push_back({std::move(name), value, std::move(unit), threshold});
   }
 
-  // Totals over the rank's observations, then what the condition compared, then the rest.
-  void add_evidence(Finding& f, const RankPart& part, const Observation& o,
-                    const TraceCondition* condition) const {
-    double per_step = 0, blocked = 0, idle = 0;
+  Totals totals_of(const RankPart& part) const {
+    Totals totals;
     for (const Claim* claim : part.claims) {
-      double block_count = 0, block_blocked = 0, block_idle = 0;
+      Totals block;  // observations of one block describe the same time
       for (const uint32_t i : speakers(claim->block, seen_)) {
         const Observation& each = *seen_[i].observation;
-        block_count = std::max(block_count, each.count.per_step());
-        block_blocked = std::max(block_blocked, each.blocked_ns.per_step());
-        block_idle = std::max(block_idle, each.idle_ns.per_step());
+        block.count = std::max(block.count, each.count.per_step());
+        block.blocked_ns = std::max(block.blocked_ns, each.blocked_ns.per_step());
+        block.idle_ns = std::max(block.idle_ns, each.idle_ns.per_step());
       }
-      per_step += block_count;
-      blocked += block_blocked;
-      idle += block_idle;
+      totals.count += block.count;
+      totals.blocked_ns += block.blocked_ns;
+      totals.idle_ns += block.idle_ns;
     }
-    if (per_step > 0)
-      put(f, "occurrences", per_step, "per step", threshold_of(condition, "per_step"));
-    if (blocked > 0) put(f, "host blocked", blocked, "ns", threshold_of(condition, "blocked_ns"));
-    if (idle > 0) put(f, "device idle", idle, "ns", threshold_of(condition, "idle_ns"));
+    return totals;
+  }
+
+  // Totals over the rank's observations, then what the condition compared, then the rest.
+  void add_evidence(Finding& f, const RankPart& part, const Totals& totals, const Observation& o,
+                    const TraceCondition* condition) const {
+    const auto put_total = [&](const char* name, double value, const char* unit,
+                               const char* field) {
+      if (value > 0) put(f, name, value, unit, threshold_of(condition, field));
+    };
+    put_total("occurrences", totals.count, "per step", "per_step");
+    put_total("host blocked", totals.blocked_ns, "ns", "blocked_ns");
+    put_total("device idle", totals.idle_ns, "ns", "idle_ns");
     if (o.count.total > 0 && o.count.steps_affected < o.count.steps)
       put(f, "steps affected", o.count.steps_affected, "steps", std::nullopt);
     if (part.one_time > 0)
