@@ -14,6 +14,8 @@ constexpr double kMostOverhead = 0.2;
 /// Idle time before work that had long been issued, beyond this share of the steps, means that what
 /// it waited for was not recorded.
 constexpr double kMostUnexplained = 0.4;
+/// Of as many, two remain without the first and the last.
+constexpr size_t kEnoughSteps = 4;
 /// Lost records beyond this share of all.
 constexpr double kMostLost = 0.01;
 
@@ -26,14 +28,14 @@ void without_device_work(const RankContext& context, std::vector<std::string>& r
     reasons.push_back(
         "The trace's file is cut, and what there is of it holds no GPU events: where the step time "
         "goes cannot be told. Copy or record it again. Host times hold.");
-  else if (!context.trace.health.device_visible)
-    reasons.push_back(
-        "The trace holds no GPU events, because its profiler recorded the host only: where the "
-        "step time goes cannot be told. Record again with GPU activities on. Host times hold.");
   else if (context.index.has_device_calls)
     reasons.push_back(
         "The process called the GPU runtime but the trace holds no GPU activity: the recording "
         "is incomplete, so idle time cannot be told from missing events. Host times hold.");
+  else if (!context.trace.health.device_visible)
+    reasons.push_back(
+        "The trace holds no GPU events, because its profiler recorded the host only: where the "
+        "step time goes cannot be told. Record again with GPU activities on. Host times hold.");
 }
 
 }  // namespace
@@ -53,21 +55,25 @@ std::vector<std::string> abstentions(const RankContext& context) {
           "Steps overlap each other, so an instant has no single step: name a range that does not "
           "overlap with --step-range. Totals over the whole trace hold.");
   }
-  const size_t without_work = count_use(context, StepUse::no_work);
-  if (context.work != nullptr && without_work * 2 > context.steps.size())
+  const bool unlaunched =
+      context.work != nullptr && !context.work->activities.empty() &&
+      static_cast<double>(context.step_work.unlaunched) >
+          kMostUnlaunched * static_cast<double>(context.work->activities.size());
+  // Work that nothing is known to have launched belongs to no step: that says nothing of the steps.
+  const auto without_work =
+      static_cast<size_t>(std::ranges::count(context.step_work.work_count, 0U));
+  if (context.work != nullptr && !unlaunched && without_work * 2 > context.steps.size())
     reasons.push_back(
         fmt::format("{} of {} steps ran nothing on the device: the marked range is "
                     "not the training step, or device events are missing. Totals "
                     "over the whole trace hold.",
                     without_work, context.steps.size()));
-  if (context.used.size() < 2)
+  if (context.used.size() < 2 && !(unlaunched && context.steps.size() >= kEnoughSteps))
     reasons.push_back(fmt::format(
         "{} of {} steps can be used (the first and last never are): record at least four. Classes "
         "and places of the steps seen hold; how typical they are is unknown.",
         context.used.empty() ? "None" : "One", context.steps.size()));
-  if (context.work != nullptr && !context.work->activities.empty() &&
-      static_cast<double>(context.step_work.unlaunched) >
-          kMostUnlaunched * static_cast<double>(context.work->activities.size()))
+  if (unlaunched)
     reasons.push_back(
         "Most device work has no launching call in the trace: record the runtime calls too, or "
         "idle time cannot be attributed. Totals over the whole trace hold.");

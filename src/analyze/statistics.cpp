@@ -77,7 +77,9 @@ size_t warm_up_length(const std::vector<Ns>& values) {
   }
   size_t best = 0;
   double best_cost = spread(sum, squares, 0, logs.size());
-  for (size_t split = 1; split <= logs.size() / 2; ++split) {
+  // How far steady steps lie apart cannot be told from two of them.
+  constexpr size_t kFewestSteady = 3;
+  for (size_t split = 1; split <= std::min(logs.size() / 2, logs.size() - kFewestSteady); ++split) {
     const double cost = spread(sum, squares, 0, split) + spread(sum, squares, split, logs.size());
     if (cost < best_cost) {
       best_cost = cost;

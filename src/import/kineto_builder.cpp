@@ -173,7 +173,8 @@ TrackId KinetoBuilder::device_track(const RawEvent& raw, const Lane& lane) {
 }
 
 bool KinetoBuilder::complete(const RawEvent& raw) {
-  const Role role = cached_role(raw.category);
+  Role role = cached_role(raw.category);
+  if (role == Role::mtia_queue) role = role_in_queue(raw.name);
   if (role == Role::ignored) return true;
   const std::optional<ExactTime> start = timestamp(raw);
   if (!start) return false;

@@ -66,6 +66,8 @@ constexpr std::pair<std::string_view, Arg> kNames[] = {
     {"tf_op", Arg::tf_op},
     {"source", Arg::source},
     {"step_num", Arg::step_number},
+    {"direction", Arg::direction},
+    {"size", Arg::bytes},
 };
 
 // One slot per (length, first, last) keeps the common case at one comparison.

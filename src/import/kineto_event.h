@@ -57,6 +57,7 @@ enum class Arg : uint8_t {
   tf_op,
   source,
   step_number,
+  direction,
   value,  ///< first numeric argument of a counter, whatever its name
   count_,
 };

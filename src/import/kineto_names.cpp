@@ -19,6 +19,7 @@ constexpr std::pair<std::string_view, Role> kRoles[] = {
     {"gpu_op", Role::kernel},
     {"xpu_kernel", Role::kernel},
     {"hpu_op", Role::kernel},
+    {"mtia_ccp_events", Role::mtia_queue},
     {"gpu_memcpy", Role::memcpy},
     {"Memcpy", Role::memcpy},
     {"gpu_memset", Role::memset},
@@ -85,15 +86,22 @@ Role role_of(std::string_view category) {
   return first != Role::unknown ? first : role_of(category.substr(comma + 1));
 }
 
+Role role_in_queue(std::string_view name) {
+  if (name == "dma_request") return Role::memcpy;
+  return name == "event_record" || name == "event_wait" ? Role::ignored : Role::kernel;
+}
+
 CopyName parse_copy_name(std::string_view name) {
   const std::string text = lower(name);
   constexpr std::pair<std::string_view, CopyKind> kDirections[] = {
       {"htod", CopyKind::host_to_device},
       {"h2d", CopyKind::host_to_device},
       {"hosttodevice", CopyKind::host_to_device},
+      {"host_to_device", CopyKind::host_to_device},
       {"dtoh", CopyKind::device_to_host},
       {"d2h", CopyKind::device_to_host},
       {"devicetohost", CopyKind::device_to_host},
+      {"device_to_host", CopyKind::device_to_host},
       {"ptop", CopyKind::peer},
       {"p2p", CopyKind::peer},
       {"peer", CopyKind::peer},

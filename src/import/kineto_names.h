@@ -25,11 +25,15 @@ enum class Role : uint8_t {
   device_annotation,  ///< an annotation's shadow on a stream
   overhead,
   launch_flow,  ///< links a call with its device work
+  mtia_queue,   ///< what an MTIA's queues did: told by its name, see role_in_queue
   ignored,      ///< the profiler's own frame around everything
 };
 
 /// The role of a category in any of its spellings (PyTorch 1.8: "Operator", "Runtime", "Kernel").
 Role role_of(std::string_view category);
+
+/// The role of an event of an MTIA's queues: a kernel, a transfer, or nothing that occupies it.
+Role role_in_queue(std::string_view name);
 
 /// "Memcpy DtoH (Device -> Pageable)", "MemcpyH2D", "CopyDeviceToHost", ...
 struct CopyName {

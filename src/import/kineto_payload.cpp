@@ -92,7 +92,8 @@ PayloadId KinetoBuilder::payload_of(const RawEvent& raw, Role role, Event& event
       collective_fields(raw);
       break;
     case Role::memcpy: {
-      const CopyName name = copy_name(event.name);
+      const CopyName name = raw.has(Arg::direction) ? parse_copy_name(raw.text(Arg::direction))
+                                                    : copy_name(event.name);
       event.detail = static_cast<uint8_t>(name.kind);
       integer_field(raw, Arg::bytes, kKeyBytes);
       text_field(kKeySourceMemory, name.source);

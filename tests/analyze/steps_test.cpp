@@ -176,6 +176,8 @@ TEST_CASE("warm-up is found by change-point, a lone slow step is not") {
       {{100, 101, 99, 400, 100, 100, 102, 100}, 0},
       {{100, 101, 99, 100, 150, 150, 151, 150}, 0},
       {{100, 200, 100}, 0},
+      {{122, 166, 82, 107}, 0},
+      {{160, 100, 101, 99}, 1},
       {{}, 0},
   };
   for (const Case& c : cases) {
@@ -201,6 +203,7 @@ TEST_CASE("what cannot carry a verdict says so") {
     const char* what;
     std::string text;
     const char* reason;
+    const char* unsaid = "nothing leaves this out";
   };
   const std::string step = R"({"name":"step {i}","startNs":0,"durationNs":900}
 {"kind":"api","name":"cudaLaunchKernel","startNs":110,"durationNs":20,"correlation":1}
@@ -247,6 +250,19 @@ TEST_CASE("what cannot carry a verdict says so") {
                      R"({"kind":"kernel","startNs":500,"durationNs":50})"
                      "\n"),
        "no launching call"},
+      {"none of the launches is there",
+       repeat(8,
+              R"({"name":"step","startNs":0,"durationNs":900}
+{"kind":"kernel","startNs":400,"durationNs":50})"
+              "\n"),
+       "no launching call", "steps"},
+      {"a step that the profiler's end cut off",
+       repeat(
+           2,
+           step +
+               R"({"kind":"kernel","startNs":200,"durationNs":100,"correlation":1,"onlyIn":[0,0]})"
+               "\n"),
+       "can be used", "ran nothing"},
       {"the profiler fills the gaps",
        repeat(8, step + kernel +
                      R"({"kind":"overhead","startNs":400,"durationNs":600})"
@@ -264,5 +280,6 @@ TEST_CASE("what cannot carry a verdict says so") {
       CHECK(reasons.empty());
     else
       CHECK(reasons.find(c.reason) != std::string::npos);
+    CHECK(reasons.find(c.unsaid) == std::string::npos);
   }
 }

@@ -305,6 +305,22 @@ TEST_CASE("groups are known by their members, whatever a process calls them") {
   }
 }
 
+TEST_CASE("MTIA: kernels, transfers and events of its queues") {
+  const Trace trace = must_import(R"J({"traceEvents":[
+    {"ph":"X","cat":"mtia_runtime","name":"runFunction - job","pid":865,"tid":9,"ts":1,"dur":1,"args":{"correlation":4}},
+    {"ph":"X","cat":"mtia_ccp_events","name":"fc-dtype_Float","pid":17,"tid":3774,"ts":4,"dur":2,"args":{"correlation":4,"stream":108}},
+    {"ph":"X","cat":"mtia_ccp_events","name":"event_wait","pid":17,"tid":3774,"ts":2,"dur":9,"args":{"stream":108}},
+    {"ph":"X","cat":"mtia_ccp_events","name":"dma_request","pid":17,"tid":3672,"ts":7,"dur":2,"args":{"correlation":5,"stream":105,"direction":"DEVICE_TO_HOST","size":1024}}]})J");
+  const EventId kernel = only(trace, "fc-dtype_Float"), copy = only(trace, "dma_request");
+  CHECK(trace.kinds()[kernel] == EventKind::kernel);
+  CHECK(track_of(trace, kernel).device == 17);
+  CHECK(track_of(trace, kernel).id == 108);
+  CHECK(trace.kinds()[copy] == EventKind::memcpy);
+  CHECK(trace.details()[copy] == static_cast<uint8_t>(CopyKind::device_to_host));
+  CHECK(trace.integer(copy, kKeyBytes) == 1024);
+  CHECK(trace.size() == 3);
+}
+
 TEST_CASE("AMD names") {
   const Trace trace = must_import(R"J({"traceEvents":[
     {"ph":"X","cat":"cuda_runtime","name":"hipExtModuleLaunchKernel","pid":9,"tid":9,"ts":1,"dur":1,"args":{"correlation":4}},
