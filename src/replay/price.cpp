@@ -1,6 +1,7 @@
 #include "replay/price.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <map>
@@ -62,17 +63,42 @@ Functions functions_of(const std::vector<Observation>& observations) {
   return functions;
 }
 
-// The first run of used steps that is long enough; the longest there is otherwise.
+// How far the classes of `count` steps from `first` on are from those of the mean step, as a share
+// of it.
+double unlikeness(const RankSummary& rank, size_t first, size_t count) {
+  const ClassTimes& mean = rank.mean_breakdown;
+  if (mean.total() <= 0) return 0;
+  double off = 0;
+  for (size_t c = 0; c < kStepClasses; ++c) {
+    double sum = 0;
+    for (size_t i = first; i < first + count; ++i)
+      sum += static_cast<double>(rank.steps[i].classes.ns[c]);
+    off += std::abs(sum / static_cast<double>(count) - static_cast<double>(mean.ns[c]));
+  }
+  return off / static_cast<double>(mean.total());
+}
+
+// The first run of used steps that is long enough and like the mean step; where none is, the one
+// most like it of the longest. A loader that runs dry after twenty steps costs nothing in the
+// first.
 std::pair<size_t, size_t> used_run(const Trace& trace, const RankSummary& rank) {
+  constexpr double kAlike = 0.05;
   const size_t events_a_step = trace.size() / std::max<size_t>(1, rank.steps.size()) + 1;
   const size_t wanted = std::clamp(kReplayedEvents / events_a_step, kLeastSteps, kReplayedSteps);
   std::pair<size_t, size_t> best{0, 0};
-  for (size_t first = 0; first < rank.steps.size();) {
-    size_t last = first;
-    while (last < rank.steps.size() && rank.steps[last].use == StepUse::used) ++last;
-    if (last - first > best.second) best = {first, std::min(last - first, wanted)};
-    if (best.second == wanted) break;
-    first = last + 1;
+  double best_off = 0;
+  size_t used = 0;  // consecutive ones up to here
+  for (size_t i = 0; i < rank.steps.size(); ++i) {
+    used = rank.steps[i].use == StepUse::used ? used + 1 : 0;
+    const size_t count = std::min(used, wanted);
+    if (count == 0 || count < best.second) continue;
+    const size_t first = i + 1 - count;
+    const double off = unlikeness(rank, first, count);
+    if (count > best.second || off < best_off) {
+      best = {first, count};
+      best_off = off;
+    }
+    if (best.second == wanted && best_off <= kAlike) break;
   }
   return best;
 }

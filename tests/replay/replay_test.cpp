@@ -58,8 +58,8 @@ struct Run {
                .correlation = correlation});
   }
 
-  void steps(const std::function<void(Run&)>& body) {
-    for (uint32_t step = 0; step < kSteps; ++step) {
+  void steps(const std::function<void(Run&)>& body, uint32_t count = kSteps) {
+    for (uint32_t step = 0; step < count; ++step) {
       const Ns start = host;
       body(*this);
       rank.steps.push_back({.index = step, .host_start = start, .host_end = host});
@@ -238,6 +238,35 @@ TEST_CASE("a range of the host is taken out of the gap it lies in, and no more")
   price_by_replay(run.trace, run.rank);
   CHECK(run.rank.observations[0].numbers.at("replay_saved_ns") ==
         doctest::Approx(kMs).epsilon(0.02));
+}
+
+TEST_CASE("what starts to cost after some steps is priced where the steps are like the mean one") {
+  constexpr uint32_t kFull = 12, kAll = 30;  // until then the loader's queue is full
+  Run run;
+  uint32_t step = 0;
+  run.steps(
+      [&step](Run& r) {
+        const Ns waits = step++ < kFull ? kMs / 100 : 3 * kMs;
+        r.add(EventKind::range, 0, r.host, waits, r.thread, "fetch");
+        r.host += waits;
+        r.launch("work", kMs);
+        r.sync();
+      },
+      kAll);
+  for (Step& each : run.rank.steps) {
+    each.classes[StepClass::compute] = kMs;
+    each.classes[StepClass::input_wait] = each.host_end - each.host_start - kMs;
+    for (size_t c = 0; c < kStepClasses; ++c) run.rank.mean_breakdown.ns[c] += each.classes.ns[c];
+  }
+  for (Ns& ns : run.rank.mean_breakdown.ns) ns /= kAll;
+  Observation fetch{.kind = "input-wait"};
+  fetch.events = run.events("fetch");
+  run.rank.observations = {fetch};
+  price_by_replay(run.trace, run.rank);
+  const double mean_wait = 3.0 * kMs * (kAll - kFull) / kAll;
+  // Eight steps hold five or six of the waits.
+  CHECK(run.rank.observations[0].numbers.at("replay_saved_ns") ==
+        doctest::Approx(mean_wait).epsilon(0.3));
 }
 
 TEST_CASE("observations are priced, and the replay's own error is stated") {
