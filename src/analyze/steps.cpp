@@ -101,6 +101,12 @@ void mark_use(const Trace& trace, std::vector<Step>& steps) {
         step.use = StepUse::hole;
     }
   }
+  // The first step behind a hole begins with what the hole left, as the first of all does.
+  for (const CaptureHole& hole : trace.health.holes) {
+    const auto after =
+        std::ranges::lower_bound(steps, hole.start + hole.duration, {}, &Step::host_start);
+    if (after != steps.end() && after->use == StepUse::used) after->use = StepUse::first;
+  }
   if (steps.back().use == StepUse::used) steps.back().use = StepUse::last;
   if (steps.front().use != StepUse::no_work && steps.front().use != StepUse::overlapping)
     steps.front().use = StepUse::first;

@@ -9,6 +9,7 @@
 #include "analyze/analyze.h"
 #include "base/parallel.h"
 #include "cli/run_info.h"
+#include "import/profile_cycles.h"
 #include "import/summary_head.h"
 #include "replay/price.h"
 
@@ -59,35 +60,41 @@ class Gate {
   uint64_t inside_ = 0;
 };
 
-Result<RankInput> read_trace(const std::string& path, const PipelineOptions& options,
-                             const std::function<void(double)>& progress) {
+Result<RankInput> read_traces(const std::vector<std::string>& cycles,
+                              const PipelineOptions& options,
+                              const std::function<void(double)>& progress) {
   ImportOptions import;
   import.max_inflated_bytes = options.max_inflated_bytes;
   import.progress = progress;
-  const Result<Trace> trace = import_trace(path, import);
-  if (!trace) return trace.error();
+  const Result<std::vector<Trace>> traces = import_cycles(cycles, import);
+  if (!traces) return traces.error();
+  const std::string& path = cycles.front();
   RankInput input;
   Result<std::optional<RunManifest>> manifest = manifest_of_input(path);
   if (!manifest) return manifest.error();
   input.manifest = std::move(*manifest);
-  input.warnings = trace->health.warnings;
-  input.environment = trace->environment;
   input.sources.load(path);
-  for (RankSummary& rank : analyze_trace(*trace, options.analyze)) {
-    if (!wanted(options.ranks, rank.rank)) continue;
-    price_by_replay(*trace, rank);
-    input.sources.cite(rank);
-    for (Observation& observation : rank.observations) observation.events = {};
-    input.ranks.push_back(std::move(rank));
+  for (const Trace& trace : *traces) {
+    input.warnings.insert(input.warnings.end(), trace.health.warnings.begin(),
+                          trace.health.warnings.end());
+    input.environment.insert(trace.environment.begin(), trace.environment.end());
+    for (RankSummary& rank : analyze_trace(trace, options.analyze)) {
+      if (!wanted(options.ranks, rank.rank)) continue;
+      price_by_replay(trace, rank);
+      input.sources.cite(rank);
+      for (Observation& observation : rank.observations) observation.events = {};
+      input.ranks.push_back(std::move(rank));
+    }
   }
   input.sources.save(path);
   return input;
 }
 
-Result<RankInput> read_input(const std::string& path, const PipelineOptions& options,
+Result<RankInput> read_input(const std::vector<std::string>& cycles, const PipelineOptions& options,
                              const std::function<void(double)>& progress) {
+  const std::string& path = cycles.front();
   const Result<ImportSource> source = open_source(path);
-  if (!source || !is_summary(*source)) return read_trace(path, options, progress);
+  if (!source || !is_summary(*source)) return read_traces(cycles, options, progress);
   Result<RankInput> input = read_summary_file(path);
   if (input)
     std::erase_if(input->ranks,
@@ -99,17 +106,18 @@ Result<RankInput> read_input(const std::string& path, const PipelineOptions& opt
 
 Status for_each_rank_input(const std::vector<std::string>& paths, const PipelineOptions& options,
                            Progress& progress,
-                           const std::function<Status(size_t path, RankInput input)>& take) {
+                           const std::function<Status(size_t input_index, RankInput input)>& take) {
+  const std::vector<std::vector<std::string>> inputs = cycles_together(paths);
   Gate gate;
   std::mutex mutex;  // of everything below, and of `progress`
-  size_t done = 0, failed = paths.size();
+  size_t done = 0, failed = inputs.size();
   std::optional<Error> error;
   const auto show = [&](size_t i, double fraction) {
     const std::lock_guard lock(mutex);
-    const std::string name = fs::path(paths[i]).filename().string();
-    progress.update(paths.size() == 1 ? "reading " + name
-                                      : "reading " + std::to_string(done + 1) + " of " +
-                                            std::to_string(paths.size()) + ": " + name,
+    const std::string name = fs::path(inputs[i].front()).filename().string();
+    progress.update(inputs.size() == 1 ? "reading " + name
+                                       : "reading " + std::to_string(done + 1) + " of " +
+                                             std::to_string(inputs.size()) + ": " + name,
                     fraction);
   };
   const auto fail = [&](size_t i, const Error& reason) {
@@ -117,16 +125,17 @@ Status for_each_rank_input(const std::vector<std::string>& paths, const Pipeline
     failed = i;
     error = reason;
   };
-  parallel_for(paths.size(), [&](size_t i) {
+  parallel_for(inputs.size(), [&](size_t i) {
     {
       const std::lock_guard lock(mutex);
       if (error) return;
     }
-    const uint64_t bytes = text_bytes(paths[i]);
+    uint64_t bytes = 0;
+    for (const std::string& path : inputs[i]) bytes += text_bytes(path);
     gate.enter(bytes);
     show(i, -1);
     Result<RankInput> input =
-        read_input(paths[i], options, [&](double fraction) { show(i, fraction); });
+        read_input(inputs[i], options, [&](double fraction) { show(i, fraction); });
     gate.leave(bytes);
     const std::lock_guard lock(mutex);
     ++done;

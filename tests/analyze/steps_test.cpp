@@ -164,6 +164,24 @@ TEST_CASE("steps that overlap by what profilers round are no overlap") {
   CHECK_FALSE(overlapping_by(20'000).empty());
 }
 
+TEST_CASE("the first step behind a hole of the capture is as little used as the first of all") {
+  const auto uses = [](const std::string& hole) {
+    const std::string text = R"({"repeat":8,"everyNs":1000}
+{"name":"step {i}","startNs":0,"durationNs":900}
+{"kind":"api","name":"cudaLaunchKernel","startNs":110,"durationNs":20,"correlation":1}
+{"kind":"kernel","startNs":200,"durationNs":100,"correlation":1}
+{"end":true}
+)" + hole;
+    std::vector<StepUse> found;
+    for (const Step& step : analyze_trace(read(text))[0].steps) found.push_back(step.use);
+    return found;
+  };
+  using enum StepUse;
+  CHECK(uses("") == std::vector{first, used, used, used, used, used, used, last});
+  CHECK(uses(R"({"kind":"hole","startNs":2950,"durationNs":10,"reason":"cycles"})") ==
+        std::vector{first, used, hole, first, used, used, used, last});
+}
+
 TEST_CASE("warm-up is found by change-point, a lone slow step is not") {
   struct Case {
     std::vector<Ns> values;
