@@ -132,7 +132,10 @@ void observe_host_sync(const RankContext& context, SiteTable& sites, const Strea
         group.median["waited_ns"].push_back(static_cast<double>(
             trace.end(cause) - trace.starts()[block.copy == kNoEvent ? block.call : block.copy]));
       }
-      group.consider(static_cast<double>(block.idle + block.blocked), block.call);
+      const bool copy_waits =
+          block.copy != kNoEvent && trace.durations()[block.copy] > trace.durations()[block.call];
+      group.consider(static_cast<double>(block.idle + block.blocked),
+                     copy_waits ? block.copy : block.call);
     }
   }
   RowMaker maker;

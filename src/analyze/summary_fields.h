@@ -65,7 +65,7 @@ template <typename Visitor>
 void describe(Visitor& visit, Timeline& it) {
   visit("tracks", it.tracks);
   visit("slices", it.slices);
-  visit("idle", it.idle);
+  visit("classes", it.classes);
   visit("duration", it.duration);
   visit("step", it.step);
   visit("rank", it.rank);

@@ -10,6 +10,8 @@ namespace {
 constexpr size_t kMaxSlicesPerTrackAround = 40;
 constexpr size_t kMaxSlices = 3000;
 constexpr size_t kMaxNameLength = 160;
+// More cannot be told apart on a screen.
+constexpr size_t kMaxClassesAround = 200, kMaxClasses = 1500;
 /// A window is at least this wide, so that neighbours show, and at most this.
 constexpr Ns kLeastMargin = 5'000, kMostMargin = 2'000'000;
 
@@ -69,12 +71,89 @@ void add_track(const Trace& trace, TrackId track, Ns from, Ns to, size_t most, E
   }
 }
 
-void add_idle(const RankContext& context, Ns from, Ns to, Timeline& timeline) {
-  const auto first = std::ranges::lower_bound(context.idle, from, {}, &IdlePiece::end);
-  for (auto it = first; it != context.idle.end() && it->start < to; ++it) {
-    if (it->end <= from) continue;
-    timeline.idle.emplace_back(std::max(it->start, from) - from, it->step_class);
+struct ClassSpan {
+  Ns start = 0, end = 0;
+  StepClass step_class = StepClass::other;
+};
+
+// Pieces of one gap have the gap's times: they are laid one behind the other.
+std::vector<ClassSpan> idle_spans(const RankContext& context, Ns from, Ns to) {
+  std::vector<ClassSpan> spans;
+  const IdlePiece* before = nullptr;
+  auto it = std::ranges::lower_bound(context.idle, from, {}, &IdlePiece::end);
+  for (; it != context.idle.end() && it->start < to; before = &*it++) {
+    const bool goes_on = before != nullptr && before->start == it->start;
+    const Ns start = goes_on ? spans.back().end : it->start;
+    spans.push_back({start, start + it->length, it->step_class});
   }
+  return spans;
+}
+
+// The class of each instant of [from, to), busy or idle; outside of steps, idle time is "other".
+std::vector<ClassSpan> class_spans(const RankContext& context, Ns from, Ns to) {
+  const std::vector<ClassSpan> idle = idle_spans(context, from, to);
+  std::vector<Ns> cuts = {from, to};
+  const auto cut = [&](Ns start, Ns end) {
+    for (const Ns at : {start, end})
+      if (at > from && at < to) cuts.push_back(at);
+  };
+  const DeviceUsage& usage = context.usage;
+  for (const Intervals* busy : {&usage.compute, &usage.compute_or_communication, &usage.busy})
+    for (auto it = std::ranges::lower_bound(*busy, from, {}, &Interval::end);
+         it != busy->end() && it->start < to; ++it)
+      cut(it->start, it->end);
+  for (const ClassSpan& span : idle) cut(span.start, span.end);
+  std::ranges::sort(cuts);
+  std::vector<ClassSpan> spans;
+  size_t next = 0;
+  for (size_t i = 1; i < cuts.size(); ++i) {
+    const Ns start = cuts[i - 1], end = cuts[i];
+    if (start == end) continue;
+    while (next < idle.size() && idle[next].end <= start) ++next;
+    StepClass is = StepClass::other;
+    if (overlap(usage.compute, start, end) > 0)
+      is = StepClass::compute;
+    else if (overlap(usage.compute_or_communication, start, end) > 0)
+      is = StepClass::exposed_communication;
+    else if (overlap(usage.busy, start, end) > 0)
+      is = StepClass::exposed_copy;
+    else if (next < idle.size() && idle[next].start <= start)
+      is = idle[next].step_class;
+    if (!spans.empty() && spans.back().step_class == is)
+      spans.back().end = end;
+    else
+      spans.push_back({start, end, is});
+  }
+  return spans;
+}
+
+// At most `most` of them: equal parts of the time, each with the class that fills most of it.
+std::vector<ClassSpan> coarser(const std::vector<ClassSpan>& spans, size_t most) {
+  if (spans.size() <= most) return spans;
+  const Ns from = spans.front().start, length = spans.back().end - from;
+  std::vector<ClassSpan> parts;
+  size_t next = 0;
+  for (size_t i = 0; i < most; ++i) {
+    const auto edge = [&](size_t part) {
+      return from + static_cast<Ns>(static_cast<double>(length) * static_cast<double>(part) /
+                                    static_cast<double>(most));
+    };
+    const Ns start = edge(i), end = edge(i + 1);
+    ClassTimes times;
+    while (next < spans.size() && spans[next].end <= start) ++next;
+    for (size_t at = next; at < spans.size() && spans[at].start < end; ++at)
+      times[spans[at].step_class] +=
+          std::min(spans[at].end, end) - std::max(spans[at].start, start);
+    const auto is = static_cast<StepClass>(std::ranges::max_element(times.ns) - times.ns.begin());
+    if (parts.empty() || parts.back().step_class != is) parts.push_back({start, end, is});
+  }
+  return parts;
+}
+
+void add_classes(const RankContext& context, Ns from, Ns to, size_t most, Timeline& timeline) {
+  if (context.work == nullptr) return;
+  for (const ClassSpan& span : coarser(class_spans(context, from, to), most))
+    timeline.classes.emplace_back(span.start - from, span.step_class);
 }
 
 std::vector<TrackId> streams_of(const RankContext& context) {
@@ -106,7 +185,7 @@ Timeline timeline_around(const RankContext& context, EventId event) {
   for (TrackId stream : streams_of(context))
     add_track(trace, stream, from, to, kMaxSlicesPerTrackAround, event,
               stream == own ? event : kNoEvent, timeline);
-  add_idle(context, from, to, timeline);
+  add_classes(context, from, to, kMaxClassesAround, timeline);
   return timeline;
 }
 
@@ -129,9 +208,7 @@ Timeline representative_timeline(const RankContext& context) {
   const size_t each = std::max<size_t>(kMaxSlices / tracks.size(), 1);
   for (TrackId track : tracks)
     add_track(context.trace, track, from, to, each, kNoEvent, kNoEvent, timeline);
-  constexpr size_t kMaxIdle = 2000;
-  add_idle(context, from, to, timeline);
-  if (timeline.idle.size() > kMaxIdle) timeline.idle.resize(kMaxIdle);
+  add_classes(context, from, to, kMaxClasses, timeline);
   return timeline;
 }
 

@@ -131,8 +131,8 @@ std::string stack_html(const Finding& finding) {
   std::string out =
       "<details class=\"sub\"><summary>How this line is reached</summary><ol class=\"stack\">";
   for (const Place& place : finding.stack)
-    out += fmt::format("<li><code>{}</code> {}</li>", escaped(place.function),
-                       escaped(place_text(place)));
+    out += fmt::format("<li><code>{}</code>{}</li>", escaped(place.function),
+                       place.file.empty() ? "" : " " + escaped(place_text(place)));
   out += "</ol>";
   for (const std::string& link : finding.context_chain)
     out += fmt::format("<p class=\"fine\">{}</p>", escaped(link));

@@ -74,9 +74,9 @@ std::string slice_svg(const Slice& slice, double y, double scale) {
 
 std::string class_strip_svg(const Timeline& timeline, double y, double scale) {
   std::string out;
-  for (size_t i = 0; i < timeline.idle.size(); ++i) {
-    const auto [start, step_class] = timeline.idle[i];
-    const Ns end = i + 1 < timeline.idle.size() ? timeline.idle[i + 1].first : timeline.duration;
+  for (size_t i = 0; i < timeline.classes.size(); ++i) {
+    const auto [start, step_class] = timeline.classes[i];
+    const Ns end = i + 1 < timeline.classes.size() ? timeline.classes[i + 1].first : timeline.duration;
     if (end <= start) continue;
     const double width = static_cast<double>(end - start) * scale;
     out += fmt::format(
@@ -138,7 +138,7 @@ std::string timeline_svg(const Timeline& timeline, std::string_view title) {
     }
     y += lanes.lanes_of_track[track] * kRowHeight + 3;
   }
-  if (!timeline.idle.empty()) {
+  if (!timeline.classes.empty()) {
     body += fmt::format("<text class=\"track\" x=\"0\" y=\"{:.1f}\">class of each instant</text>",
                         y + 12);
     y += kLabelHeight;

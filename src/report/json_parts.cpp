@@ -133,10 +133,10 @@ Json timeline_json(const Timeline& timeline, size_t max_slices) {
     kind.push_back(kinds.id(slice.kind));
     if (slice.highlighted) highlighted.push_back(i);
   }
-  Json idle_start = Json::array(), idle_class = idle_start;
-  for (const auto& [at, step_class] : timeline.idle) {
-    idle_start.push_back(at);
-    idle_class.push_back(to_string(step_class));
+  Json class_start = Json::array(), class_name = class_start;
+  for (const auto& [at, step_class] : timeline.classes) {
+    class_start.push_back(at);
+    class_name.push_back(to_string(step_class));
   }
   return {{"step", timeline.step},
           {"rank", timeline.rank < 0 ? Json() : Json(timeline.rank)},
@@ -152,7 +152,7 @@ Json timeline_json(const Timeline& timeline, size_t max_slices) {
             {"names", names.texts()},
             {"kinds", kinds.texts()},
             {"highlighted", highlighted}}},
-          {"classes", {{"startNs", idle_start}, {"class", idle_class}}}};
+          {"classes", {{"startNs", class_start}, {"class", class_name}}}};
 }
 
 Json finding_json(const Finding& finding) {

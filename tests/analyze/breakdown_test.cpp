@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "analyze/analyze.h"
@@ -156,4 +157,25 @@ TEST_CASE("a process without device work gets the host view") {
   CHECK(classes[StepClass::profiler_overhead] == 100);
   CHECK(classes[StepClass::host_work] == 600);
   CHECK(classes.total() == 1000);
+}
+
+TEST_CASE("a timeline gives each instant the class that the breakdown gives it") {
+  const auto summaries = analyze_trace(
+      ten_steps(launch(120, 10, 250, 150, "ncclDevKernel_AllReduce_Sum") +
+                R"({"kind":"api","name":"cudaStreamSynchronize","startNs":350,"durationNs":60})"
+                "\n" +
+                launch(420, 10, 500, 100, "gemm", 7, 3) + launch(700, 150, 900, 50, "gemm", 7, 4)));
+  REQUIRE(summaries.size() == 1);
+  const Timeline& timeline = summaries[0].representative;
+  const Step& step = summaries[0].steps[timeline.step];
+  const Ns window = timeline.duration - (step.window_end - step.window_start);
+  ClassTimes drawn;
+  for (size_t i = 0; i < timeline.classes.size(); ++i) {
+    const auto [start, step_class] = timeline.classes[i];
+    const Ns end =
+        i + 1 < timeline.classes.size() ? timeline.classes[i + 1].first : timeline.duration;
+    drawn[step_class] += end - std::clamp(start, std::min(window, end), end);
+  }
+  CHECK(drawn[StepClass::exposed_communication] == 150);
+  CHECK(drawn.ns == step.classes.ns);
 }

@@ -35,15 +35,15 @@ struct Builder {
     const Ns call = jitter(6'000);
     slice(host, call, thread, "cudaLaunchKernel", "api");
     const Ns start = std::max(compute, host + call + 3'000);
-    if (start > compute + 4'000) idle(compute, StepClass::launch_bound);
+    if (start > compute + 4'000) class_from(compute, StepClass::launch_bound);
     compute = start + jitter(duration);
-    idle(start, StepClass::compute);
+    class_from(start, StepClass::compute);
     slice(start, compute - start, kCompute, kernel, "kernel");
     host += call + jitter(4'000);
   }
-  void idle(Ns at, StepClass step_class) {
-    if (!out.idle.empty() && out.idle.back().second == step_class) return;
-    out.idle.emplace_back(at, step_class);
+  void class_from(Ns at, StepClass step_class) {
+    if (!out.classes.empty() && out.classes.back().second == step_class) return;
+    out.classes.emplace_back(at, step_class);
   }
 };
 
@@ -66,7 +66,7 @@ Timeline training_step(int32_t rank) {
   b.out.step = 96;
   b.slice(0, 900'000, kMain, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
           "range");
-  b.idle(0, StepClass::input_wait);
+  b.class_from(0, StepClass::input_wait);
   b.host = 900'000;
   b.compute = 0;
   const Ns forward = b.host;
@@ -84,7 +84,7 @@ Timeline training_step(int32_t rank) {
   const Ns wait = b.host;
   b.slice(wait, b.compute - wait + 6'000, kMain, "cudaStreamSynchronize", "api", true);
   b.slice(wait - 9'000, b.compute - wait + 22'000, kMain, "aten::_local_scalar_dense", "range");
-  b.idle(b.compute, StepClass::host_sync);
+  b.class_from(b.compute, StepClass::host_sync);
   b.host = b.compute + 780'000;
   for (int layer = 11; layer >= 0; --layer) {
     const Ns start = b.host;
@@ -97,8 +97,8 @@ Timeline training_step(int32_t rank) {
     b.comm = begin + b.jitter(260'000);
     b.slice(begin, b.comm - begin, kComm, kAllReduce, "collective");
   }
-  b.idle(b.compute, StepClass::exposed_communication);
-  b.idle(b.comm, StepClass::host_work);
+  b.class_from(b.compute, StepClass::exposed_communication);
+  b.class_from(b.comm, StepClass::host_work);
   b.host = std::max(b.host, b.comm + 240'000);
   b.compute = std::max(b.compute, b.comm);
   b.slice(b.comm, 420'000, kMain, "clip_and_log (trainer/loop.py:88)", "range");
@@ -122,7 +122,7 @@ Timeline sync_exemplar(int32_t rank, Ns blocked, Ns idle, const std::string& cal
   const Ns resumed = drained + idle;
   t.slices.push_back({queue + blocked + 20'000, 7'000, 0, "cudaLaunchKernel", "api", false});
   t.slices.push_back({resumed, 55'000, 1, kNorm, "kernel", false});
-  t.idle = {
+  t.classes = {
       {0, StepClass::compute}, {drained, StepClass::host_sync}, {resumed, StepClass::compute}};
   t.duration = resumed + 80'000;
   return t;
@@ -137,7 +137,7 @@ Timeline burst_exemplar(int32_t rank) {
     t.slices.push_back({i * 31'000, 9'000, 0, "ncclAllReduce", "api", false});
     t.slices.push_back({12'000 + i * 31'000, 17'000, 1, kAllReduce, "collective", true});
   }
-  t.idle = {{0, StepClass::exposed_communication}};
+  t.classes = {{0, StepClass::exposed_communication}};
   t.duration = 40 * 31'000;
   return t;
 }
