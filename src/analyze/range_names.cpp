@@ -95,8 +95,10 @@ uint8_t range_nature(std::string_view raw) {
   uint8_t nature = 0;
   for (const Pattern& pattern : kParts)
     if (name.find(pattern.part) != std::string::npos) nature |= pattern.nature;
-  // Looking for compiled code is not compiling.
-  if (name.find("cache lookup") != std::string::npos) nature &= static_cast<uint8_t>(~kCompile);
+  // Looking for compiled code is not compiling, nor is asking whether something compiles.
+  if (name.find("cache lookup") != std::string::npos ||
+      name.find("is_torchdynamo") != std::string::npos)
+    nature &= static_cast<uint8_t>(~kCompile);
   if (is_loader_wait(name)) nature |= kInputWait;
   const std::string words = letters(name);
   if (std::ranges::find(kInputNames, std::string_view(words)) != std::end(kInputNames))
