@@ -127,7 +127,13 @@ Role KinetoBuilder::cached_role(std::string_view category) {
                        static_cast<unsigned char>(category.back()) * 3U) %
                       roles_.size();
   RoleSlot& known = roles_[slot];
-  if (known.category != category) known = {std::string(category), role_of(category)};
+  if (known.category == category) return known.role;
+  known = {std::string(category), role_of(category)};
+  constexpr size_t kNamed = 4;
+  if (known.role != Role::unknown || category == "Op")
+    knows_category_ = true;
+  else if (foreign_categories_.size() < kNamed)
+    foreign_categories_.emplace(category);
   return known.role;
 }
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -110,6 +111,7 @@ class KinetoBuilder {
   void assign_devices_to_processes();
   void name_tracks();
   void count_duplicate_correlations();
+  void say_foreign();
 
   Trace& trace_;
   Repairs repairs_;
@@ -129,6 +131,8 @@ class KinetoBuilder {
     Role role = Role::unknown;
   };
   std::array<RoleSlot, 64> roles_;
+  bool knows_category_ = false;               // of at least one event
+  std::set<std::string> foreign_categories_;  // some of those that no such profiler writes
   struct TrackSlot {
     Lane lane;
     TrackId track = 0;

@@ -301,6 +301,19 @@ void KinetoBuilder::count_duplicate_correlations() {
   }
 }
 
+// Browsers, game engines and others write Chrome traces, too.
+void KinetoBuilder::say_foreign() {
+  if (knows_category_ || foreign_categories_.empty() || trace_.health.device_visible) return;
+  std::string names;
+  for (const std::string& category : foreign_categories_)
+    names += (names.empty() ? "" : ", ") + category;
+  trace_.health.warnings.push_back(
+      "This may be another tool's trace: PyTorch's and XLA's profilers write none of its "
+      "categories "
+      "(" +
+      names + "). Its ranges are read, and nothing else.");
+}
+
 void KinetoBuilder::finish(const std::string& path) {
   close_open_ranges();
   resolve_flows();
@@ -314,6 +327,7 @@ void KinetoBuilder::finish(const std::string& path) {
   // A profiler set to record the host only leaves the same file as a program without a GPU.
   trace_.health.device_visible = std::ranges::any_of(
       trace_.tracks, [](const Track& track) { return track.kind == TrackKind::stream; });
+  say_foreign();
   count_duplicate_correlations();
   add_nesting_stacks(trace_);
   for (const auto& [what, count] : repairs_) trace_.health.repairs[what] += count;

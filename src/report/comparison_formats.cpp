@@ -12,6 +12,7 @@ namespace {
 
 constexpr size_t kKernelsShown = 10;
 constexpr size_t kNameWidth = 60;
+constexpr size_t kPlaceWidth = 160;  // paths are seldom longer, kernels of templates are
 
 std::string signed_duration(double ns) {
   return (ns < 0 ? "-" : "+") + format_duration(ns < 0 ? -ns : ns);
@@ -34,7 +35,8 @@ std::string method(const StepTimeChange& step) {
 
 std::string finding_line(const ComparedFinding& compared) {
   std::string line = std::string(to_string(compared.change)) + " " + compared.finding.rule_id;
-  if (!compared.finding.place.empty()) line += " at " + one_line(compared.finding.place);
+  if (!compared.finding.place.empty())
+    line += " at " + shortened(one_line(compared.finding.place), kPlaceWidth);
   if (compared.change == FindingChange::changed)
     return line + ": " + gain_text(compared.before_gain_ns) + " -> " +
            gain_text(compared.after_gain_ns) + " per step";

@@ -321,6 +321,19 @@ TEST_CASE("MTIA: kernels, transfers and events of its queues") {
   CHECK(trace.size() == 3);
 }
 
+TEST_CASE("another tool's Chrome trace is said to be one") {
+  const auto warnings = [](const std::string& category) {
+    return must_import(R"J({"traceEvents":[{"ph":"X","cat":")J" + category +
+                       R"J(","name":"a","pid":1,"tid":1,"ts":1,"dur":1}]})J")
+        .health.warnings;
+  };
+  REQUIRE(warnings("devtools.timeline").size() == 1);
+  CHECK(warnings("devtools.timeline")[0].find("(devtools.timeline)") != std::string::npos);
+  CHECK(warnings("cpu_op").empty());
+  CHECK(warnings("user_annotation").empty());
+  CHECK(warnings("").empty());
+}
+
 TEST_CASE("AMD names") {
   const Trace trace = must_import(R"J({"traceEvents":[
     {"ph":"X","cat":"cuda_runtime","name":"hipExtModuleLaunchKernel","pid":9,"tid":9,"ts":1,"dur":1,"args":{"correlation":4}},
