@@ -122,11 +122,13 @@ std::string describe(const Observation& o, Ns step_ns) {
 }
 
 std::string describe_all(const Totals& all, const Observation& described, Ns step_ns) {
-  if (all.count < described.count.per_step() + 0.05) return {};
+  const bool costs = all.blocked_ns > 0 || all.idle_ns > 0;
+  if (!costs || all.count < described.count.per_step() + 0.05) return {};
   const auto scope = described.texts.find("scope");
   const bool whole_trace = scope != described.texts.end() && scope->second == "whole trace";
+  const bool whole = std::abs(all.count - std::round(all.count)) < 0.05;
   std::string text = fmt::format(" All of its kind there: {:.{}f} times {}", all.count,
-                                 all.count < 10 ? 1 : 0, whole_trace ? "in the run" : "per step");
+                                 whole ? 0 : 1, whole_trace ? "in the run" : "per step");
   if (all.blocked_ns > 0) text += "; the host is blocked " + format_duration(all.blocked_ns);
   if (all.idle_ns > 0)
     text += "; the device idles " + format_duration(all.idle_ns) + share(all.idle_ns, step_ns);

@@ -277,7 +277,7 @@ TEST_CASE("two blocks of one line add up") {
   CHECK(results.findings[0].evidence[0].value == doctest::Approx(2));
   // The message describes the dearest of them, and says so.
   CHECK(results.findings[0].message.ends_with(
-      " (3.0 % of it). All of its kind there: 2.0 times per step; the device idles 50 us (5.0 % of "
+      " (3.0 % of it). All of its kind there: 2 times per step; the device idles 50 us (5.0 % of "
       "it)."));
 }
 
