@@ -123,17 +123,18 @@ std::optional<Price> price_of(GainModel model, double share, const Seen& seen) {
     price.replay_error = error;
     if (batched) price.budget = Budget::batched;
     price.range = {.low = to_ns(mid - margin), .mid = to_ns(mid), .high = to_ns(mid + margin)};
-    if (model == GainModel::overlap_collective) {
-      // The trace does not say which work needs the result, so what could run
-      // beside it lies between nothing and enough.
-      price.range = {.low = 0, .mid = to_ns(mid / 2), .high = to_ns(mid)};
-      price.at_most = true;
-    }
+    price.at_most = model == GainModel::overlap_collective;
+    if (price.at_most) price.range.high = to_ns(mid);
     if (model == GainModel::remove_sync) price.together = to_ns(number(o, "replay_together_ns"));
   } else {
     price.range.mid = to_ns(charge.mid * share);
     price.range.high = to_ns((charge.mid + charge.beyond) * share);
+    price.at_most = model == GainModel::overlap_collective && o.kind == "collective";
   }
+  // The trace does not say which work needs a collective's result, so what could run beside it lies
+  // between nothing and enough.
+  if (price.at_most)
+    price.range = {.low = 0, .mid = price.range.high / 2, .high = price.range.high};
   if (seen.rank != nullptr) {
     const Ns most = budget_of(*seen.rank, price.budget);
     price.range.low = std::min(price.range.low, most);
@@ -172,13 +173,15 @@ Price add_prices(std::span<const Price> prices, const RankSummary& rank) {
 }
 
 std::string gain_method(GainModel model, const Price& price) {
+  const std::string limit =
+      price.at_most ? ", if there is work to hide it behind (high: all of it)" : "";
   if (price.replay_error)
     return "replay: " + std::string(to_string(model)) +
            (price.together > 0 ? ", together with the function's other waits (low: alone)" : "") +
-           (price.at_most ? ", if there is work to hide it behind (high: all of it)" : "");
+           limit;
   switch (price.budget) {
     case Budget::communication:
-      return "exposed communication charged to it";
+      return "exposed communication charged to it" + limit;
     case Budget::copy:
       return "exposed copying and device idle time charged to it";
     case Budget::compute:

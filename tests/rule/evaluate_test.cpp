@@ -1,4 +1,5 @@
 #include "rule/evaluate.h"
+#include "rule/gain.h"
 
 #include <doctest/doctest.h>
 
@@ -231,6 +232,24 @@ TEST_CASE("a gain is what is charged, never more than the step has") {
     CHECK(finding->gain->step_time->high == c.high);
     CHECK(finding->gain->method == c.method);
     CHECK(*finding->gain->fraction == doctest::Approx(static_cast<double>(c.mid) / 1e6));
+  }
+}
+
+TEST_CASE("how much of a collective can be hidden is not known, replayed or not") {
+  for (const double error : {-1.0, 0.01}) {
+    CAPTURE(error);
+    Observation o;
+    o.kind = "collective";
+    o.numbers["exposed_ns"] = 80'000;
+    if (error >= 0) o.numbers["replay_saved_ns"] = 80'000;
+    RankSummary r = rank({});
+    r.replay_error = error;
+    const auto price = price_of(GainModel::overlap_collective, 1, {.observation = &o, .rank = &r});
+    REQUIRE(price);
+    CHECK(price->range.low == 0);
+    CHECK(price->range.mid == 40'000);
+    CHECK(price->range.high == 80'000);
+    CHECK(gain_method(GainModel::overlap_collective, *price).ends_with("(high: all of it)"));
   }
 }
 
