@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analyze/abstain.h"
+#include "analyze/device_interface.h"
 #include "analyze/observe.h"
 #include "analyze/observe_parts.h"
 #include "analyze/product_precision.h"
@@ -198,11 +199,12 @@ std::vector<RankSummary> analyze_trace(const Trace& trace, const AnalyzeOptions&
   const std::vector<bool> collective_name = collective_names(trace);
   const std::vector<ProcessIndex> processes = index_processes(trace, natures);
   const std::vector<RankUnit> units = units_of(trace, processes);
-  const std::string_view precision = product_precision(trace);
+  const std::string_view precision = product_precision(trace), interface = device_interface(trace);
   std::vector<RankSummary> summaries(units.size());
   parallel_for(units.size(), [&](size_t i) {
     summaries[i] = analyze_unit(trace, units[i], options, natures, collective_name);
     if (!precision.empty()) summaries[i].environment["products.precision"] = precision;
+    if (!interface.empty()) summaries[i].environment["device.interface"] = interface;
   });
   drop_helpers(summaries);
   return summaries;

@@ -81,7 +81,8 @@ Json utilisation(const Json& facts, double step) {
     flops += it["flops"].get<double>();
     best += it["bestNs"].get<double>();
   }
-  if (step <= 0 || best <= 0) return {};
+  // Alone they cannot take longer than with all the rest: then other programs held them up.
+  if (step <= 0 || best <= 0 || best > step) return {};
   const double attention = facts.value("attentionFlops", 0.0);
   const double rate = flops / best * 1e9;
   const double again = facts.value("recomputedFlops", 0.0);
@@ -90,7 +91,8 @@ Json utilisation(const Json& facts, double step) {
           {"matrixProductFlops", flops},
           {"attentionFlops", attention},
           {"denominatorFlopsPerSecond", rate},
-          {"denominator", "this step's matrix products alone, best of 5, measured after the run"},
+          {"denominator",
+           "this step's matrix products alone, each at its best, measured after the run"},
           {"modelFlopUtilisation", model / step * 1e9 / rate},
           {"recomputedFlops", again},
           {"hardwareFlopUtilisation", (model + again) / step * 1e9 / rate},
@@ -99,6 +101,11 @@ Json utilisation(const Json& facts, double step) {
 
 std::string cell(const Json& value, double unit, const char* format = "{:.0f}") {
   return value.is_number() ? fmt::format(fmt::runtime(format), value.get<double>() / unit) : "-";
+}
+
+bool has_finding(const Json& report, std::string_view rule) {
+  return std::ranges::any_of(report["findings"],
+                             [&](const Json& finding) { return finding["ruleId"] == rule; });
 }
 
 // The slowest rank's step time. The trainer marks its steps, so their times hold even where a busy
@@ -130,10 +137,12 @@ Json bench_result(const BenchShape& shape, const Json& report, const Json& facts
           {"model", shape.model},
           {"layers", shape.layers},
           {"hidden", shape.hidden},
-          {"heads", shape.heads},
+          {"heads", facts.value("heads", Json())},
           {"batch", shape.batch},
           {"sequence", shape.sequence},
-          {"vocabulary", shape.vocabulary},
+          {"vocabulary", facts.value("vocabulary", Json())},
+          {"features", facts.value("features", Json())},
+          {"k", facts.value("k", Json())},
           {"head", shape.head},
           {"precision", shape.precision},
           {"dropout", shape.dropout},
@@ -153,6 +162,7 @@ Json bench_result(const BenchShape& shape, const Json& report, const Json& facts
           {"parametersPerRank", facts.value("parameters", Json())},
           {"memoryBytesPerRank", facts.value("memoryBytes", Json())},
           {"minimumMemoryBytesPerRank", facts.value("minimumMemoryBytes", Json())},
+          {"disturbed", has_finding(report, "node-contention")},
           {"stepsUsed", report["summary"]["stepsUsed"]},
           {"stepTimeNs", step},
           {"tokensPerSecond", median > 0 ? Json(tokens / (median / 1e9)) : Json()},
@@ -169,7 +179,8 @@ Json bench_result(const BenchShape& shape, const Json& report, const Json& facts
 
 std::string bench_text(const Json& result) {
   const Json& step = result["stepTimeNs"];
-  if (!step.is_object()) return "no step time: too few steps\n";
+  if (!step.is_object())
+    return "no step time: too few steps, or steps that tell nothing (report.html says why)\n";
   auto ns = [](const Json& value) { return format_duration(value.get<double>()); };
   std::string out = fmt::format(
       "{} {} layers, hidden {}, batch {}, sequence {}, {}, tensor parallel {}, data parallel {}, "
@@ -181,7 +192,13 @@ std::string bench_text(const Json& result) {
       result["head"].get<std::string>());
   out += fmt::format("{} per step ({} to {}), {:.0f} tokens/s\n", ns(step["median"]),
                      ns(step["low"]), ns(step["high"]), result["tokensPerSecond"].get<double>());
-  if (const Json& use = result["utilisation"]; use.is_object()) {
+  if (result["disturbed"].get<bool>())
+    out += "other programs took CPUs meanwhile: on an idle machine the step is shorter\n";
+  if (const Json& use = result["utilisation"]; !use.is_object()) {
+    out +=
+        "model FLOP utilisation unknown: the matrix products have no rate of their own (without "
+        "oneDNN, or on a machine too busy to measure it)\n";
+  } else {
     out += fmt::format(
         "model FLOP utilisation {}: {:.1f} GFLOP ({:.1f} of attention) over {:.0f} GFLOP/s,\n"
         "  {}; matrix products fill {} of the step\n",

@@ -91,7 +91,7 @@ const RegisterCommand report_registration({
         "  stallscope report stallscope-report                  merge ranks, analyse again\n"
         "  stallscope report trace.json.gz -o out               PyTorch profiler trace\n"
         "  stallscope report rank0.json rank1.json -o out       several ranks\n"
-        "  stallscope report out --reference auto --shape model=bert,layers=4,hidden=768\n"
+        "  stallscope report out --reference auto --shape batch=8,seq=128\n"
         "  stallscope report run.sqlite --format json -o -      to standard output\n"
         "  stallscope report rank7.json.gz --summary-only -o s  on each node of a large run, then\n"
         "  stallscope report s/*.summary -o out                 on one of them",

@@ -1,5 +1,6 @@
 #include "cli/run_program.h"
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -7,13 +8,15 @@
 
 namespace stallscope {
 
-int run_program(const std::vector<std::string>& words) {
+int run_program(const std::vector<std::string>& words, ProgramOutput output) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   const pid_t pid = fork();
   if (pid == 0) {
-    dup2(STDERR_FILENO, STDOUT_FILENO);
+    const int sink =
+        output == ProgramOutput::errors_only ? open("/dev/null", O_WRONLY) : STDERR_FILENO;
+    dup2(sink, STDOUT_FILENO);
     execv(arguments[0], arguments.data());
     _exit(kExitCannot);
   }

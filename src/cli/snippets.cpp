@@ -13,8 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint32_t kContext = 4;                 // lines before and after a cited one
-constexpr uint64_t kLargestShown = 4ULL << 20;  // nobody writes more by hand
+constexpr uint32_t kContext = 4;                      // lines before and after a cited one
+constexpr uint64_t kLargestSnippetFile = 4ULL << 20;  // nobody writes more by hand
 constexpr size_t kMostFiles = 2000;
 
 std::vector<std::string> split_lines(const std::string& text) {
@@ -91,7 +91,7 @@ SourceStore::File* SourceStore::file_at(const std::string& path) {
   for (const fs::path& candidate : candidates) {
     std::error_code error;
     if (!fs::is_regular_file(candidate, error)) continue;
-    const Result<std::string> text = read_file(candidate.string(), kLargestShown);
+    const Result<std::string> text = read_file(candidate.string(), kLargestSnippetFile);
     if (!text) continue;
     const std::string hash = content_hash(*text);
     // Changed since it was recorded: its lines would be put beside the wrong code.
@@ -146,7 +146,7 @@ void SourceStore::save(const std::string& path) {
 const std::vector<std::string>& SourceStore::lines_here(const std::string& path) {
   const auto [it, added] = here_.try_emplace(path);
   if (added)
-    if (const Result<std::string> text = read_file(path, kLargestShown))
+    if (const Result<std::string> text = read_file(path, kLargestSnippetFile))
       it->second = split_lines(*text);
   return it->second;
 }

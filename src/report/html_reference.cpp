@@ -96,7 +96,7 @@ Json reference_json(const ReferenceComparison& it) {
           {"description", it.description},
           {"refused", text_or_null(it.refused)},
           {"stepTimeNs", it.run_step > 0 ? Json(it.run_step) : Json()},
-          {"referenceStepTimeNs", it.reference_step},
+          {"referenceStepTimeNs", it.reference_step > 0 ? Json(it.reference_step) : Json()},
           {"classes", rows(it.classes)},
           {"groups", rows(it.groups)},
           {"notLikeForLike", it.not_like_for_like}};

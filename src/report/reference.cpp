@@ -8,6 +8,7 @@
 
 #include "analyze/operator_groups.h"
 #include "base/file.h"
+#include "base/units.h"
 #include "report/build.h"
 #include "report/json_parts.h"
 #include "report/present.h"
@@ -68,14 +69,69 @@ std::string known(const Report& report, const char* key) {
   return found == report.environment.end() ? std::string() : found->second;
 }
 
-std::string refusal(const Report& report, const Json& reference, const RankSummary* rank) {
-  if (rank == nullptr || !report.step_time) return "the run has no step time to compare";
-  if (const std::string gpu = known(report, "gpu.name"); !gpu.empty())
-    return "the run used " + gpu + ", the reference ran on " + text(reference, "device");
+// What a size of the run's shape is called in a reference, and whether steps that differ in it do
+// another amount of work altogether.
+struct ShapeField {
+  std::string_view key;
+  const char* field;
+  bool decides;
+};
+constexpr ShapeField kShapeFields[] = {
+    {"model", "model", true}, {"layers", "layers", true}, {"hidden", "hidden", true},
+    {"batch", "batch", true}, {"seq", "sequence", true},  {"features", "features", true},
+    {"k", "k", true},         {"heads", "heads", false},  {"vocabulary", "vocabulary", false},
+};
+
+struct ShapeNotes {
+  std::string other;               ///< "12 layers, the reference 4": another amount of work
+  std::vector<std::string> notes;  ///< what differs a little, and what is not known
+};
+
+ShapeNotes shape_notes(const RunShape& shape, const Json& reference) {
+  ShapeNotes out;
+  std::string unknown;
+  for (const auto& [key, field, decides] : kShapeFields) {
+    const std::string theirs = text(reference, field);
+    if (theirs == "unknown") continue;  // a transcoder has no heads, a transformer no features
+    const auto ours = shape.find(key);
+    if (ours == shape.end()) {
+      unknown += fmt::format("{}{} {}", unknown.empty() ? "" : ", ", field, theirs);
+    } else if (ours->second == theirs) {
+      continue;
+    } else if (decides) {
+      out.other += fmt::format("{}{} {}, the reference {}", out.other.empty() ? "" : "; ", field,
+                               ours->second, theirs);
+    } else {
+      out.notes.push_back(
+          fmt::format("{}: {} here, {} for the reference", field, ours->second, theirs));
+    }
+  }
+  if (!unknown.empty())
+    out.notes.push_back("not known of the run, and taken to be the reference's: " + unknown);
+  return out;
+}
+
+std::string refusal(const Report& report, const Json& reference, const ShapeNotes& shape) {
+  if (slowest_rank(report.summary) == nullptr || !report.step_time)
+    return "the run has no step time to compare";
+  if (std::string why = gpu_refusal(report); !why.empty()) return why;
   const std::string cpu = known(report, "cpu.model");
   if (!cpu.empty() && text(reference, "device") != cpu)
     return "the run was on " + cpu + ", the reference on " + text(reference, "device");
-  return {};
+  return shape.other.empty() ? std::string() : "the run has " + shape.other;
+}
+
+// "all head, no dropout, recomputation"
+std::string manner_of(const Json& reference) {
+  std::string out = text(reference, "head") + " head, ";
+  const double dropout = number(reference, "dropout").value_or(0);
+  out += dropout > 0 ? fmt::format("dropout {}", dropout) : "no dropout";
+  if (const double padding = number(reference, "padding").value_or(0); padding > 0)
+    out += fmt::format(", {} of its tokens padding", format_fraction(padding));
+  if (const double parts = number(reference, "accumulate").value_or(1); parts > 1)
+    out += fmt::format(", gradients of {:.0f} parts added up", parts);
+  if (text(reference, "recompute") == "true") out += ", recomputation";
+  return out;
 }
 
 std::vector<std::string> differences(const Report& report, const Json& reference,
@@ -86,19 +142,21 @@ std::vector<std::string> differences(const Report& report, const Json& reference
     out.push_back(host.empty() ? "the run's machine is not known"
                                : "machine: " + host + " here, " + text(reference, "host") +
                                      " for the reference");
-  const double ranks = number(reference, "tensorParallel").value_or(1);
+  const double ranks = number(reference, "tensorParallel").value_or(1) *
+                       number(reference, "dataParallel").value_or(1);
   if (rank.world_size > 0 && rank.world_size != static_cast<int>(ranks))
     out.push_back(fmt::format("ranks: {} here, {:.0f} for the reference", rank.world_size, ranks));
   const std::string precision = known(report, "products.precision");
   if (!precision.empty() && precision != text(reference, "precision"))
     out.push_back(fmt::format("precision of matrix products: {} here, {} for the reference",
                               precision, text(reference, "precision")));
-  out.push_back(fmt::format(
-      "the run's own {}head and dropout are not in a recording: the reference has {}{} head, no "
-      "dropout",
-      precision.empty() ? "precision, " : "",
-      precision.empty() ? text(reference, "precision") + ", " : std::string(),
-      text(reference, "head")));
+  out.push_back(
+      fmt::format("the run's own {}head and dropout are not in a recording: the reference has {}{}",
+                  precision.empty() ? "precision, " : "",
+                  precision.empty() ? text(reference, "precision") + ", " : std::string(),
+                  manner_of(reference)));
+  if (text(reference, "disturbed") == "true")
+    out.emplace_back("other programs took the CPUs while the reference ran: its step is too long");
   if (rank.view == RankView::host)
     out.emplace_back("the run did no device work: its classes are those of its step thread");
   return out;
@@ -149,18 +207,31 @@ std::string cell(const std::optional<double>& ns) {
 
 }  // namespace
 
-Result<ReferenceComparison> compare_with_reference(const Report& report, const std::string& file) {
+std::string gpu_refusal(const Report& report) {
+  std::string gpu = known(report, "gpu.name");
+  if (const std::string interface = known(report, "device.interface");
+      gpu.empty() && !interface.empty())
+    gpu = "a GPU (" + interface + ")";
+  return gpu.empty() ? gpu : "the run used " + gpu + ", the reference runs on CPUs only";
+}
+
+Result<ReferenceComparison> compare_with_reference(const Report& report, const RunShape& shape,
+                                                   const std::string& file) {
   const Result<Json> reference = read_reference(file);
   if (!reference) return reference.error();
-  const RankSummary* rank = slowest_rank(report.summary);
   ReferenceComparison out{.source = file, .description = description_of(*reference)};
   out.reference_step = static_cast<Ns>(*number((*reference)["stepTimeNs"], "median"));
-  out.refused = refusal(report, *reference, rank);
+  ShapeNotes notes = shape_notes(shape, *reference);
+  out.refused = refusal(report, *reference, notes);
   if (!out.refused.empty()) return out;
+  const RankSummary& rank = *slowest_rank(report.summary);
   out.run_step = report.step_time->median;
-  out.classes = class_rows(*rank, *reference);
-  out.groups = group_rows(*rank, *reference);
-  out.not_like_for_like = differences(report, *reference, *rank);
+  out.classes = class_rows(rank, *reference);
+  out.groups = group_rows(rank, *reference);
+  out.same_view = rank.view == RankView::device;
+  out.not_like_for_like = std::move(notes.notes);
+  for (std::string& note : differences(report, *reference, rank))
+    out.not_like_for_like.push_back(std::move(note));
   return out;
 }
 
@@ -175,7 +246,7 @@ std::string reference_text(const ReferenceComparison& it) {
   std::vector<ReferenceRow> rows = it.classes;
   std::ranges::stable_sort(rows, std::greater(),
                            [](const ReferenceRow& row) { return row.difference_ns().value_or(0); });
-  if (gap > 0) {
+  if (gap > 0 && it.same_view) {
     std::string parts;
     for (const ReferenceRow& row : rows)
       if (row.difference_ns().value_or(0) > 0.01 * gap)

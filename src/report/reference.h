@@ -2,6 +2,8 @@
 // for its step, and where the difference lies.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +27,9 @@ struct ReferenceRow {
   }
 };
 
+/// What is known of a run's shape, by the keys of `report --shape`: "layers" -> "4".
+using RunShape = std::map<std::string, std::string, std::less<>>;
+
 struct ReferenceComparison {
   std::string source;       ///< the file it was read from
   std::string description;  ///< "bert, 4 layers, hidden 768, ..."
@@ -33,14 +38,19 @@ struct ReferenceComparison {
   std::vector<ReferenceRow> classes;  ///< where the step goes; sums to the mean step
   /// Kernel time by kind of operator: the median launch of each kernel times its launches.
   std::vector<ReferenceRow> groups;  ///< kernel time by kind of operator
+  bool same_view = true;  ///< false: the run's classes are its step thread's, not a device's
   std::vector<std::string> not_like_for_like;
 };
 
 struct Report;
 
-/// Reads a reference.json and sets it beside the report's slowest rank. Error when the file is no
-/// reference.
-Result<ReferenceComparison> compare_with_reference(const Report& report, const std::string& file);
+/// Why no reference can stand beside a run on a GPU; empty for a run without one.
+std::string gpu_refusal(const Report& report);
+
+/// Reads a reference.json and sets it beside the report's slowest rank, where the run's shape is
+/// not known to be another. Error when the file is no reference.
+Result<ReferenceComparison> compare_with_reference(const Report& report, const RunShape& shape,
+                                                   const std::string& file);
 
 /// The comparison as lines for the terminal.
 std::string reference_text(const ReferenceComparison& comparison);

@@ -14,7 +14,7 @@ def reference(tool, tmp_path_factory):
     return folder
 
 
-def waiting_run(path, product="ampere_sgemm_128x64_tn"):
+def waiting_run(path, product="ampere_sgemm_128x64_tn", launch="launch_kernel"):
     """Steps of a second: twelve products of 40 ms and one that the host waits for before it goes on
     for 300 ms. Times that no load on this machine changes."""
     lines, ms = [], 10**6
@@ -27,7 +27,7 @@ def waiting_run(path, product="ampere_sgemm_128x64_tn"):
             # The last one is launched only after the host has read a result and thought about it.
             launched = at + (i * ms if i < 12 else 800 * ms)
             number = 1 + step * 20 + i
-            event("api", "cudaLaunchKernel", launched, 10_000, correlation=number)
+            event("api", launch, launched, 10_000, correlation=number)
             event("kernel", product, at + (1 + 40 * i) * ms if i < 12 else launched + 20_000, 40 * ms,
                   correlation=number, stream=7)
         event("api", "cudaDeviceSynchronize", at + 20 * ms, 779 * ms)
@@ -94,11 +94,75 @@ def test_auto_finds_the_shape_in_the_command_line(tool, reference, tmp_path):
     assert compared["description"].startswith("bert, 2 layers, hidden 64, batch 4, sequence 32")
 
 
-def test_auto_asks_for_a_shape_it_cannot_find(tool, build, tmp_path):
-    tool("run", "-q", "-o", tmp_path / "run", "--", build / "samples/item-in-step-fixed",
-         check=None)
-    done = tool("report", tmp_path / "run", "--reference", "auto", "-o", tmp_path / "out", check=2)
-    assert "--shape" in done.stderr
+@pytest.mark.parametrize("named,lacks", [
+    ([], "model, layers, hidden, batch and seq"),
+    (["--shape", "model=gpt,layers=2,hidden=64"], "batch and seq"),
+    (["--shape", "model=clt,layers=2,hidden=64,batch=1,seq=8,k=2"], "features")])
+def test_auto_trains_nothing_at_a_guessed_shape(tool, tmp_path, named, lacks):
+    run = waiting_run(tmp_path / "run.jsonl")
+    done = tool("report", run, "--reference", "auto", *named, "-o", tmp_path / "out", check=2)
+    assert f"nothing tells its {lacks} " in done.stderr and "--shape" in done.stderr
+
+
+@pytest.mark.parametrize("shape", ["layers", "layers=", "layers=two", "model=llama", "precision=fp8",
+                                   "depth=3"])
+def test_a_shape_that_is_none_is_refused(tool, tmp_path, shape):
+    run = waiting_run(tmp_path / "run.jsonl")
+    done = tool("report", run, "--reference", "auto", "--shape", shape, "-o", tmp_path / "out",
+                check=2)
+    assert f"'{shape}'" in done.stderr
+
+
+def test_what_a_shape_leaves_out_comes_from_the_operators(tool, tmp_path):
+    trace = transformer_trace(tmp_path / "trace.json", tables=((500, 64), (32, 64), (2, 64)))
+    done = tool("report", trace, "--reference", "auto", "--shape", "seq=16", "-o", tmp_path / "out")
+    assert "model=bert,layers=2,hidden=64,heads=4,batch=4,seq=16,vocabulary=500" in done.stderr
+    # What the reference prints of itself is not this command's result.
+    assert "model FLOP utilisation" not in done.stderr
+    # The run's only class is its step thread's: no part of the step says where the gap lies.
+    assert "between them" not in done.stdout
+
+
+def test_a_reference_of_another_shape_is_not_compared(tool, reference, tmp_path):
+    run = waiting_run(tmp_path / "run.jsonl")
+    tool("report", run, "--reference", reference / "reference.json", "--shape", "layers=12,seq=512",
+         "-o", tmp_path / "out")
+    compared = tool.report(tmp_path / "out")["reference"]
+    assert compared["refused"] == ("the run has layers 12, the reference 2; sequence 512, the "
+                                   "reference 32")
+
+
+def test_what_is_not_known_of_the_shape_is_said(tool, reference, tmp_path):
+    run = waiting_run(tmp_path / "run.jsonl")
+    tool("report", run, "--reference", reference / "reference.json", "--shape",
+         "model=bert,layers=2,hidden=64,vocabulary=640", "-o", tmp_path / "out")
+    notes = tool.report(tmp_path / "out")["reference"]["notLikeForLike"]
+    assert "vocabulary: 640 here, 500 for the reference" in notes
+    assert ("not known of the run, and taken to be the reference's: batch 4, sequence 32, heads 1"
+            in notes)
+
+
+def test_how_the_reference_was_trained_is_said(tool, reference, tmp_path):
+    bench = json.loads((reference / "reference.json").read_text())
+    bench.update(dropout=0.1, padding=0.25, accumulate=2, recompute=True, dataParallel=3,
+                 disturbed=True)
+    (tmp_path / "other.json").write_text(json.dumps(bench))
+    run = waiting_run(tmp_path / "run.jsonl")
+    tool("report", run, "--reference", tmp_path / "other.json", "-o", tmp_path / "out")
+    notes = " | ".join(tool.report(tmp_path / "out")["reference"]["notLikeForLike"])
+    for words in ("all head, dropout 0.1, 25.0 % of its tokens padding, gradients of 2 parts added up, "
+                  "recomputation", "other programs took the CPUs while the reference ran"):
+        assert words in notes
+
+
+def test_launches_of_cuda_are_a_gpu_where_nothing_names_it(tool, reference, tmp_path):
+    run = waiting_run(tmp_path / "run.jsonl", launch="cudaLaunchKernel")
+    for what in ("auto", reference / "reference.json"):
+        tool("report", run, "--reference", what, "-o", tmp_path / "out")
+        compared = tool.report(tmp_path / "out")["reference"]
+        assert compared["refused"] == ("the run used a GPU (CUDA), the reference runs on CPUs only")
+    tool("report", run, "--reference", "auto", "-o", tmp_path / "out")
+    assert tool.report(tmp_path / "out")["reference"]["referenceStepTimeNs"] is None
 
 
 @pytest.mark.parametrize("trace", ["ddp_3steps_rank0.json.gz", "timesformer_h100.json.gz"])

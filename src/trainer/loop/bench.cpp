@@ -1,8 +1,11 @@
 #include "trainer/loop/bench.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <utility>
 #include <vector>
 
@@ -254,6 +257,18 @@ class Inputs {
   PinnedPool<int32_t> tokens_, labels_;
 };
 
+// A run of hours would end in nothing.
+Status check_outputs(const BenchOptions& o) {
+  for (const std::string& path : {o.save, o.record, o.facts}) {
+    if (path.empty()) continue;
+    const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
+    if (access(folder.c_str(), W_OK) != 0)
+      return Error{.message = "cannot be written: its folder is missing or closed to this user",
+                   .file = path};
+  }
+  return ok_status();
+}
+
 // A loss that is no number fails the device at once: the parameters stay those of that step.
 void check_loss(Session<float>& session) {
   session.stream().enqueue([&session, loss = session.data("loss"), step = session.steps() + 1] {
@@ -320,6 +335,18 @@ Status train_and_record(const BenchOptions& o, Session<float>& session, Inputs& 
   return record.write(o.record);
 }
 
+StepFacts step_facts(const BenchOptions& o) {
+  StepFacts facts{.parts = o.parts,
+                  .tokens = tokens_of(o) * o.parts * replicas_of(o),
+                  .dead_after = o.dead_after};
+  if (o.model == "clt") {
+    facts.features = o.features, facts.k = o.k;
+  } else {
+    facts.heads = heads_of(o), facts.vocabulary = vocabulary_of(o);
+  }
+  return facts;
+}
+
 int train(Rank& rank, const BenchOptions& o) {
   auto grid = make_grid(rank, o.ranks, o.replicas);
   if (!grid.ok()) stop(grid.error());
@@ -360,17 +387,15 @@ int train(Rank& rank, const BenchOptions& o) {
   if (!o.save.empty() && data.rank == 0)
     must(save_checkpoint(checkpoint_path(o.save, tensor.rank, tensor.size), session));
   if (rank.rank == 0 && !o.facts.empty())
-    must(write_facts(o.facts, session, it->memory, ends, library_of(o),
-                     {.parts = o.parts,
-                      .tokens = tokens_of(o) * o.parts * replicas_of(o),
-                      .dead_after = o.dead_after}));
+    must(write_facts(o.facts, session, it->memory, ends, library_of(o), step_facts(o)));
   return 0;
 }
 
 }  // namespace
 
 int run_bench(const BenchOptions& options) {
-  if (const Status status = check_options(options); !status.ok()) stop(status.error());
+  for (const Status& status : {check_options(options), check_outputs(options)})
+    if (!status.ok()) stop(status.error());
   // Refused here once, not by every rank.
   if (const Status status = check_memory(least_bytes(options)); !status.ok()) stop(status.error());
   auto it = lowered(options, {0, options.ranks, 0, options.replicas, options.splits_rows});

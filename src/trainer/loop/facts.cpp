@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Runs of each product: the best of these is its rate on an undisturbed machine.
+// Least runs of each product: the best of these is its rate on an undisturbed machine.
 constexpr int kRepeats = 5;
 
 struct KernelWork {
@@ -90,6 +90,10 @@ double attention_flops(const Program& program, bool again) {
   return flops;
 }
 
+Json size_json(size_t size) {
+  return size > 0 ? Json(size) : Json();
+}
+
 // What a transcoder's features did: those idle for longer than `dead_after` steps would be sampled
 // anew.
 Json transcoder_json(const Session<float>& session, size_t dead_after) {
@@ -142,6 +146,10 @@ Status write_facts(const std::string& path, Session<float>& session, const Memor
                    {"memoryBytes", memory.planned_bytes},
                    {"minimumMemoryBytes", memory.minimum_bytes},
                    {"tokens", step.tokens},
+                   {"heads", size_json(step.heads)},
+                   {"vocabulary", size_json(step.vocabulary)},
+                   {"features", size_json(step.features)},
+                   {"k", size_json(step.k)},
                    {"attentionFlops", attention_flops(program, false) * parts},
                    {"recomputedProductFlops", again},
                    {"recomputedFlops", again + attention_flops(program, true) * parts},

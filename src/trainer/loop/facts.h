@@ -23,6 +23,8 @@ struct StepFacts {
   size_t parts = 1;       ///< passes per step
   size_t tokens = 0;      ///< per step, without padding
   size_t dead_after = 0;  ///< of a transcoder's features
+  /// Sizes as they were trained, defaults included; 0 where the model has none.
+  size_t heads = 0, vocabulary = 0, features = 0, k = 0;
 };
 
 /// Measures the program's products and writes everything as JSON to `path`.
