@@ -145,49 +145,69 @@ const RegisterCommand bench_registration({
     .name = "bench",
     .summary = "Train a model of a given shape with the reference trainer, recorded",
     .examples =
-        "stallscope bench --model gpt --layers 4 --hidden 768 --batch 8 --seq 128\n"
-        "stallscope bench --model bert --tp 2 --precision bf16 --head masked --format json\n"
-        "stallscope bench --model bert --sweep batch=1,8 tp=1,2 -o sweep",
+        "Examples:\n"
+        "  stallscope bench --model gpt --layers 4 --hidden 768 --batch 8 --seq 128\n"
+        "  stallscope bench --model bert --tp 2 --precision bf16 --head masked --format json\n"
+        "  stallscope bench --model bert --sweep batch=1,8 tp=1,2 -o sweep",
     .setup = [](CLI::App& app) -> std::function<int()> {
       auto flags = std::make_shared<BenchFlags>();
       app.add_option("--model", flags->shape.model, "gpt, bert or clt")
-          ->check(CLI::IsMember({"gpt", "bert", "clt"}));
+          ->check(CLI::IsMember({"gpt", "bert", "clt"}))
+          ->capture_default_str();
+      // As the trainer bounds them.
       const auto positive = CLI::Range(uint64_t{1}, uint64_t{1} << 32);
-      app.add_option("--layers", flags->shape.layers, "Layers")->check(positive);
+      const auto ranks = CLI::Range(uint64_t{1}, uint64_t{1024});
+      const auto steps = CLI::Range(uint64_t{1}, uint64_t{1'000'000});
+      app.add_option("--layers", flags->shape.layers, "Layers")
+          ->check(positive)
+          ->capture_default_str();
       app.add_option("--hidden", flags->shape.hidden, "Width of the residual stream")
-          ->check(positive);
+          ->check(positive)
+          ->capture_default_str();
       app.add_option("--heads", flags->shape.heads, "Attention heads (default: hidden / 64)")
           ->check(positive);
-      app.add_option("--batch", flags->shape.batch, "Sequences per step")->check(positive);
-      app.add_option("--seq", flags->shape.sequence, "Tokens per sequence")->check(positive);
+      app.add_option("--batch", flags->shape.batch, "Sequences per step")
+          ->check(positive)
+          ->capture_default_str();
+      app.add_option("--seq", flags->shape.sequence, "Tokens per sequence")
+          ->check(positive)
+          ->capture_default_str();
       app.add_option("--vocabulary", flags->shape.vocabulary,
                      "Vocabulary (default: the model's own)")
           ->check(positive);
-      app.add_option("--tp", flags->shape.ranks, "Tensor-parallel ranks")->check(positive);
+      app.add_option("--tp", flags->shape.ranks, "Tensor-parallel ranks")
+          ->check(ranks)
+          ->capture_default_str();
       app.add_option("--dp", flags->shape.replicas,
                      "Data-parallel replicas, each with its part of the batch")
-          ->check(positive);
+          ->check(ranks)
+          ->capture_default_str();
       app.add_flag("--overlap", flags->shape.overlap,
                    "Sums over the tensor-parallel group run beside computation");
       app.add_flag("--sequence-parallel", flags->shape.sequence_parallel,
                    "Norms, residuals and dropout split over the tokens between parallel blocks "
                    "(bert, gpt with --tp)");
-      app.add_option("--features", flags->shape.features, "Features per layer (clt)")
+      app.add_option("--features", flags->shape.features, "Features per layer (clt; default: 4096)")
           ->check(positive);
-      app.add_option("--k", flags->shape.k, "Features kept per token (clt)")->check(positive);
+      app.add_option("--k", flags->shape.k, "Features kept per token (clt; default: 32)")
+          ->check(positive);
       app.add_option("--activation", flags->activation,
                      "Which features stay active (clt): batch-topk, token-topk or jumprelu")
-          ->check(CLI::IsMember({"batch-topk", "token-topk", "jumprelu"}));
+          ->check(CLI::IsMember({"batch-topk", "token-topk", "jumprelu"}))
+          ->capture_default_str();
       app.add_option("--decoder", flags->decoder, "sparse or dense (clt)")
-          ->check(CLI::IsMember({"sparse", "dense"}));
+          ->check(CLI::IsMember({"sparse", "dense"}))
+          ->capture_default_str();
       app.add_option("--sparsity", flags->sparsity,
                      "Factor of the sparsity penalty (clt; none with batch-topk)")
-          ->check(CLI::NonNegativeNumber);
+          ->check(zero_or_more());
       app.add_option("--head", flags->shape.head,
                      "Tokens projected on the vocabulary (bert): all or masked")
-          ->check(CLI::IsMember({"all", "masked"}));
+          ->check(CLI::IsMember({"all", "masked"}))
+          ->capture_default_str();
       app.add_option("--precision", flags->shape.precision, "fp32 or bf16 (of matrix operands)")
-          ->check(CLI::IsMember({"fp32", "bf16"}));
+          ->check(CLI::IsMember({"fp32", "bf16"}))
+          ->capture_default_str();
       app.add_option("--dropout", flags->shape.dropout, "Share of elements dropped (bert, gpt)")
           ->check(CLI::Range(0.0, 0.9));
       app.add_option("--padding", flags->shape.padding,
@@ -198,9 +218,12 @@ const RegisterCommand bench_registration({
           ->check(positive);
       app.add_flag("--recompute", flags->shape.recompute,
                    "Layers compute their activations again in the backward pass, to save memory");
-      app.add_option("--steps", flags->steps, "Steps to train")->check(positive);
+      app.add_option("--steps", flags->steps, "Steps to train")
+          ->check(steps)
+          ->capture_default_str();
       app.add_option("--format", flags->format, "text or json")
-          ->check(CLI::IsMember({"text", "json"}));
+          ->check(CLI::IsMember({"text", "json"}))
+          ->capture_default_str();
       app.add_option("-o,--output", flags->output, "Folder of the recording and its report")
           ->default_str("stallscope-bench");
       flags->output = "stallscope-bench";

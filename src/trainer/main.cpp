@@ -20,17 +20,19 @@ int main(int argc, char** argv) {
   app.add_option("--vocabulary", options.vocabulary, "Vocabulary")->check(size);
   app.add_option("--features", options.features, "Features per layer (clt)")->check(size);
   app.add_option("--k", options.k, "Features kept per token (clt)")->check(size);
+  // Words, not CLI11's mapped enumerations: its help and errors would print their bytes.
   const std::map<std::string, stallscope::trainer::CltActivation> activations{
       {"batch-topk", stallscope::trainer::CltActivation::batch_top_k},
       {"token-topk", stallscope::trainer::CltActivation::token_top_k},
       {"jumprelu", stallscope::trainer::CltActivation::jump_relu}};
-  app.add_option("--activation", options.activation, "batch-topk, token-topk or jumprelu (clt)")
-      ->transform(CLI::CheckedTransformer(activations));
+  std::string activation = "batch-topk";
+  app.add_option("--activation", activation, "batch-topk, token-topk or jumprelu (clt)")
+      ->check(CLI::IsMember({"batch-topk", "token-topk", "jumprelu"}));
   std::string decoder = "sparse";
   app.add_option("--decoder", decoder, "sparse or dense (clt)")
       ->check(CLI::IsMember({"sparse", "dense"}));
   app.add_option("--sparsity", options.sparsity, "Factor of the sparsity penalty (clt)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0.0, 1e6));
   app.add_option("--dead-after", options.dead_after,
                  "Steps without activity after which a feature is dead (clt)");
   app.add_option("--tp", options.ranks, "Tensor-parallel ranks")->check(CLI::Range(1, 1024));
@@ -40,11 +42,9 @@ int main(int argc, char** argv) {
   app.add_flag("--sequence-parallel", options.splits_rows,
                "Between parallel blocks each rank has its part of the tokens");
   app.add_option("--steps", options.steps, "Steps")->check(CLI::Range(1, 1'000'000));
-  const std::map<std::string, stallscope::trainer::Precision> precisions{
-      {"fp32", stallscope::trainer::Precision::fp32},
-      {"bf16", stallscope::trainer::Precision::bf16}};
-  app.add_option("--precision", options.precision, "fp32 or bf16 (of matrix operands)")
-      ->transform(CLI::CheckedTransformer(precisions));
+  std::string precision = "fp32";
+  app.add_option("--precision", precision, "fp32 or bf16 (of matrix operands)")
+      ->check(CLI::IsMember({"fp32", "bf16"}));
   std::string head = "all";
   app.add_option("--head", head, "Tokens projected on the vocabulary (bert): all or masked")
       ->check(CLI::IsMember({"all", "masked"}));
@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
   app.add_flag("--recompute", options.recompute,
                "Layers compute their activations again in the backward pass");
   app.add_flag("--own-kernels", options.own_kernels, "Matrix products without oneDNN");
-  app.add_option("--rate", options.rate, "Learning rate of AdamW");
+  app.add_option("--rate", options.rate, "Learning rate of AdamW")->check(CLI::Range(0.0, 1e6));
   app.add_option("--save", options.save, "Write parameters and moments here at the end");
   app.add_option("--resume", options.resume, "Start from what --save wrote");
   app.add_option("--record-run", options.record,
@@ -69,6 +69,8 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
+  options.activation = activations.at(activation);
+  if (precision == "bf16") options.precision = stallscope::trainer::Precision::bf16;
   options.dense_decoder = decoder == "dense";
   options.masked_head = head == "masked" && options.model == "bert";
   return stallscope::trainer::run_bench(options);

@@ -62,7 +62,8 @@ class Session {
     double flops = 0;    ///< of one
     double best_ns = 0;
   };
-  /// Measures every distinct product of a lowered program; what the program holds is lost.
+  /// Measures every distinct product of a lowered program, `repeats` times or for 5 ms, whatever is
+  /// longer; what the program holds is lost.
   std::vector<ProductRate> measure_products(int repeats);
 
   /// Runs the forward pass op by op and names the first tensor with a value that is no number, as
