@@ -52,6 +52,9 @@ Error unknown_command(const std::string& word);
 Error unknown_subcommand(const CLI::App& app, const std::string& word);
 Error unknown_option(const CLI::App& app, const std::string& word);
 
+/// Lets 0 and finite numbers above it pass.
+CLI::Validator zero_or_more();
+
 /// The visible options of a command, in the order they were added.
 std::vector<const CLI::Option*> visible_options(const CLI::App& app);
 

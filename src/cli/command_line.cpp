@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "base/suggest.h"
 #include "base/terminal.h"
@@ -32,6 +33,16 @@ Error unknown(const std::string& what, const std::string& word,
 
 RegisterCommand::RegisterCommand(const Command& command) {
   registry().push_back(command);
+}
+
+CLI::Validator zero_or_more() {
+  auto check = [](const std::string& text) {
+    double value = 0;
+    const bool passes =
+        CLI::detail::lexical_cast(text, value) && std::isfinite(value) && value >= 0;
+    return passes ? std::string() : "'" + text + "' is no number of 0 or more";
+  };
+  return CLI::Validator(check, "");
 }
 
 int fail(const Error& error) {

@@ -160,11 +160,11 @@ void add_options(CLI::App& app, RunOptions& options) {
                "Delete an earlier run in DIR (default: it is moved to DIR/earlier)");
   app.add_option("--delay", options.delay_s, "Record nothing for the first seconds")
       ->type_name("SECONDS")
-      ->check(CLI::NonNegativeNumber);
+      ->check(zero_or_more());
   app.add_option("--duration", options.duration_s,
                  "Record for this long; the program itself runs on to its end")
       ->type_name("SECONDS")
-      ->check(CLI::NonNegativeNumber);
+      ->check(zero_or_more());
   app.add_option("--steps", record_options.steps,
                  "Record N whole steps (and the cut ones at both ends), counted by the ranges that "
                  "mark them; the program itself runs on to its end")

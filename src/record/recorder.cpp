@@ -181,15 +181,32 @@ void finish_manifest(Recording& recording, Gathered gathered) {
   manifest.environment["recorded.processes"] = std::to_string(gathered.processes);
 }
 
+// Scripts named without their interpreter are the common case.
+Error not_startable(const std::string& program) {
+  const fs::path path(program);
+  std::error_code error;
+  const bool is_file = fs::is_regular_file(path, error),
+             named_by_path = program.find('/') != std::string::npos;
+  Error out{.message = "cannot start '" + program + "': "};
+  if (!is_file) {
+    out.message += "no such program on PATH, or it is not executable";
+    out.remedy = "check the name; everything after -- is the command to run";
+  } else {
+    out.message += named_by_path ? "it is not executable" : "it is a file here, no program on PATH";
+    out.remedy = path.extension() == ".py"
+                     ? "name what runs it: stallscope run -- python " + program
+                 : named_by_path ? "name what runs it, or chmod +x " + program
+                                 : "name its folder: ./" + program;
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<Recording> record(const RecordOptions& options,
                          const std::optional<PairedOverhead>& overhead) {
   // Before anything is made: a misspelt command leaves nothing behind.
-  if (find_program(options.command[0]).empty())
-    return Error{.message = "cannot start '" + options.command[0] +
-                            "': no such program on PATH, or it is not executable",
-                 .remedy = "check the name; everything after -- is the command to run"};
+  if (find_program(options.command[0]).empty()) return not_startable(options.command[0]);
   const RankIdentity identity = detect_rank();
   Recording recording;
   Result<RunFolder> folder = create_run_folder(options.folder, identity, options.force);
