@@ -4,6 +4,11 @@
 #   scripts/test.sh quick    the release build's tests only
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/lib/help.sh
+case "${1:-}" in
+  ''|quick) ;;
+  *) echo "test.sh: there is no '$1'; use quick, or nothing for everything" >&2; exit 2 ;;
+esac
 scripts/setup.sh --test
 
 run_preset() {  # PRESET TARGETS [CTEST_ARGS...]
