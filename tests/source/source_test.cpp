@@ -125,6 +125,14 @@ TEST_CASE("findings elsewhere in a broken file still come") {
   CHECK(facts.readable < 1);
 }
 
+TEST_CASE("a declaration of a class of C++ is no class") {
+  const RuleSet rules = item_rule({"step"});
+  const FileFacts facts = analyze_file(
+      "net.h", "#include <torch/torch.h>\nclass Net;\nstruct Net* net;\nclass Net : Base {};\n",
+      rules);
+  CHECK(facts.classes.size() == 1);
+}
+
 TEST_CASE("hostile bytes are read to the end") {
   const RuleSet rules = item_rule();
   const std::string head = "import torch\n";

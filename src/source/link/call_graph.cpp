@@ -40,7 +40,7 @@ CallGraph::CallGraph(std::span<const std::unique_ptr<FileFacts>> files)
       const auto id = static_cast<FunctionId>(where_.size());
       if (i > 0) by_name_[function.name].push_back(id);
       if (i > 0 && !function.class_name.empty() && function.parent == kNone) {
-        members_[function.class_name].push_back(id);
+        members_[function.class_name][function.name].push_back(id);
         if (function.name == "__new__" || function.name == "__getattr__")
           remade_.insert(function.class_name);
       }
@@ -207,20 +207,25 @@ std::string_view CallGraph::receiver_class(const FileFacts& file, const CallFact
 
 /// A class's own methods of that name; C++ may define them in any file.
 std::vector<FunctionId> CallGraph::members(const ClassPlace& klass, std::string_view name) const {
-  std::vector<FunctionId> out;
-  const auto all = members_.find(klass.facts->name);
-  if (all == members_.end()) return out;
-  auto first = all->second.begin(), last = all->second.end();
+  const std::span<const FunctionId> all = members(klass.facts->name, name);
+  auto first = all.begin(), last = all.end();
   if (files_[klass.file]->language == "python") {  // ids are in the order of files
     first = std::lower_bound(first, last, id_of(klass.file, 0));
     last = std::lower_bound(
         first, last,
         id_of(klass.file, static_cast<uint32_t>(files_[klass.file]->functions.size())));
   }
-  for (; first != last && out.size() < kMostNamesakes; ++first) {
-    if (function(*first).name == name) out.push_back(*first);
-  }
-  return out;
+  if (static_cast<size_t>(last - first) > kMostNamesakes) last = first + kMostNamesakes;
+  return {first, last};
+}
+
+/// The methods of that name of all classes of a name.
+std::span<const FunctionId> CallGraph::members(std::string_view class_name,
+                                               std::string_view name) const {
+  const auto all = members_.find(class_name);
+  if (all == members_.end()) return {};
+  const auto named = all->second.find(name);
+  return named == all->second.end() ? std::span<const FunctionId>() : named->second;
 }
 
 /// Whether `given` arguments are as many as a function takes: dist.sample() is not
@@ -238,11 +243,8 @@ std::vector<FunctionId> CallGraph::methods(std::string_view class_name, std::str
   if (!by_name_.contains(name)) return out;
   const std::vector<ClassPlace> classes = classes_.visible(class_name, from_file);
   if (classes.empty()) {  // a class of C++ whose header is elsewhere
-    const auto all = members_.find(class_name);
-    if (all == members_.end()) return out;
-    std::ranges::copy_if(all->second, std::back_inserter(out),
-                         [&](FunctionId id) { return function(id).name == name; });
-    return out;
+    const std::span<const FunctionId> all = members(class_name, name);
+    return {all.begin(), all.end()};
   }
   std::unordered_set<FunctionId> known;
   for (const ClassPlace& klass : classes) {
@@ -262,9 +264,12 @@ std::vector<FunctionId> CallGraph::methods_of(const ClassPlace& klass, std::stri
       if (std::ranges::find(out, id) == out.end() && !(super && from == klass)) out.push_back(id);
     }
   };
-  for (const ClassPlace& base : classes_.with_bases(klass)) {
-    add(base);
-    if (!out.empty()) break;
+  add(klass);
+  if (out.empty()) {
+    for (const ClassPlace& base : classes_.with_bases(klass)) {
+      add(base);
+      if (!out.empty()) break;
+    }
   }
   const std::vector<ClassPlace> below = classes_.below(klass);
   if (!super) std::ranges::for_each(below, add);

@@ -1,6 +1,7 @@
 // CallGraph: the functions of all files and which calls which.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -97,6 +98,7 @@ class CallGraph {
   std::vector<FunctionId> makers(size_t file, const Dependency& on) const;
   bool add_classes(size_t file, uint32_t dependency, unsigned hops, Classes& out) const;
   std::vector<FunctionId> members(const ClassPlace& klass, std::string_view name) const;
+  std::span<const FunctionId> members(std::string_view class_name, std::string_view name) const;
 
   std::span<const std::unique_ptr<FileFacts>> files_;
   ModulePaths modules_;
@@ -110,7 +112,9 @@ class CallGraph {
   };
   std::unordered_map<std::string_view, std::vector<FunctionId>> by_name_;
   std::vector<BatchMover> batch_movers_;
-  std::unordered_map<std::string_view, std::vector<FunctionId>> members_;  ///< by class
+  /// by class, then by name
+  std::unordered_map<std::string_view, std::map<std::string_view, std::vector<FunctionId>>>
+      members_;
   std::unordered_set<std::string_view> remade_;  ///< classes with a __new__() or __getattr__()
   std::vector<Edge> edges_;
   std::vector<std::vector<uint32_t>> callers_;

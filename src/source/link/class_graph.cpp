@@ -1,6 +1,7 @@
 #include "source/link/class_graph.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "source/names/names.h"
 #include "source/syntax/words.h"
@@ -53,9 +54,14 @@ std::vector<ClassPlace> ClassGraph::visible(std::string_view name, uint32_t from
 
 std::vector<ClassPlace> ClassGraph::with_bases(const ClassPlace& klass) const {
   std::vector<ClassPlace> out = {klass};
-  for (size_t i = 0; i < out.size() && out.size() < kMostRelated; ++i) {
+  std::unordered_set<std::string_view> followed;  // every file of C++ means the same by a name
+  for (size_t i = 0; i < out.size(); ++i) {
+    const bool python = files_[out[i].file]->language == "python";
     for (const std::string& base : out[i].facts->bases) {
-      for (const ClassPlace& c : visible(last_component(base), out[i].file)) {
+      const std::string_view name = last_component(base);
+      if (!python && !followed.insert(name).second) continue;
+      for (const ClassPlace& c : visible(name, out[i].file)) {
+        if (out.size() >= kMostRelated) return out;
         if (std::ranges::find(out, c) == out.end()) out.push_back(c);
       }
     }

@@ -95,10 +95,12 @@ std::vector<FunctionId> CallGraph::named_by_prefix(size_t file, const CallFacts&
     for (const ClassPlace& member : family) {
       const auto all = members_.find(member.facts->name);
       if (all == members_.end()) continue;
-      for (const FunctionId id : all->second) {
-        if (file_index(id) == member.file && function(id).name.starts_with(call.name) &&
-            std::ranges::find(out, id) == out.end())
-          out.push_back(id);
+      for (auto named = all->second.lower_bound(call.name);
+           named != all->second.end() && named->first.starts_with(call.name); ++named) {
+        for (const FunctionId id : named->second) {
+          if (file_index(id) == member.file && std::ranges::find(out, id) == out.end())
+            out.push_back(id);
+        }
       }
     }
   }

@@ -54,7 +54,7 @@ class Builder {
       out_.loop_of[id] = at.loop;
       const Node& node = ast_[id];
       if (node.kind == K::attribute) note_device(id, at.function);
-      if (node.kind == K::class_) {
+      if (node.kind == K::class_ && defines_class(id)) {
         stack.push_back({node.end, at.function, kNone, add_class(id)});
       } else if (node.kind == K::function) {
         // Directly in a class's body: functions and loops push frames without a class.
@@ -75,6 +75,15 @@ class Builder {
   }
 
  private:
+  /// C++: `class Tensor;` declares it, and headers do so by the hundred.
+  bool defines_class(NodeId id) const {
+    if (ast_.grammar == Grammar::python) return true;
+    for (NodeId part : children(ast_, id)) {
+      if (ast_[part].kind == K::block) return true;
+    }
+    return false;
+  }
+
   bool is_loop_body(NodeId id) const {
     const Node& node = ast_[id];
     const Node& parent = ast_[node.parent];
