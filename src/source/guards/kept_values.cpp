@@ -1,7 +1,9 @@
 #include "source/guards/kept_values.h"
 
+#include <string>
 #include <utility>
 
+#include "source/syntax/identifier.h"
 #include "source/syntax/words.h"
 
 namespace stallscope {
@@ -18,9 +20,11 @@ NodeId body_of(const Ast& ast, NodeId branch) {
 }  // namespace
 
 bool brings_up_to_date(const Ast& ast, NodeId condition, NodeId body, bool negated) {
-  if (negated && ast[condition].kind == K::boolean && ast[condition].text == "and") {
+  // `if (input == nullptr || batch_ != n) { batch_ = n; ...`; `if a == b and n == size: return`
+  const std::string_view joined = ast[condition].kind == K::boolean ? ast[condition].text : "";
+  if (negated ? joined == "and" || joined == "&&" : joined == "or" || joined == "||") {
     for (NodeId part : children(ast, condition)) {
-      if (brings_up_to_date(ast, part, body, true)) return true;
+      if (brings_up_to_date(ast, part, body, negated)) return true;
     }
     return false;
   }
@@ -86,12 +90,26 @@ bool keeps_what_was_missing(const Ast& ast, NodeId condition, NodeId body) {
   return false;
 }
 
+/// C++: `if (!data_) check(cudaMalloc(&data_, bytes));`, of a member.
+bool fills_member(const Ast& ast, NodeId condition, NodeId body) {
+  if (ast.grammar != Grammar::cuda || ast[condition].kind != K::unary || ast[condition].text != "!")
+    return false;
+  const std::string_view name = ast.slice(ast[condition].first_child);
+  const bool member = name.ends_with('_') || name.starts_with("m_") ||
+                      name.find("->") != std::string_view::npos ||
+                      name.find('.') != std::string_view::npos;
+  const std::string_view text = ast.slice(body);
+  const size_t at =
+      name.empty() || !member ? std::string_view::npos : text.find("&" + std::string(name));
+  return at != std::string_view::npos && is_whole_identifier(text, at + 1, name.size());
+}
+
 }  // namespace
 
 bool keeps_value(const Ast& ast, NodeId condition, NodeId branch, bool negated) {
   if (brings_up_to_date(ast, condition, body_of(ast, branch), negated)) return true;
-  return !negated &&
-         (keeps_what_was_missing(ast, condition, branch) || makes_anew(ast, condition, branch));
+  return !negated && (keeps_what_was_missing(ast, condition, branch) ||
+                      makes_anew(ast, condition, branch) || fills_member(ast, condition, branch));
 }
 
 }  // namespace stallscope
