@@ -207,7 +207,7 @@ std::string ClangFlagFinder::find(const std::vector<std::string>& folders,
 
 ClangFlags ClangFlagFinder::of(const std::string& path, std::string_view text) {
   ClangFlags out;
-  const bool cuda = ends_in(path, {".cu", ".cuh"}) || mentions(text, {"__global__", "<<<"});
+  const bool cuda = ends_in(path, {".cu", ".cuh", ".hip"}) || mentions(text, {"__global__", "<<<"});
   auto& arguments = out.arguments;
   arguments = {"-x", cuda ? "cuda" : "c++", "-w", "-ferror-limit=0", "-fno-spell-checking"};
   if (cuda)

@@ -18,13 +18,15 @@ namespace stallscope {
 namespace {
 
 /// A file that names none of these holds nothing a rule is about.
-constexpr std::array<std::string_view, 27> kFrameworks = {
+constexpr std::array<std::string_view, 37> kFrameworks = {
     "torch",      "jax",        "equinox",      "flax",      "optax",
     "lightning",  "accelerate", "transformers", "deepspeed", "cuda",
     "Cuda",       "CUDA",       "nccl",         "MPI_",      "mpi4py",
     "einops",     "fairseq",    "backward",     "TORCH_",    "JAX_",
     "NCCL_",      "cupy",       ".item()",      "tree_at",   ".to(self.device",
-    ".to(device", "zero_grad"};
+    ".to(device", "zero_grad",  "thrust",       "cublas",    "hip_runtime",
+    "hipM",       "hipFree",    "hipDevice",    "hipStream", "hipEvent",
+    "hipLaunch",  "hipblas"};
 
 std::string_view without_bom(std::string_view bytes) {
   return bytes.starts_with("\xef\xbb\xbf") ? bytes.substr(3) : bytes;
@@ -96,7 +98,7 @@ std::string_view language_of_file(std::string_view path) {
   std::string_view ext = path.substr(dot + 1);
   if (ext == "py" || ext == "pyw") return "python";
   if (ext == "ipynb") return "notebook";
-  if (ext == "cu" || ext == "cuh") return "cuda";
+  if (ext == "cu" || ext == "cuh" || ext == "hip") return "cuda";
   if (ext == "cpp" || ext == "cc" || ext == "cxx" || ext == "h" || ext == "hpp" || ext == "hh" ||
       ext == "c++")
     return "cpp";

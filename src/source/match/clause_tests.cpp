@@ -237,7 +237,10 @@ bool ClauseTests::uses_loop_variable(NodeId id) const {
     for (NodeId at = name; at != object && at != kNoNode; at = ast_[at].parent) {
       if (ast_[at].role == Role::index) return true;
     }
-    return false;
+    // boxes.index({i, 4}).item()
+    return ast_.grammar == Grammar::cuda && ast_[object].kind == K::call &&
+           ast_[name].role != Role::object &&
+           is_one_of(callee_name(ast_, object), {"index", "select"});
   };
   for (NodeId at = object; at < ast_[object].end; ++at) {
     if (ast_[at].kind == K::name && (over_tensor || indexes(at)) && binds(node, ast_[at].text))

@@ -87,6 +87,7 @@ class Inference {
   Value eval_attribute(NodeId id);
   Value eval_call(NodeId id);
   Value call_function(NodeId id, NodeId callee, const CallShape& shape);
+  Value object_of(std::string_view class_name);
   Value given_by(uint32_t function, std::string name);
   bool gives_arrays(uint32_t function) const;
   bool is_of_callers(const Value& value) const;

@@ -18,6 +18,18 @@ bool names_device(std::string_view argument) {
          (contains_any(argument, {"options"}) && !contains_any(argument, {"tensoroptions()"}));
 }
 
+/// C++: "Trainer" of std::make_unique<app::Trainer>, whose object the result points to.
+std::string_view made_class(const Ast& ast, NodeId callee) {
+  if (ast.grammar != Grammar::cuda ||
+      !is_one_of(ast[callee].text, {"make_unique", "make_shared", "make_intrusive"}))
+    return {};
+  std::string_view type = ast.slice(callee);
+  const size_t open = type.find('<'), close = type.rfind('>');
+  if (open == std::string_view::npos || close == std::string_view::npos) return {};
+  type = type.substr(open + 1, close - open - 1);
+  return type.ends_with(']') ? std::string_view() : declared_class(type);
+}
+
 bool is_module_like_class(const FileFacts& facts, uint32_t klass) {
   return facts.classes[klass].is_module;
 }
@@ -72,6 +84,7 @@ Value Inference::eval_call(NodeId id) {
   if (shape.encodes) return likely(Kind::batch, kLoaded);
   if (device_default_ && !shape.device_is_cpu) shape.has_device = true;
   const Dotted& path = names_.resolve(callee);
+  if (const std::string_view made = made_class(ast_, callee); !made.empty()) return object_of(made);
   if (path.imported && last_component(path.path) == "partial") {
     // What it fixes by name leaves the others where they were.
     const NodeId first = ast_.child(id, Role::argument);
@@ -91,6 +104,16 @@ Value Inference::eval_call(NodeId id) {
   return call_method(id, callee, receiver, shape);
 }
 
+/// An object of a class that this file or another one defines.
+Value Inference::object_of(std::string_view class_name) {
+  const auto klass = classes_by_name_.find(class_name);
+  const bool module =
+      klass != classes_by_name_.end() && is_module_like_class(facts_, klass->second);
+  Value out = module ? proven(Kind::module) : Value{};
+  out.dependency = depend(DependencyKind::instance, std::string(class_name));
+  return out;
+}
+
 Value Inference::call_function(NodeId id, NodeId callee, const CallShape& shape) {
   if (ast_[callee].kind != K::name) {
     // jax.value_and_grad(loss)(params)
@@ -105,12 +128,7 @@ Value Inference::call_function(NodeId id, NodeId callee, const CallShape& shape)
   const std::string_view name = ast_[callee].text;
   uint32_t own = local_function(callee);
   if (own != kNone) return given_by(own, std::string(name));
-  auto klass = classes_by_name_.find(name);
-  if (klass != classes_by_name_.end()) {
-    Value out = is_module_like_class(facts_, klass->second) ? proven(Kind::module) : Value{};
-    out.dependency = depend(DependencyKind::instance, std::string(name));
-    return out;
-  }
+  if (classes_by_name_.contains(name)) return object_of(name);
   bool known = false;
   Value builtin = call_builtin(id, name, shape, known);
   if (known) return builtin;
@@ -301,6 +319,13 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
       ast_[object].kind == K::subscript &&
       ast_.slice(ast_.child(id, Role::argument)).ends_with(".dtype"))
     values_[object] = likely(Kind::device_tensor);
+  // C++: x.index({i, 0}) is a part of x, not the place of something in it.
+  const NodeId indices =
+      ast_.grammar == Grammar::cuda && name == "index" ? ast_.child(id, Role::argument) : kNoNode;
+  if (indices != kNoNode && ast_[indices].kind == K::list)
+    return receiver.kind == Kind::unknown && receiver.dependency == 0 && names_.uses("torch")
+               ? likely(Kind::device_tensor)
+               : receiver;
   if (auto known = value_of_method(receiver, name, shape)) {
     if (known->kind == Kind::unknown && known->dependency == 0)
       known->dependency = receiver.dependency;
