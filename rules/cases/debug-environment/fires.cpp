@@ -10,3 +10,8 @@ int main() {
   configure();
   ::setenv("CUDA_LAUNCH_BLOCKING", "1", 1);  // expect: debug-environment
 }
+
+void configure_ranks() {
+  setenv("NCCL_DEBUG", "TRACE", 1);  // expect: debug-environment
+  setenv("TORCH_DISTRIBUTED_DEBUG", "DETAIL", 1);  // expect: debug-environment
+}

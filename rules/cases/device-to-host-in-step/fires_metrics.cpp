@@ -25,3 +25,11 @@ struct MatcherImpl : torch::nn::Module {
     return assign(host).to(boxes.device());
   }
 };
+
+struct ReporterImpl : torch::nn::Module {
+  torch::Tensor forward(torch::Tensor x) {
+    auto probabilities = torch::softmax(x, 1);
+    keep(probabilities.to(torch::Device(torch::kCPU)));  // expect: device-to-host-in-step
+    return probabilities;
+  }
+};

@@ -22,3 +22,11 @@ void train(LanguageModel& model, Loader& loader, torch::optim::AdamW& optimizer)
     optimizer.step();
   }
 }
+
+// The function behind torch::unique() in C++.
+struct PoolImpl : torch::nn::Module {
+  torch::Tensor forward(const torch::Tensor& points) {
+    auto cells = points.floor().to(torch::kLong);
+    return std::get<0>(torch::_unique2(cells, true, true));  // expect: dynamic-shape-op
+  }
+};

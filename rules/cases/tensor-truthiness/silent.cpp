@@ -25,3 +25,9 @@ void mutualInformationBackwardCpu(const torch::Tensor& grad) {
   auto total = grad.sum();
   if (total.item<float>() != 0) return;
 }
+
+torch::Tensor attention_forward(const torch::Tensor& q) {
+  if (at::globalContext().getROCmFAPreferredBackend() == at::ROCmFABackend::Ck) return q * 2;
+  if (at::getNumGPUs() > 1) return q * 3;
+  return q;
+}

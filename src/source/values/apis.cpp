@@ -1,5 +1,6 @@
 #include "source/values/apis.h"
 
+#include <algorithm>
 #include <string>
 #include <unordered_set>
 
@@ -258,7 +259,8 @@ Value of_torch(std::string_view path, std::string_view name, const CallShape& ca
     out.flags &= static_cast<uint8_t>(kFresh | kFromHost);
     return out;
   }
-  if (!name.empty() && name[0] >= 'A' && name[0] <= 'Z') return {};
+  // Classes; at::globalContext(), at::hasCUDA(): operators have small letters.
+  if (std::ranges::any_of(name, [](char c) { return c >= 'A' && c <= 'Z'; })) return {};
   Value out = likely(kMasks.contains(name) ? Kind::mask : Kind::device_tensor);
   if (name.ends_with("_like") && call.first.kind == Kind::mask) out.kind = Kind::device_tensor;
   return out;
@@ -268,7 +270,8 @@ Value of_torch(std::string_view path, std::string_view name, const CallShape& ca
 
 bool is_cpu(std::string_view argument) {
   return argument == "'cpu'" || argument == "\"cpu\"" || argument.ends_with("kCPU") ||
-         argument == "torch.device('cpu')" || argument == "torch.device(\"cpu\")";
+         argument.ends_with("kCPU)") || argument == "torch.device('cpu')" ||
+         argument == "torch.device(\"cpu\")";
 }
 
 bool is_dtype(std::string_view argument) {

@@ -144,7 +144,7 @@ Value Inference::eval_comprehension(NodeId id) {
 
 Value Inference::eval_collection(NodeId id) {
   bool any_device = false, all_device = true, all_host = true, any_batch = false, empty = true;
-  bool all_host_tensors = true, all_other = true, all_jax = true;
+  bool all_host_tensors = true, all_other = true, all_jax = true, all_fresh = true;
   for (NodeId c : children(ast_, id)) {
     Value v = eval(c);
     if (ast_[c].kind == K::pair) {
@@ -157,6 +157,7 @@ Value Inference::eval_collection(NodeId id) {
     any_batch |= v.kind == Kind::batch;
     all_host &= v.is_host();
     all_host_tensors &= v.kind == Kind::host_tensor;
+    all_fresh &= v.has(kFresh);
     all_other &= v.kind == Kind::other;
     all_jax &= v.kind == Kind::jax_array;
   }
@@ -167,7 +168,9 @@ Value Inference::eval_collection(NodeId id) {
   if (all_jax && ast_[id].kind == K::dict) return likely(Kind::jax_array, kJax);
   if (any_device) return ast_[id].kind == K::dict ? Value{} : likely(Kind::tensor_list);
   if (any_batch) return likely(Kind::batch, kLoaded);
-  if (all_host_tensors) return likely(Kind::host_tensors);
+  // torch::cat({torch::ones(n), torch::zeros(m)}): could be made on the device.
+  const bool fresh = all_fresh && ast_.grammar == Grammar::cuda;
+  if (all_host_tensors) return likely(Kind::host_tensors, fresh ? +kFresh : 0);
   if (all_other) return likely(Kind::other);  // slices
   if (all_host) return likely(Kind::list);
   return {};

@@ -69,8 +69,8 @@ Value Inference::typed(NodeId id, const Value& inferred) {
       return inferred.kind == Kind::shape ? inferred : surely(Kind::number, inferred);
     case TypeClass::text:
       return surely(Kind::text, inferred);
-    case TypeClass::list:
-      return surely(Kind::list, inferred);
+    case TypeClass::list:  // {torch::ones(n), torch::zeros(m)} too
+      return inferred.kind == Kind::host_tensors ? inferred : surely(Kind::list, inferred);
     case TypeClass::module:
       return surely(Kind::module, inferred);
     case TypeClass::optimizer:
