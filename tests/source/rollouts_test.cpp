@@ -72,3 +72,25 @@ TEST_CASE("a framework's step is one with an underscore before it") {
   CHECK(found("_training_step") == 1);
   CHECK(found("_naming_step") == 0);
 }
+
+TEST_CASE("an evaluation that computes the loss of a step, as a framework does, steps nothing") {
+  const std::string loss =
+      "class Trainer:\n"
+      "    def _compute_loss(self, batch):\n"
+      "        return self.model(batch).mean()\n";
+  const auto loop = [](const std::string& name) {
+    return "    def " + name +
+           "(self, loader):\n"
+           "        for batch in loader:\n"
+           "            total = self._compute_loss(batch).item()\n";
+  };
+  const RuleSet rules = item_rule({"step"});
+  IndexOptions options;
+  options.entry_points = {{"compute_loss", "Trainer", true}};
+  const auto found = [&](const std::string& name) {
+    const std::string code = "import torch\n" + loss + loop(name);
+    return SourceIndex::build({{"train.py", "", code}}, rules, options).facts().size();
+  };
+  CHECK(found("run_epoch") == 1);
+  CHECK(found("validate") == 0);
+}

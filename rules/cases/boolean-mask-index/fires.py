@@ -129,3 +129,16 @@ class Spline(nn.Module):
         outputs = torch.zeros_like(values) + np.log(constant)
         outputs[inside_mask] = constant * values[inside_mask]  # expect: boolean-mask-index
         return outputs
+
+
+def select(features, index, mask=None):
+    features = features.gather(1, index)
+    if mask is not None:
+        mask = mask.unsqueeze(2).expand_as(features)
+        features = features[mask > 0]  # expect: boolean-mask-index
+    return features
+
+
+class Selected(torch.nn.Module):
+    def forward(self, x, index, valid):
+        return select(x, index, mask=valid)

@@ -75,3 +75,16 @@ class Filling(torch.nn.Module):
         rows = torch.arange(x.shape[0], device=x.device)
         x[rows, 0] = x[rows, 1]
         return x
+
+
+def gather(features, index, mask=None):
+    features = features.gather(1, index)
+    if mask is not None:  # which nobody gives
+        mask = mask.unsqueeze(2).expand_as(features)
+        features = features[mask > 0]
+    return features
+
+
+class Offsets(torch.nn.Module):
+    def forward(self, x, index):
+        return gather(x, index)

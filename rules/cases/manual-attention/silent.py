@@ -71,3 +71,14 @@ class BlockSparse(torch.nn.Module):
         last = torch.softmax(q[:, -1] @ k[:, -3:].transpose(-2, -1), dim=-1)
         blocks.append(last @ v[:, -3:])
         return torch.stack(blocks, dim=1)
+
+
+class Spread(torch.nn.Module):
+    def forward(self, x):
+        if self.kind == 0:
+            x = torch.bmm(x, self.weights(x).transpose(1, 2))
+        else:
+            # no product gave these: one of the other branch has the name
+            y = F.softmax(self.scores(x), dim=1)
+            x = torch.bmm(x, y)
+        return x

@@ -11,7 +11,7 @@
 namespace stallscope {
 
 StepLoops::StepLoops(const CallGraph& graph, std::span<const EntryPoint> entry_points)
-    : graph_(graph), whole_step_(graph.functions(), 0) {
+    : graph_(graph), whole_step_(graph.functions(), 0), by_name_(graph.functions(), 0) {
   find_loops_of_steps();
   find_whole_steps(entry_points);
   follow_callers();
@@ -115,8 +115,9 @@ void StepLoops::find_whole_steps(std::span<const EntryPoint> entry_points) {
       const bool steps = (function.flags & kStepEvidence) != 0 && has_loop[i] == 0 &&
                          !constructor && (function.flags & (kModuleLevel | kTestFunction)) == 0 &&
                          !((function.flags & kMainFunction) != 0 && function.class_name.empty());
-      if (steps || is_entry_point(file, function, entry_points, true))
-        whole_step_[graph_.id_of(f, i)] = 1;
+      const FunctionId id = graph_.id_of(f, i);
+      by_name_[id] = !steps && is_entry_point(file, function, entry_points, true);
+      if (steps || by_name_[id] != 0) whole_step_[id] = 1;
     }
   }
 }
@@ -134,6 +135,10 @@ void StepLoops::follow_callers() {
       const Edge& edge = graph_.edges()[e];
       const CallFacts& call = *edge.call;
       const FileFacts& file = graph_.file(edge.from);
+      const FunctionFacts& caller = graph_.function(edge.from);
+      // validate() calls compute_loss() too, and steps nothing.
+      const bool evaluates = (caller.flags & (kEvalFunction | kWeakRole)) == kEvalFunction;
+      if (by_name_[id] != 0 && evaluates) continue;
       uint32_t loop = edge.loop;
       while (loop != kNone && (file.loops[loop].comprehension || file.loops[loop].over_parameters ||
                                file.loops[loop].over_optimizers)) {
@@ -143,13 +148,13 @@ void StepLoops::follow_callers() {
         mark(file, loop, marks_[graph_.file_index(edge.from)]);
         continue;
       }
-      const FunctionFacts& caller = graph_.function(edge.from);
       if (call.form == CallForm::reference ||
           (caller.flags & (kModuleLevel | kMainFunction | kInitFunction)) != 0)
         continue;
       if (graph_.callers(edge.from).empty()) continue;
-      if (whole_step_[edge.from] == 0) {
+      if (whole_step_[edge.from] == 0 || by_name_[edge.from] > by_name_[id]) {
         whole_step_[edge.from] = 1;
+        by_name_[edge.from] = by_name_[id];
         work.push_back(edge.from);
       }
     }

@@ -37,7 +37,8 @@ class StepLoops {
 
   const CallGraph& graph_;
   std::vector<std::vector<uint8_t>> marks_;  ///< per file and loop
-  std::vector<uint8_t> whole_step_;          ///< per function, as the next two
+  std::vector<uint8_t> whole_step_;          ///< per function, as the next three
+  std::vector<uint8_t> by_name_;  ///< a step, but only as a framework calls it, or what calls such
   std::vector<uint8_t> holds_;
   std::vector<uint8_t> around_own_;
 };

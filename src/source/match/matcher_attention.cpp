@@ -1,5 +1,6 @@
 // The matcher for attention written out: product, softmax, product.
 #include <algorithm>
+#include <utility>
 
 #include "source/match/matcher.h"
 #include "source/syntax/words.h"
@@ -62,7 +63,7 @@ class Attention {
     for (size_t i = 0; i < names.size(); ++i) {
       for (NodeId at = body_; at < softmax; ++at) {
         const NodeId right = assigned_to(at, names[i]);
-        if (right == kNoNode) continue;
+        if (right == kNoNode || is_in_other_branch(at, softmax)) continue;
         if (holds_scores(right)) return true;
         add(right, names);
       }
@@ -105,6 +106,13 @@ class Attention {
   }
 
  private:
+  /// Whether two places stand in branches of one `if` of which one runs at most.
+  bool is_in_other_branch(NodeId a, NodeId b) const {
+    NodeId below = a, at = ast_[a].parent;
+    while (at != kNoNode && !ast_.inside(b, at)) below = std::exchange(at, ast_[at].parent);
+    return at != kNoNode && ast_[at].kind == K::if_ && ast_[below].role != Role::condition;
+  }
+
   /// Whether a value is returned or appended as it is; `weights if wanted else None` mostly is not.
   bool is_kept(NodeId value) const {
     for (NodeId at = value; ast_[at].parent != kNoNode; at = ast_[at].parent) {

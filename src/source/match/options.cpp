@@ -32,18 +32,23 @@ Option Options::needed_around(NodeId id) const {
 /// What the other branch of `if flag:` asks for, where flag is on by default.
 Option Options::turned_off(NodeId condition, uint32_t function) const {
   const std::string_view name = ast_.slice(condition);
-  return default_of(function, name) == "True" ? option_of(function, name, "False") : Option{};
+  return default_of(function, name) == "True"
+             ? option_of(function, name, "False", ast_[condition].parent)
+             : Option{};
 }
 
-/// What gives a parameter that nothing else in the function sets.
-Option Options::option_of(uint32_t function, std::string_view parameter,
-                          std::string_view literal) const {
+/// What gives a parameter that nothing in the function sets but the branch `asking` for it.
+Option Options::option_of(uint32_t function, std::string_view parameter, std::string_view literal,
+                          NodeId asking) const {
   const auto& parameters = facts_.functions[function].parameters;
   const auto found = std::ranges::find(parameters, parameter);
-  if (found == parameters.end() ||
-      file_.inference.definition(function, parameter,
-                                 ast_[file_.outline.functions[function]].end) != kNoNode)
-    return {};
+  if (found == parameters.end()) return {};
+  // `if mask is not None: mask = mask.unsqueeze(1)`: only where it is given already.
+  NodeId set =
+      file_.inference.definition(function, parameter, ast_[file_.outline.functions[function]].end);
+  if (set != kNoNode && ast_.inside(set, asking) && file_.outline.loop_of[asking] == kNone)
+    set = file_.inference.definition(function, parameter, asking);
+  if (set != kNoNode) return {};
   return {function, static_cast<uint32_t>(found - parameters.begin()),
           literal.empty() ? 0 : literal_hash(literal)};
 }
@@ -72,7 +77,9 @@ Option Options::asked_by(NodeId condition, uint32_t function) const {
     name.remove_prefix(kSelf.size());
     if (function == kNone || !keeps_argument(function, name)) return {};
   }
-  return is_off_by_default(function, name, literal) ? option_of(function, name, literal) : Option{};
+  return is_off_by_default(function, name, literal)
+             ? option_of(function, name, literal, ast_[condition].parent)
+             : Option{};
 }
 
 /// The __init__ of the class around a method, or kNone.

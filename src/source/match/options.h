@@ -26,7 +26,8 @@ class Options {
  private:
   Option turned_off(NodeId condition, uint32_t function) const;
   Option asked_by(NodeId condition, uint32_t function) const;
-  Option option_of(uint32_t function, std::string_view parameter, std::string_view literal) const;
+  Option option_of(uint32_t function, std::string_view parameter, std::string_view literal,
+                   NodeId asking) const;
   uint32_t constructor_of(uint32_t method) const;
   bool keeps_argument(uint32_t constructor, std::string_view name) const;
   bool is_off_by_default(uint32_t function, std::string_view parameter,
