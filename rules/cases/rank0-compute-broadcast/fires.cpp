@@ -51,3 +51,17 @@ class Trainer {
  private:
   MPI_Comm comm_;
 };
+
+// As above, with the status checked.
+void train_checked(Network& net, Optimizer& optimizer, Planner& planner, int rank, int max_iter) {
+  std::vector<int> order(net.layers());
+  for (int iter = 0; iter < max_iter; ++iter) {
+    if (rank == 0) {  // expect: rank0-compute-broadcast
+      planner.sort_by_load(order.data(), net.loads());
+    }
+    MPICHECK(MPI_Bcast(order.data(), order.size(), MPI_INT, 0, MPI_COMM_WORLD));
+    net.forward(order);
+    net.backward(order);
+    optimizer.step();
+  }
+}

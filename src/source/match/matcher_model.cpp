@@ -173,7 +173,12 @@ void find_bias_before_norm(const FileView& file, std::vector<Match>& out) {
         return ast.slice(ast.child(c, Role::value)) == "True";
       if (ast[c].kind == K::star) return false;
     }
-    return ast.grammar == Grammar::python;
+    if (ast.grammar == Grammar::python) return true;
+    // LibTorch: Conv2d(Conv2dOptions(3, 64, 3).padding(1)), Conv2d(3, 64, 3)
+    const std::string_view text = ast.slice(call);
+    const NodeId first = ast.child(call, Role::argument);
+    return text.find(".bias(") == std::string_view::npos && first != kNoNode &&
+           (text.find("Options(") != std::string_view::npos || ast[first].kind == K::number);
   };
   for (NodeId id = 1; id < ast.size(); ++id) {
     if (ast[id].kind != K::call || ast[id].role == Role::callee) continue;

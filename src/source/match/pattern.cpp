@@ -44,6 +44,18 @@ bool same_text(const Node& a, const Node& b) {
   return a.text == b.text || (a.kind == K::number && plain_number(a.text) == plain_number(b.text));
 }
 
+/// C++: MPI_Bcast(...) of the statement MPICHECK(MPI_Bcast(...)); kNoNode of any other one.
+NodeId checked_call(const Ast& ast, NodeId statement) {
+  if (ast.grammar != Grammar::cuda || ast[statement].kind != K::call) return kNoNode;
+  const NodeId callee = ast.child(statement, Role::callee);
+  const NodeId argument = ast.child(statement, Role::argument);
+  const bool macro =
+      ast[callee].kind == K::name &&
+      std::ranges::none_of(ast[callee].text, [](unsigned char c) { return std::islower(c) != 0; });
+  return macro && ast[argument].kind == K::call && ast[argument].next == kNoNode ? argument
+                                                                                 : kNoNode;
+}
+
 bool same_code(std::string_view a, std::string_view b) {
   auto space = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
   size_t i = 0, j = 0;
@@ -191,9 +203,12 @@ bool Pattern::sequence(Matching& m, const std::vector<NodeId>& patterns, size_t 
   if (next == patterns.size()) return true;
   for (NodeId at = from; at != kNoNode; at = m.code[at].next) {
     Bindings before = m.bindings;
-    if (node(m, patterns[next], at) && sequence(m, patterns, next + 1, m.code[at].next))
-      return true;
-    m.bindings = std::move(before);
+    for (const NodeId call : {at, checked_call(m.code, at)}) {
+      if (call != kNoNode && node(m, patterns[next], call) &&
+          sequence(m, patterns, next + 1, m.code[at].next))
+        return true;
+      m.bindings = before;
+    }
   }
   return false;
 }
