@@ -82,3 +82,13 @@ class Spread(torch.nn.Module):
             y = F.softmax(self.scores(x), dim=1)
             x = torch.bmm(x, y)
         return x
+
+
+class OverChannels(torch.nn.Module):
+    def forward(self, x):
+        q, k, v = self.qkv(x).unbind(0)
+        q = q.transpose(-2, -1)
+        k = k.transpose(-2, -1)
+        v = v.transpose(-2, -1)
+        weights = ((q @ k.transpose(-2, -1)) * self.temperature).softmax(dim=-1)
+        return weights @ v

@@ -161,9 +161,24 @@ class Attention {
     return out;
   }
 
+  /// k = k.transpose(-2, -1) before q @ k.transpose(-2, -1): channels attend to channels, and for
+  /// the fused kernel the whole sequence would be one head.
+  bool is_over_channels(NodeId product) const {
+    for (NodeId operand : operands(product)) {
+      const NodeId callee = ast_.child(operand, Role::callee);
+      const NodeId object = callee == kNoNode ? kNoNode : ast_.child(callee, Role::object);
+      if (object == kNoNode || ast_[object].kind != K::name) continue;
+      for (NodeId at = body_; at < product; ++at) {
+        const NodeId right = assigned_to(at, ast_[object].text);
+        if (right != kNoNode && ast_.slice(right) == ast_.slice(operand)) return true;
+      }
+    }
+    return false;
+  }
+
   bool holds_scores(NodeId id) const {
     for (NodeId at = id; at < ast_[id].end; ++at) {
-      if (is_product(at) && file_.outline.function_of[at] == function_ &&
+      if (is_product(at) && file_.outline.function_of[at] == function_ && !is_over_channels(at) &&
           (callee_name_of(at) == "bmm" || callee_name_of(at) == "baddbmm" ||
            contains_any(ast_.slice(at), {"transpose", ".t()", ".mt", "permute", "...d", "einsum",
                                          "k_t", "kt", "key", "hk"})))
