@@ -35,6 +35,7 @@ void Layer::process(DeviceBuffer& x, int n) {
   DeviceBuffer* same = &x;
   DeviceBuffer& other = x;
   Pooled pooled(n);
+  DeviceBuffer lent(memory_pool, n);
   scale<<<n / 256, 256>>>(rows.data_, pooled.data_, same->data_, other.data_, scratch_.data_, n);
 }
 

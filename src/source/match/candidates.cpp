@@ -5,11 +5,13 @@
 #include <tuple>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "source/match/clause_tests.h"
 #include "source/match/options.h"
 #include "source/match/place_guards.h"
 #include "source/match/subjects.h"
 #include "source/names/roles.h"
+#include "source/syntax/identifier.h"
 #include "source/syntax/words.h"
 
 namespace stallscope {
@@ -164,6 +166,16 @@ class CandidateCollector {
     return one || !value.is_device() || value.certainty < Certainty::likely || value.has(kFromHost);
   }
 
+  /// mem, memory_pool, resources_: what others are given their memory by. `b(pool, n)` may be
+  /// read as the declaration of a function: `arguments` begin with the first one.
+  static bool hands_out_memory(std::string_view arguments) {
+    if (arguments.starts_with('(')) arguments.remove_prefix(1);
+    const std::string_view name(arguments.begin(),
+                                std::ranges::find_if_not(arguments, is_identifier_char));
+    return has_word(lower(name), {"mem", "memory", "alloc", "allocator", "pool", "arena",
+                                  "resource", "resources", "workspace"});
+  }
+
   /// Whether a declaration makes a local object of one of these types: `Vector<T> x(n);`, neither
   /// without a size nor from what another call gives.
   bool declares(const CompiledClause& clause, NodeId id) const {
@@ -182,9 +194,9 @@ class CandidateCollector {
     if (specifiers.find("static") != std::string_view::npos) return false;
     if (clause.own_device_buffers) {
       const Dependency* from = file_.inference.dependency(file_.inference.at(id));
-      // `Buffer b(n)`, not `Buffer* p = &b`.
+      // `Buffer b(n)`, not `Buffer* p = &b`, nor `Buffer b(pool, n)` of memory that is handed out.
       return from && from->kind == DependencyKind::instance &&
-             file_.inference.is_built_from(left, first) &&
+             !hands_out_memory(ast_.slice(first)) && file_.inference.is_built_from(left, first) &&
              ast_.source.substr(node.first_byte, ast_[left].first_byte - node.first_byte)
                      .find_first_of("*&") == std::string_view::npos;
     }
