@@ -4,6 +4,7 @@ struct MaskedLossImpl : torch::nn::Module {
   torch::Tensor forward(torch::Tensor scores, torch::Tensor labels) {
     auto positive = labels > 0;
     auto kept = torch::where(positive, scores, torch::zeros_like(scores));
+    kept.index_put_({torch::logical_not(positive)}, 0.0);  // one number: nothing is counted
     auto picked = scores.index({labels});                  // by numbers, not by a mask
     auto column = scores.index({torch::indexing::Slice(), 0});
     return (kept.sum() + picked.sum() + column.sum()) / positive.sum();
