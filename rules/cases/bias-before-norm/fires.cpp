@@ -10,3 +10,15 @@ struct StemImpl : torch::nn::Module {
   torch::Tensor forward(torch::Tensor x) { return layers->forward(x); }
   torch::nn::Sequential layers{nullptr};
 };
+
+torch::nn::Sequential make_encoder() {
+  return torch::nn::Sequential(torch::nn::Conv1d(torch::nn::Conv1dOptions(1, 16, 5)),  // expect: bias-before-norm
+                               torch::nn::BatchNorm1d(16));
+}
+
+namespace nn = torch::nn;
+
+nn::Sequential make_volume(int channels) {
+  return nn::Sequential(nn::Conv3d(nn::Conv3dOptions(1, channels, 3).stride(2)),  // expect: bias-before-norm
+                        nn::BatchNorm3d(channels), nn::ReLU());
+}

@@ -13,3 +13,15 @@ struct StemImpl : torch::nn::Module {
   torch::Tensor forward(torch::Tensor x) { return layers->forward(x); }
   torch::nn::Sequential layers{nullptr};
 };
+
+torch::nn::Sequential make_encoder(bool biased) {
+  return torch::nn::Sequential(torch::nn::Conv1d(torch::nn::Conv1dOptions(1, 16, 5).bias(biased)),
+                               torch::nn::BatchNorm1d(16));
+}
+
+namespace nn = torch::nn;
+
+nn::Sequential make_volume(int channels) {
+  return nn::Sequential(nn::Conv3d(nn::Conv3dOptions(1, channels, 3)),
+                        nn::GroupNorm(8, channels), nn::ReLU());
+}
