@@ -14,6 +14,8 @@ void train(float* out, const float* in, int n, hipStream_t stream) {
       // `pinned` is no member that is filled here
       hipHostMalloc(&staging, n);  // expect: device-alloc-in-loop
     }
+    float* sums = nullptr;
+    if (sums == nullptr) hipMalloc(&sums, n);  // expect: device-alloc-in-loop
     normalize_forward(out, in, n, stream);
   }
 }

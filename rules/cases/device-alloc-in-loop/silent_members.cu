@@ -14,6 +14,11 @@ class Dense {
     return scratch_;
   }
 
+  void zero() {
+    if (nullptr == totals) CHECK(cudaMalloc((void**)&totals, 64));
+    zero_kernel<<<1, 64>>>(totals);
+  }
+
   // Made anew where the batch has another size.
   void forward(const Blob* input) {
     if (input == nullptr || batch_ != input->rows()) {
@@ -26,9 +31,12 @@ class Dense {
 
  private:
   int batch_ = 0;
-  float *ones_ = nullptr, *scratch_ = nullptr;
+  float *ones_ = nullptr, *scratch_ = nullptr, *totals = nullptr;
 };
 
 void train(Dense& layer, Feeder& feeder) {
-  for (int iter = 0; iter < 1000; ++iter) layer.forward(feeder.next());
+  for (int iter = 0; iter < 1000; ++iter) {
+    layer.zero();
+    layer.forward(feeder.next());
+  }
 }

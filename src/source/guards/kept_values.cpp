@@ -90,17 +90,26 @@ bool keeps_what_was_missing(const Ast& ast, NodeId condition, NodeId body) {
   return false;
 }
 
-/// C++: `if (!data_) check(cudaMalloc(&data_, bytes));`, of a member.
+/// What `!data`, `data == nullptr` and `nullptr == data` ask for; kNoNode of other conditions.
+NodeId missing_pointer(const Ast& ast, NodeId condition) {
+  const NodeId left = ast[condition].first_child;
+  if (ast[condition].kind == K::unary && ast[condition].text == "!") return left;
+  if (ast[condition].kind != K::compare || ast[condition].text != "==") return kNoNode;
+  const auto is_null = [&](NodeId side) { return is_one_of(ast.slice(side), {"nullptr", "NULL"}); };
+  const NodeId right = ast[left].next;
+  return is_null(right) ? left : is_null(left) ? right : kNoNode;
+}
+
+/// C++: `if (!data_) check(cudaMalloc(&data_, bytes));`, of what the function does not declare.
 bool fills_member(const Ast& ast, NodeId condition, NodeId body) {
-  if (ast.grammar != Grammar::cuda || ast[condition].kind != K::unary || ast[condition].text != "!")
+  const NodeId what = ast.grammar == Grammar::cuda ? missing_pointer(ast, condition) : kNoNode;
+  const std::string name(ast.slice(what));
+  const std::string_view function = ast.slice(ast.ancestor(condition, K::function));
+  if (name.empty() || function.find("*" + name) != std::string_view::npos ||
+      function.find("* " + name) != std::string_view::npos)
     return false;
-  const std::string_view name = ast.slice(ast[condition].first_child);
-  const bool member = name.ends_with('_') || name.starts_with("m_") ||
-                      name.find("->") != std::string_view::npos ||
-                      name.find('.') != std::string_view::npos;
   const std::string_view text = ast.slice(body);
-  const size_t at =
-      name.empty() || !member ? std::string_view::npos : text.find("&" + std::string(name));
+  const size_t at = text.find("&" + name);
   return at != std::string_view::npos && is_whole_identifier(text, at + 1, name.size());
 }
 
