@@ -9,7 +9,6 @@ it comes: workers are killed, end by os._exit() or become another program.
 """
 import os
 import sys
-import sysconfig
 
 FOLDER = os.environ.get("STALLSCOPE_OUT", "")
 
@@ -29,10 +28,12 @@ class OwnFiles:
     """Tells the program's own files from those of the library and of installed packages."""
 
     def __init__(self):
+        # As sysconfig has them, which takes as long to import as an interpreter to start, and threading with it.
+        version = "python%d.%d" % sys.version_info[:2]
         self._library = tuple({os.path.realpath(path) + os.sep for path in (
-            *(sysconfig.get_paths().get(name) for name in ("stdlib", "platstdlib", "purelib",
-                                                           "platlib")),
-            os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) if path})
+            os.path.dirname(os.__file__),
+            os.path.join(sys.base_exec_prefix, getattr(sys, "platlibdir", "lib"), version),
+            os.path.dirname(os.path.dirname(os.path.abspath(__file__))))})
         self._own = {}
 
     def path(self, name):
@@ -160,9 +161,7 @@ class Lines:
     """Watches for the first run of every line."""
 
     def __init__(self, monitoring, tool):
-        import opcode
-
-        self._resume = opcode.opmap["RESUME"]
+        self._resume = (lambda: None).__code__.co_code[0]  # a module that names it takes longer than all of this
         self._monitoring, self._tool = monitoring, tool
         self._own = OwnFiles()
         self._codes = {}  # by path: what its file holds
