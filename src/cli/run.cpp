@@ -109,6 +109,9 @@ void print_end(const ChildEnd& end) {
 constexpr std::string_view kRange = "range:";
 constexpr std::string_view kCudaProfiler = "cuda-profiler";
 
+/// Thirty years; more milliseconds would be no number of ours.
+constexpr double kMostSeconds = 1e9;
+
 std::string check_capture(const std::string& text) {
   const bool range = text.starts_with(kRange) && text.size() > kRange.size();
   return range || text == "all" || text == kCudaProfiler
@@ -160,11 +163,11 @@ void add_options(CLI::App& app, RunOptions& options) {
                "Delete an earlier run in DIR (default: it is moved to DIR/earlier)");
   app.add_option("--delay", options.delay_s, "Record nothing for the first seconds")
       ->type_name("SECONDS")
-      ->check(zero_or_more());
+      ->check(zero_or_more() & CLI::Range(0.0, kMostSeconds));
   app.add_option("--duration", options.duration_s,
                  "Record for this long; the program itself runs on to its end")
       ->type_name("SECONDS")
-      ->check(zero_or_more());
+      ->check(zero_or_more() & CLI::Range(0.0, kMostSeconds));
   app.add_option("--steps", record_options.steps,
                  "Record N whole steps (and the cut ones at both ends), counted by the ranges that "
                  "mark them; the program itself runs on to its end")

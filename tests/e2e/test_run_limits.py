@@ -73,6 +73,14 @@ def test_delay_and_duration_cut_the_recording(tool, loop, tmp_path):
     assert span <= 0.3e9
 
 
+@pytest.mark.parametrize("seconds", ["nan", "inf", "1e300", "-1", "5s", ""])
+def test_what_is_no_number_of_seconds_is_an_error(tool, tmp_path, seconds):
+    for option in ("--delay", "--duration"):
+        result = tool("run", f"{option}={seconds}", "-o", str(tmp_path / "out"), "--", "true", check=2)
+        assert option in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
 STAGES_PY = """
 import time
 def stage(name, seconds):
