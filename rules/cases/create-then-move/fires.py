@@ -133,3 +133,19 @@ class Warp(torch.nn.Module):
     def forward(self, flow):
         base = to_gpu(torch.zeros(flow.shape[0], 2))  # expect: create-then-move
         return base[:, :, None] + flow
+
+
+class Speller(torch.nn.Module):
+    """Its forward_step() is one of the sequence, not one of training."""
+
+    def forward(self, inputs, memory):
+        state = torch.zeros(memory.size(0), 8).to(memory.device)  # expect: create-then-move
+        outputs = []
+        for t in range(inputs.size(1)):
+            out, state = self.forward_step(inputs[:, t], state)
+            outputs.append(out)
+        return torch.stack(outputs, 1)
+
+    def forward_step(self, token, state):
+        state = self.cell(self.embedding(token), state)
+        return self.out(state), state

@@ -99,6 +99,20 @@ void StepLoops::find_loops_of_steps() {
   }
 }
 
+namespace {
+
+/// forward_step() beside a module's own forward(): one step of a decoder over a sequence, which
+/// forward() takes in a loop, not one of training.
+bool steps_through_sequence(const FileFacts& file, const FunctionFacts& function) {
+  return function.name == "forward_step" && !function.class_name.empty() &&
+         std::ranges::any_of(file.functions, [&](const FunctionFacts& other) {
+           return other.class_name == function.class_name && other.name == "forward" &&
+                  (other.flags & kForward) != 0;
+         });
+}
+
+}  // namespace
+
 /// Functions that are one step themselves: by what they do, or as a framework calls them.
 void StepLoops::find_whole_steps(std::span<const EntryPoint> entry_points) {
   for (size_t f = 0; f < marks_.size(); ++f) {
@@ -116,7 +130,8 @@ void StepLoops::find_whole_steps(std::span<const EntryPoint> entry_points) {
                          !constructor && (function.flags & (kModuleLevel | kTestFunction)) == 0 &&
                          !((function.flags & kMainFunction) != 0 && function.class_name.empty());
       const FunctionId id = graph_.id_of(f, i);
-      by_name_[id] = !steps && is_entry_point(file, function, entry_points, true);
+      by_name_[id] = !steps && is_entry_point(file, function, entry_points, true) &&
+                     !steps_through_sequence(file, function);
       if (steps || by_name_[id] != 0) whole_step_[id] = 1;
     }
   }
