@@ -242,3 +242,21 @@ class PlainLoop:
         y = y.cuda()  # expect: blocking-host-to-device
         self.model(x[:8].cuda(), y).mean().backward()  # expect: blocking-host-to-device
         self.opt.step()
+
+
+def train_on_both(model, labeled_loader, unlabeled_loader, optimizer, device):
+    """Iterators that begin anew, of programs from before Python 3."""
+    labeled_iter = iter(labeled_loader)
+    unlabeled_iter = iter(unlabeled_loader)
+    for _ in range(1000):
+        try:
+            inputs_x, targets = labeled_iter.next()
+        except StopIteration:
+            labeled_iter = iter(labeled_loader)
+            inputs_x, targets = labeled_iter.next()
+        (inputs_w, inputs_s), _ = unlabeled_iter.next()
+        inputs = torch.cat((inputs_x, inputs_w, inputs_s)).to(device)  # expect: blocking-host-to-device
+        loss = model(inputs).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()

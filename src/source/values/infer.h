@@ -92,6 +92,7 @@ class Inference {
   bool gives_arrays(uint32_t function) const;
   bool is_of_callers(const Value& value) const;
   Value call_builtin(NodeId id, std::string_view name, const CallShape& shape, bool& known);
+  Value next_of(NodeId iterator, const Value& over);
   Value call_method(NodeId id, NodeId callee, const Value& receiver, const CallShape& shape);
   CallShape shape_of(NodeId call);
   Value eval_subscript(NodeId id);

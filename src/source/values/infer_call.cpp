@@ -178,23 +178,26 @@ Value Inference::call_builtin(NodeId id, std::string_view name, const CallShape&
     return shape.first;
   }
   if (name == "dict" || name == "defaultdict" || name == "map" || name == "zip") return Value{};
-  if (name == "next") {
-    Value out = element_value(shape.first);
-    if (out.kind == Kind::unknown) {
-      NodeId from = ast_.child(id, Role::argument);
-      // it = iter(self.data)
-      if (from != kNoNode && ast_[from].kind == K::name && !yields_batches(ast_[from].text)) {
-        const NodeId made = definition(function_, ast_[from].text, from);
-        if (made != kNoNode && ast_[made].kind == K::call && callee_name(ast_, made) == "iter" &&
-            ast_.child(made, Role::argument) != kNoNode)
-          from = ast_.child(made, Role::argument);
-      }
-      if (from != kNoNode && yields_batches(ast_.slice(from))) return likely(Kind::batch, kLoaded);
-    }
-    return out;
-  }
+  if (name == "next") return next_of(ast_.child(id, Role::argument), shape.first);
   known = false;
   return {};
+}
+
+/// What next(iterator) gives, and iterator.next() of older programs.
+Value Inference::next_of(NodeId iterator, const Value& over) {
+  const Value out = element_value(over);
+  if (out.kind != Kind::unknown || iterator == kNoNode) return out;
+  NodeId from = iterator;
+  // it = iter(self.data)
+  if (ast_[from].kind == K::name && !yields_batches(ast_[from].text)) {
+    const NodeId made = definition(function_, ast_[from].text, from);
+    if (made != kNoNode && ast_[made].kind == K::call && callee_name(ast_, made) == "iter" &&
+        ast_.child(made, Role::argument) != kNoNode)
+      from = ast_.child(made, Role::argument);
+  }
+  // unlabeled_iter, begun anew wherever it has come to its end
+  const bool iterates = last_component(ast_.slice(iterator)).ends_with("_iter");
+  return iterates || yields_batches(ast_.slice(from)) ? likely(Kind::batch, kLoaded) : out;
 }
 
 /// self.register_buffer("steps", torch.zeros(1)): where the module goes, self.steps goes. Trainers
@@ -280,6 +283,9 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
     }
     return proven(Kind::none);
   }
+  if (name == "next" && shape.count == 0 &&
+      (receiver.kind == Kind::unknown || receiver.kind == Kind::loader))
+    return next_of(object, receiver);
   // accelerator.clip_grad_norm_(parameters, 1.0), fabric.clip_gradients(...): the norm, a tensor.
   if (name == "clip_grad_norm_" || name == "clip_grad_norm" || name == "clip_gradients")
     return likely(Kind::device_tensor);
