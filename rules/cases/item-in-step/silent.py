@@ -181,3 +181,13 @@ def train_averaged(model, loader, optimizer):
         if mean is None:
             mean = loss.item()  # of the first step
     return mean
+
+
+class Packed(torch.nn.Module):
+    def forward(self, x, mask):
+        """Compiled, the length is a symbol; eager, nothing is read."""
+        if torch.compiler.is_compiling():
+            longest = mask.sum(-1).max().item()
+        else:
+            longest = mask.shape[-1]
+        return x[:, :longest]

@@ -160,6 +160,8 @@ uint32_t Guards::of_words(std::string_view text, bool negated) const {
   // torch.onnx.is_in_onnx_export(), torch.jit.is_tracing(): once, for those who deploy it
   if (contains_any(text, {"onnx", "is_tracing", "is_scripting", "is_exporting"}))
     guards |= kGuardEvaluation | kGuardOutsideStep;
+  // torch.compiler.is_compiling(): eager steps pass it by, and where it holds the reads are symbols
+  if (contains_any(text, {"is_compiling", "is_dynamo_compiling"})) guards |= kGuardOutsideStep;
   // What the caller asked to have on the host.
   if (contains_any(text, {"as_numpy", "to_numpy", "return_numpy", "convert_to_numpy", "to_cpu"}))
     guards |= kGuardCpuBranch;
