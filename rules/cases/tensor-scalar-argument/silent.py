@@ -24,3 +24,11 @@ class Ema(torch.nn.Module):
         average = torch.lerp(average, x, 0.01)
         average = average.add(x * weight)
         return torch.addcmul(average, x, weight, value=0.5)
+
+
+class Attention(torch.nn.Module):
+    def forward(self, x, mask):
+        scores = self.qk(x)
+        scores = scores.masked_fill(mask, float("-inf"))
+        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+        return torch.where(mask, scores.min(), scores)
