@@ -99,19 +99,18 @@ void StepLoops::find_loops_of_steps() {
   }
 }
 
-namespace {
-
-/// forward_step() beside a module's own forward(): one step of a decoder over a sequence, which
-/// forward() takes in a loop, not one of training.
-bool steps_through_sequence(const FileFacts& file, const FunctionFacts& function) {
-  return function.name == "forward_step" && !function.class_name.empty() &&
-         std::ranges::any_of(file.functions, [&](const FunctionFacts& other) {
-           return other.class_name == function.class_name && other.name == "forward" &&
-                  (other.flags & kForward) != 0;
+/// forward_step() that a module's own forward() takes in a loop: one step of a decoder over a
+/// sequence, not one of training.
+bool StepLoops::steps_through_sequence(FunctionId id) const {
+  const FunctionFacts& function = graph_.function(id);
+  return function.name == "forward_step" &&
+         std::ranges::any_of(graph_.callers(id), [&](uint32_t e) {
+           const Edge& edge = graph_.edges()[e];
+           const FunctionFacts& caller = graph_.function(edge.from);
+           return edge.loop != kNone && edge.call->form == CallForm::self_method &&
+                  caller.class_name == function.class_name && (caller.flags & kForward) != 0;
          });
 }
-
-}  // namespace
 
 /// Functions that are one step themselves: by what they do, or as a framework calls them.
 void StepLoops::find_whole_steps(std::span<const EntryPoint> entry_points) {
@@ -131,7 +130,7 @@ void StepLoops::find_whole_steps(std::span<const EntryPoint> entry_points) {
                          !((function.flags & kMainFunction) != 0 && function.class_name.empty());
       const FunctionId id = graph_.id_of(f, i);
       by_name_[id] = !steps && is_entry_point(file, function, entry_points, true) &&
-                     !steps_through_sequence(file, function);
+                     !steps_through_sequence(id);
       if (steps || by_name_[id] != 0) whole_step_[id] = 1;
     }
   }

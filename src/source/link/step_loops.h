@@ -34,6 +34,7 @@ class StepLoops {
   void mark(const FileFacts& file, uint32_t loop, std::vector<uint8_t>& marks);
   static bool is_rollout(const FileFacts& file, uint32_t loop);
   bool is_imported_module(const FileFacts& file) const;
+  bool steps_through_sequence(FunctionId id) const;
 
   const CallGraph& graph_;
   std::vector<std::vector<uint8_t>> marks_;  ///< per file and loop
