@@ -183,8 +183,7 @@ class Inputs {
       fill_activations(o, replica);
       return;
     }
-    // The host runs ahead of the device until the stream's queue is full.
-    const size_t ahead = Stream::kDepth / session.program().ops.size() + 2;
+    const size_t ahead = steps_ahead(session.program());
     tokens_.reserve(ahead);
     labels_.reserve(ahead);
     for (size_t part = 0; part < o.parts; ++part)

@@ -44,7 +44,11 @@ GptRun::GptRun(Rank& own_rank, const GptRunOptions& options)
               kModelSeed),
       loader(text_of(options), loader_of(own_rank, options)),
       tokens_(device, options.model.batch * options.model.sequence),
-      labels_(device, options.model.batch * options.model.sequence) {}
+      labels_(device, options.model.batch * options.model.sequence) {
+  const size_t ahead = steps_ahead(session.program());
+  tokens_.reserve(ahead);
+  labels_.reserve(ahead);
+}
 
 void GptRun::upload(const Batch& batch) {
   tokens_.upload(device.stream(), session.index_data("tokens"), batch.tokens.data());

@@ -2,11 +2,18 @@
 // frameworks' caching host allocators do: the host never waits for the device.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 
 #include "trainer/device/device.h"
+#include "trainer/program/program.h"
 
 namespace stallscope::trainer {
+
+/// How many steps of a program the host may be ahead, until the stream's queue is full.
+inline size_t steps_ahead(const Program& program) {
+  return Stream::kDepth / std::max<size_t>(program.ops.size(), 1) + 2;
+}
 
 template <typename T>
 class PinnedPool {
