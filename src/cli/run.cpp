@@ -17,6 +17,7 @@
 #include "record/gpu_cost.h"
 #include "record/launcher.h"
 #include "record/recorder.h"
+#include "trace/step_names.h"
 
 namespace stallscope {
 namespace {
@@ -57,11 +58,14 @@ void print_summary(const Report& report) {
     std::fputs(summary->c_str(), stderr);
 }
 
-/// True when ranges mark the steps of some rank, so that the recorder could count them.
-bool marks_steps(const Report& report) {
+/// True when some rank's steps are those that the recorder counts.
+bool counts_steps(const Report& report) {
   return std::ranges::any_of(report.summary.ranks, [](const RankSummary& rank) {
-    return rank.step_source == StepSource::named_range ||
-           rank.step_source == StepSource::given_range;
+    const std::string& marker = rank.step_marker;
+    return rank.step_source == StepSource::given_range ||
+           (rank.step_source == StepSource::named_range &&
+            (marker == kOptimizerStep ||
+             step_marker_index(marker.data(), marker.size()) < kStepMarkerCount));
   });
 }
 
@@ -87,9 +91,7 @@ int analyse(const RunOptions& options, const Recording& recording) {
   if (!report) return cannot_report(recording, report.error());
   if (const Status written = write_reports(*report, folder.root); !written)
     return cannot_report(recording, written.error());
-  if (options.quiet)  // the summary says them itself
-    for (const Error& error : report->errors) print_message("warning: " + error.to_string());
-  if (options.record.steps > 0 && !marks_steps(*report))
+  if (options.record.steps > 0 && !counts_steps(*report))
     print_message(
         "warning: --steps had no effect: no range marked a step, so everything was recorded; name "
         "the one that does with --step-range NAME, or use --duration");
@@ -170,7 +172,7 @@ void add_options(CLI::App& app, RunOptions& options) {
       ->check(zero_or_more() & CLI::Range(0.0, kMostSeconds));
   app.add_option("--steps", record_options.steps,
                  "Record N whole steps (and the cut ones at both ends), counted by the ranges that "
-                 "mark them; the program itself runs on to its end")
+                 "mark them, else by the optimizer's steps; the program itself runs on to its end")
       ->type_name("N")
       ->check(CLI::Range(1, 1'000'000));
   app.add_option(

@@ -62,8 +62,17 @@ void finish(Session& session) {
   note(sentence);
 }
 
+// A range that marks steps begins before the optimizer's step in it.
+constexpr uint32_t kByOptimizer = 1 + kStepMarkerCount;
+bool any_marker_begun(const Session& session) {
+  for (size_t marker = 0; marker < kStepMarkerCount; ++marker)
+    if (__atomic_load_n(&session.steps[marker].begun, __ATOMIC_RELAXED) > 0) return true;
+  return false;
+}
+
 void count_step(Session& session, uint32_t step_class) {
   Session::StepCount& steps = session.steps[step_class - 1];
+  if (step_class == kByOptimizer && any_marker_begun(session)) return;
   if (is_active(&session) && __atomic_load_n(&session.paused, __ATOMIC_RELAXED) == 0 &&
       __atomic_add_fetch(&steps.begun, 1, __ATOMIC_RELAXED) > g_options.steps + kCutSteps)
     finish(session);
@@ -180,6 +189,8 @@ void classify_step_name(uint32_t string, const char* text, size_t bytes) {
       step_class = 1;
   } else if (const size_t marker = step_marker_index(text, bytes); marker < kStepMarkerCount) {
     step_class = static_cast<uint8_t>(1 + marker);
+  } else if (bytes == sizeof kOptimizerStep - 1 && memcmp(text, kOptimizerStep, bytes) == 0) {
+    step_class = kByOptimizer;
   }
   __atomic_store_n(&g_step_class[string], step_class, __ATOMIC_RELAXED);
 }

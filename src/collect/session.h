@@ -64,8 +64,8 @@ struct Session {
   uint32_t finished;  ///< 1 = the asked number of steps is recorded
   struct StepCount {
     int64_t begun;
-    uint32_t depth;  ///< open ranges of this marker
-  } steps[kStepMarkerCount];
+    uint32_t depth;               ///< open ranges of this marker
+  } steps[kStepMarkerCount + 1];  ///< by marker; the last one by the optimizer
   uint32_t closing;
   int64_t pid;
   segment::FileHeader* header;

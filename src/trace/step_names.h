@@ -12,6 +12,10 @@ inline constexpr const char* kStepMarkers[] = {
     "profilerstep", "trainingiteration", "trainiter", "trainiteration"};
 inline constexpr size_t kStepMarkerCount = sizeof kStepMarkers / sizeof *kStepMarkers;
 
+/// The range around the step of a program's first optimizer: without a marker, steps are counted by
+/// it.
+inline constexpr char kOptimizerStep[] = "optimizer.step";
+
 /// A marker is short; longer names that hold the word are something else.
 inline constexpr size_t kMaxStepNameBytes = 48;
 

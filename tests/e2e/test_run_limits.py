@@ -73,6 +73,26 @@ def test_delay_and_duration_cut_the_recording(tool, loop, tmp_path):
     assert span <= 0.3e9
 
 
+@pytest.mark.parametrize("marker, steps", [("optimizer.step", 8), ("epoch", 40)])
+def test_steps_are_counted_by_the_optimizer_only_where_nothing_marks_them(tool, tmp_path, marker, steps):
+    program = build(tmp_path, r"""
+#include <nvtx3/nvToolsExt.h>
+int main(int argc, char** argv) {
+  for (int i = 0; i < 40; ++i) {
+    if (argc > 1 && i % 10 == 0) nvtxRangePushA("step");
+    nvtxRangePushA(argc > 1 ? "optimizer.step" : "MARKER");
+    nvtxRangePop();
+    if (argc > 1 && i % 10 == 9) nvtxRangePop();
+  }
+}
+""".replace("MARKER", marker), "optimizer")
+    result = tool("run", "--steps", "6", "-o", str(tmp_path / "out"), "--", program)
+    assert count(events_of(tool, tmp_path / "out"), marker) == steps
+    assert ("--steps had no effect" in result.stderr) == (steps == 40)
+    tool("run", "--steps", "6", "-o", str(tmp_path / "whole"), "--no-report", "--", program, "steps")
+    assert count(events_of(tool, tmp_path / "whole"), "optimizer.step") == 40
+
+
 @pytest.mark.parametrize("seconds", ["nan", "inf", "1e300", "-1", "5s", ""])
 def test_what_is_no_number_of_seconds_is_an_error(tool, tmp_path, seconds):
     for option in ("--delay", "--duration"):
