@@ -69,6 +69,17 @@ bool counts_steps(const Report& report) {
   });
 }
 
+/// What to say when --steps could not be counted: the report may know a range that they can be
+/// counted by.
+std::string steps_had_no_effect(const Report& report) {
+  const auto found = std::ranges::find_if(
+      report.summary.ranks, [](const RankSummary& rank) { return !rank.step_marker.empty(); });
+  return "warning: --steps had no effect: no range marked a step, so everything was recorded; name "
+         "the one that does with --step-range " +
+         (found == report.summary.ranks.end() ? "NAME" : "'" + found->step_marker + "'") +
+         ", or use --duration";
+}
+
 int analyse(const RunOptions& options, const Recording& recording) {
   const RunFolder& folder = recording.folder;
   FolderLock merging;
@@ -92,9 +103,7 @@ int analyse(const RunOptions& options, const Recording& recording) {
   if (const Status written = write_reports(*report, folder.root); !written)
     return cannot_report(recording, written.error());
   if (options.record.steps > 0 && !counts_steps(*report))
-    print_message(
-        "warning: --steps had no effect: no range marked a step, so everything was recorded; name "
-        "the one that does with --step-range NAME, or use --duration");
+    print_message(steps_had_no_effect(*report));
   if (!options.quiet) print_summary(*report);
   print_where(folder.root);
   return recording.end.shell_exit_code();

@@ -73,7 +73,7 @@ def test_delay_and_duration_cut_the_recording(tool, loop, tmp_path):
     assert span <= 0.3e9
 
 
-@pytest.mark.parametrize("marker, steps", [("optimizer.step", 8), ("epoch", 40)])
+@pytest.mark.parametrize("marker, steps", [("optimizer.step", 8), ("epoch", 40), ("jit train_step", 40)])
 def test_steps_are_counted_by_the_optimizer_only_where_nothing_marks_them(tool, tmp_path, marker, steps):
     program = build(tmp_path, r"""
 #include <nvtx3/nvToolsExt.h>
@@ -89,6 +89,7 @@ int main(int argc, char** argv) {
     result = tool("run", "--steps", "6", "-o", str(tmp_path / "out"), "--", program)
     assert count(events_of(tool, tmp_path / "out"), marker) == steps
     assert ("--steps had no effect" in result.stderr) == (steps == 40)
+    assert ("--step-range 'jit train_step'" in result.stderr) == (marker == "jit train_step")
     tool("run", "--steps", "6", "-o", str(tmp_path / "whole"), "--no-report", "--", program, "steps")
     assert count(events_of(tool, tmp_path / "whole"), "optimizer.step") == 40
 
