@@ -19,12 +19,13 @@
     const data = [steps.index, times.map((t, i) => (used[i] ? t : null)), times.map((t, i) => (used[i] ? null : t))];
     const ink = page.colour("muted"), line = page.colour("line"), font = `12px ${page.colour("sans")}`;
     const axis = { stroke: ink, font, labelFont: font, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
+    const whole = [1, 10, 100, 1e3, 1e4, 1e5, 1e6].flatMap((n) => [n, 2 * n, 5 * n]);  // no half steps
     const ms = (self, value) => (value === null || value === undefined ? "–" : page.duration(value * 1e6));
     if (plot) plot.destroy();
     plot = new uPlot({
       width: Math.max(host.clientWidth, 260), height: 230, cursor: { drag: { x: true, y: false } },
       scales: { x: { time: false }, y: { range: (self, low, high) => [0, high * 1.05] } },
-      axes: [{ ...axis, label: "step", labelSize: 22 }, { ...axis, label: "ms per step", labelSize: 22, size: 56 }],
+      axes: [{ ...axis, label: "step", labelSize: 22, incrs: whole }, { ...axis, label: "ms per step", labelSize: 22, size: 56 }],
       series: [{ label: "Step" },
         { label: "Used", stroke: page.colour("link"), width: 1.5, value: ms },
         { label: "Discarded (warm-up, first, last)", stroke: page.colour("launch"), value: ms, points: { show: true, size: 5 }, paths: () => null }],

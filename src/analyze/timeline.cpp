@@ -156,6 +156,15 @@ void add_classes(const RankContext& context, Ns from, Ns to, size_t most, Timeli
     timeline.classes.emplace_back(span.start - from, span.step_class);
 }
 
+// Steps without device work have no window to be searched by.
+uint32_t step_of_device(const RankContext& context, Ns time) {
+  const auto holds = [time](const Step& step) {
+    return step.window_start <= time && time < step.window_end;
+  };
+  const auto step = std::ranges::find_if(context.steps, holds);
+  return step == context.steps.end() ? kNoIndex : step->index;
+}
+
 std::vector<TrackId> streams_of(const RankContext& context) {
   std::vector<TrackId> tracks;
   for (TrackId id = 0; id < context.trace.tracks.size(); ++id) {
@@ -179,7 +188,7 @@ Timeline timeline_around(const RankContext& context, EventId event) {
   timeline.rank = trace.processes[context.index.process].rank;
   const TrackId own = trace.tracks_of_events()[event];
   const bool on_thread = trace.tracks[own].kind == TrackKind::thread;
-  const uint32_t step = on_thread ? context.step_of_host(start) : kNoIndex;
+  const uint32_t step = on_thread ? context.step_of_host(start) : step_of_device(context, start);
   timeline.step = step == kNoIndex ? 0 : step;
   if (on_thread) add_track(trace, own, from, to, kMaxSlicesPerTrackAround, event, event, timeline);
   for (TrackId stream : streams_of(context))

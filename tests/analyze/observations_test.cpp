@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "analyze/analyze.h"
 #include "trace/event_lines.h"
@@ -194,6 +195,9 @@ TEST_CASE("collectives: exposed and hidden time, bandwidth, bursts with their es
   CHECK(large->numbers.at("algorithm_gb_per_s") == doctest::Approx(10));
   CHECK(large->numbers.at("bus_gb_per_s") == doctest::Approx(10));  // 2 (n - 1) / n = 1
   CHECK(large->texts.at("operation") == "all-reduce");
+  std::set<uint32_t> shown;  // each timeline knows its step
+  for (const Timeline& timeline : large->exemplars) shown.insert(timeline.step);
+  CHECK(shown == std::set<uint32_t>{1, 2, 3, 4, 5, 6, 7, 8});
   const Observation& burst = only(summary, "collective-burst");
   CHECK(burst.place.file == "metrics.py");
   CHECK(burst.numbers.at("run_length") == 6);

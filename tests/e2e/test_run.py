@@ -235,7 +235,7 @@ def test_a_missing_rank_is_named(tool, steps, tmp_path):
     assert not (out / "report.json").exists()
     assert "last rank" in result.stderr
     result = tool("report", str(out))
-    assert result.stdout.count("warning: rank 0 of 2 is missing") == 1 and "missing" not in result.stderr
+    assert result.stdout.count("warning: rank 0 of 2 is missing") == 1 and "is missing" not in result.stderr
     report = report_of(out)
     assert [error["code"] for error in report["errors"]] == ["rank-missing"]
 
