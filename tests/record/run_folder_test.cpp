@@ -15,18 +15,18 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct TemporaryFolder {
+struct RunRoot {
   fs::path path;
-  TemporaryFolder() {
+  RunRoot() {
     std::string name = (fs::temp_directory_path() / "stallscope-test-XXXXXX").string();
     path = ::mkdtemp(name.data());
   }
-  ~TemporaryFolder() {
+  ~RunRoot() {
     std::error_code error;
     fs::remove_all(path, error);
   }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  RunRoot(const RunRoot&) = delete;
+  RunRoot& operator=(const RunRoot&) = delete;
 };
 
 void finish(const RunFolder& folder, const RankIdentity& identity) {
@@ -59,7 +59,7 @@ std::string segment_file(int32_t rank, uint32_t chunks, size_t bytes, int64_t pi
 }  // namespace
 
 TEST_CASE("two runs never record into one folder at the same time") {
-  const TemporaryFolder root;
+  const RunRoot root;
   const Result<RunFolder> first = create_run_folder(root.path.string(), {}, false);
   REQUIRE(first.ok());
   const Result<RunFolder> second = create_run_folder(root.path.string(), {}, false);
@@ -68,7 +68,7 @@ TEST_CASE("two runs never record into one folder at the same time") {
 }
 
 TEST_CASE("ranks of one launch share a folder, the last one merges") {
-  const TemporaryFolder root;
+  const RunRoot root;
   const Result<RunFolder> zero = create_run_folder(root.path.string(), rank_of(0, "a"), false);
   const Result<RunFolder> one = create_run_folder(root.path.string(), rank_of(1, "a"), false);
   REQUIRE(zero.ok());
@@ -90,7 +90,7 @@ TEST_CASE("ranks of one launch share a folder, the last one merges") {
 }
 
 TEST_CASE("a launch that starts again, and another launch, get folders of their own") {
-  const TemporaryFolder root;
+  const RunRoot root;
   const auto id = [&](int rank, const char* job) {
     const Result<RunFolder> folder =
         create_run_folder(root.path.string(), rank_of(rank, job), false);
@@ -105,7 +105,7 @@ TEST_CASE("a launch that starts again, and another launch, get folders of their 
 }
 
 TEST_CASE("a run that never started leaves nothing") {
-  const TemporaryFolder root;
+  const RunRoot root;
   const fs::path inner = root.path / "new" / "folder";
   const Result<RunFolder> folder = create_run_folder(inner.string(), {}, false);
   REQUIRE(folder.ok());
@@ -114,7 +114,7 @@ TEST_CASE("a run that never started leaves nothing") {
 }
 
 TEST_CASE("segments are gathered by rank, cut to what was used") {
-  const TemporaryFolder root;
+  const RunRoot root;
   const fs::path from = root.path / "from", to = root.path / "to";
   fs::create_directories(from);
   fs::create_directories(to);
