@@ -20,7 +20,7 @@ std::string_view device_interface(const Trace& trace) {
   std::vector<std::optional<std::string_view>> names(trace.strings.size());
   std::string_view launched_by;
   bool kernels = false;
-  for (EventId i = 0; i < trace.size(); ++i) {
+  for (EventId i = 0; i < trace.size() && !(kernels && !launched_by.empty()); ++i) {
     const EventKind kind = trace.kinds()[i];
     kernels |= kind == EventKind::kernel;
     if (!launched_by.empty() || (kind != EventKind::api && kind != EventKind::graph_launch))

@@ -92,8 +92,8 @@ struct Slice {
 struct Timeline {
   std::vector<std::string> tracks;
   std::vector<Slice> slices;
-  std::vector<std::pair<Ns, StepClass>>
-      classes;  ///< what the device's time is from this instant on
+  /// What the device's time is, from each of these instants on.
+  std::vector<std::pair<Ns, StepClass>> classes;
   Ns duration = 0;
   uint32_t step = 0;
   int32_t rank = -1;

@@ -149,9 +149,10 @@ int lint(LintOptions options) {
   }
   const bool nothing = linted->source.project.chosen.empty();
   if (nothing)
-    print_message("there is nothing to lint: no Python, C++ or CUDA file and no notebook in " +
-                  fmt::format("{}", fmt::join(settings.paths, ", ")) +
-                  " that .gitignore, settings or --exclude do not leave out");
+    print_message(
+        fmt::format("there is nothing to lint: no Python, C++ or CUDA file and no notebook in {} "
+                    "that .gitignore, settings or --exclude do not leave out",
+                    fmt::join(settings.paths, ", ")));
   for (const std::string& message : linted->messages)
     print_message(with_cell(message, linted->source));
   std::vector<Finding>& findings = linted->results.findings;

@@ -172,13 +172,14 @@ void add_options(CLI::App& app, RunOptions& options) {
       ->type_name("DIR");
   app.add_flag("--force", record_options.force,
                "Delete an earlier run in DIR (default: it is moved to DIR/earlier)");
+  const CLI::Validator seconds = zero_or_more() & CLI::Range(0.0, kMostSeconds);
   app.add_option("--delay", options.delay_s, "Record nothing for the first seconds")
       ->type_name("SECONDS")
-      ->check(zero_or_more() & CLI::Range(0.0, kMostSeconds));
+      ->check(seconds);
   app.add_option("--duration", options.duration_s,
                  "Record for this long; the program itself runs on to its end")
       ->type_name("SECONDS")
-      ->check(zero_or_more() & CLI::Range(0.0, kMostSeconds));
+      ->check(seconds);
   app.add_option("--steps", record_options.steps,
                  "Record N whole steps (and the cut ones at both ends), counted by the ranges that "
                  "mark them, else by the optimizer's steps; the program itself runs on to its end")

@@ -309,8 +309,7 @@ void KinetoBuilder::say_foreign() {
     names += (names.empty() ? "" : ", ") + category;
   trace_.health.warnings.push_back(
       "This may be another tool's trace: PyTorch's and XLA's profilers write none of its "
-      "categories "
-      "(" +
+      "categories (" +
       names + "). Its ranges are read, and nothing else.");
 }
 

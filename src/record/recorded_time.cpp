@@ -1,6 +1,5 @@
 #include "record/recorded_time.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>

@@ -76,7 +76,8 @@ std::string class_strip_svg(const Timeline& timeline, double y, double scale) {
   std::string out;
   for (size_t i = 0; i < timeline.classes.size(); ++i) {
     const auto [start, step_class] = timeline.classes[i];
-    const Ns end = i + 1 < timeline.classes.size() ? timeline.classes[i + 1].first : timeline.duration;
+    const Ns end =
+        i + 1 < timeline.classes.size() ? timeline.classes[i + 1].first : timeline.duration;
     if (end <= start) continue;
     const double width = static_cast<double>(end - start) * scale;
     out += fmt::format(

@@ -17,6 +17,13 @@ std::string reads(const std::string& code) {
   return places(item_rule({"step"}), {{"train.py", "", code}});
 }
 
+/// How many reads stand in steps that a framework calls through `entry_point`.
+size_t reads_below(const EntryPoint& entry_point, const std::string& code) {
+  IndexOptions options;
+  options.entry_points = {entry_point};
+  return SourceIndex::build({{"train.py", "", code}}, item_rule({"step"}), options).facts().size();
+}
+
 /// A trainer whose rounds call `collect` and what learns from it.
 std::string trainer(const std::string& collect, const std::string& learn) {
   return "import torch\n"
@@ -61,12 +68,8 @@ TEST_CASE("a framework's step is one with an underscore before it") {
            "        outputs = self.session(inputs)\n"
            "        return outputs[0].item()\n";
   };
-  const RuleSet rules = item_rule({"step"});
-  IndexOptions options;
-  options.entry_points = {{"training_step", "", true}};
   const auto found = [&](const std::string& name) {
-    const std::string code = "import torch\n" + method(name);
-    return SourceIndex::build({{"train.py", "", code}}, rules, options).facts().size();
+    return reads_below({"training_step", "", true}, "import torch\n" + method(name));
   };
   CHECK(found("training_step") == 1);
   CHECK(found("_training_step") == 1);
@@ -84,12 +87,8 @@ TEST_CASE("an evaluation that computes the loss of a step, as a framework does, 
            "        for batch in loader:\n"
            "            total = self._compute_loss(batch).item()\n";
   };
-  const RuleSet rules = item_rule({"step"});
-  IndexOptions options;
-  options.entry_points = {{"compute_loss", "Trainer", true}};
   const auto found = [&](const std::string& name) {
-    const std::string code = "import torch\n" + loss + loop(name);
-    return SourceIndex::build({{"train.py", "", code}}, rules, options).facts().size();
+    return reads_below({"compute_loss", "Trainer", true}, "import torch\n" + loss + loop(name));
   };
   CHECK(found("run_epoch") == 1);
   CHECK(found("validate") == 0);

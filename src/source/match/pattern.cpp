@@ -204,8 +204,8 @@ bool Pattern::sequence(Matching& m, const std::vector<NodeId>& patterns, size_t 
   for (NodeId at = from; at != kNoNode; at = m.code[at].next) {
     Bindings before = m.bindings;
     for (const NodeId call : {at, checked_call(m.code, at)}) {
-      if (call != kNoNode && node(m, patterns[next], call) &&
-          sequence(m, patterns, next + 1, m.code[at].next))
+      if (call == kNoNode) continue;
+      if (node(m, patterns[next], call) && sequence(m, patterns, next + 1, m.code[at].next))
         return true;
       m.bindings = before;
     }
