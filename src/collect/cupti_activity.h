@@ -37,8 +37,4 @@ int64_t cupti_clock_offset_ns();
 /// Callback ids of both API domains lie below this: tables by id have this size.
 inline constexpr uint32_t kMaxCbid = 2048;
 
-/// True for API calls that the callbacks record, with their stacks, so that
-/// their activity records would be duplicates.
-bool is_recorded_by_callback(bool runtime, uint32_t cbid);
-
 }  // namespace stallscope::collect

@@ -5,6 +5,7 @@
 
 #include "collect/clock.h"
 #include "collect/cupti_activity.h"
+#include "collect/cupti_calls.h"
 #include "collect/cupti_graphs.h"
 #include "collect/definitions.h"
 #include "collect/event_record.h"
@@ -133,7 +134,7 @@ uint32_t lane_of_thread(uint32_t thread) {
 }
 
 void write_api(const CuptiLibrary& cupti, const CUpti_ActivityAPI& record, bool runtime) {
-  if (is_recorded_by_callback(runtime, record.cbid)) return;
+  if (is_traced(runtime, record.cbid)) return;
   EventRecord event(EventKind::api, 0);
   event.name = api_name(cupti, runtime, record.cbid);
   event.correlation = record.correlationId;

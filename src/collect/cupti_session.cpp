@@ -5,11 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <algorithm>
-
 #include "collect/capture.h"
 #include "collect/clock.h"
 #include "collect/cupti_activity.h"
+#include "collect/cupti_calls.h"
 #include "collect/cupti_graphs.h"
 #include "collect/cupti_records.h"
 #include "collect/cupti_window.h"
@@ -36,107 +35,15 @@ constexpr int kFlushPeriodMs = 250;
 // Calls without any delivery for this long: another client took the buffers.
 constexpr int kStolenAfterPeriods = 8;
 
-struct TracedCall {
-  uint32_t cbid;
-  StackPolicy policy;
-};
-
-// Calls whose ENTER and EXIT are recorded: those that block the host (the
-// ground truth, since 13.0 GA has no sync record for them), launches and copies
-// (whose stacks name the line), and allocations.
-constexpr TracedCall kRuntimeCalls[] = {
-    {CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020, kStackAlways},
-    {CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_ptsz_v7000, kStackAlways},
-    {CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020, kStackAlways},
-    {CUPTI_RUNTIME_TRACE_CBID_cudaThreadSynchronize_v3020, kStackAlways},
-    {CUPTI_RUNTIME_TRACE_CBID_cudaEventSynchronize_v3020, kStackAlways},
-    {CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_v3020, kStackAlways},
-    {CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_ptds_v7000, kStackAlways},
-    {CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy2D_v3020, kStackAlways},
-    {CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyFromSymbol_v3020, kStackAlways},
-    {CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020, kStackAlways},  // pageable ones block
-    {CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_ptsz_v7000, kStackAlways},
-    {CUPTI_RUNTIME_TRACE_CBID_cudaMalloc_v3020, kStackAlways},
-    {CUPTI_RUNTIME_TRACE_CBID_cudaFree_v3020, kStackAlways},
-    {CUPTI_RUNTIME_TRACE_CBID_cudaHostAlloc_v3020, kStackAlways},
-    {CUPTI_RUNTIME_TRACE_CBID_cudaMallocHost_v3020, kStackAlways},
-    {CUPTI_RUNTIME_TRACE_CBID_cudaFreeHost_v3020, kStackAlways},
-    {CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, kStackLaunch},
-    {CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_ptsz_v7000, kStackLaunch},
-    {CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060, kStackLaunch},
-    {CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_ptsz_v11060, kStackLaunch},
-    {CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_v13000, kStackLaunch},
-    {CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_ptsz_v13000, kStackLaunch},
-    {CUPTI_RUNTIME_TRACE_CBID_cudaLaunchCooperativeKernel_v9000, kStackLaunch},
-    {CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000, kStackLaunch},
-    {CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_ptsz_v10000, kStackLaunch},
-};
-constexpr TracedCall kDriverCalls[] = {
-    {CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, kStackAlways},
-    {CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize_v2, kStackAlways},
-    {CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize, kStackAlways},
-    {CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz, kStackAlways},
-    {CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize, kStackAlways},
-    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2, kStackAlways},
-    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2, kStackAlways},
-    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2_ptsz, kStackAlways},
-    {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, kStackLaunch},
-    {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz, kStackLaunch},
-    {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, kStackLaunch},
-    {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz, kStackLaunch},
-    {CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, kStackLaunch},
-    {CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz, kStackLaunch},
-};
-
-// With a context its committed records go as well: they are asked for before.
-constexpr TracedCall kRuntimeEnds[] = {
-    {CUPTI_RUNTIME_TRACE_CBID_cudaDeviceReset_v3020, kStackAlways},
-    {CUPTI_RUNTIME_TRACE_CBID_cudaThreadExit_v3020, kStackAlways},
-};
-constexpr TracedCall kDriverEnds[] = {
-    {CUPTI_DRIVER_TRACE_CBID_cuCtxDestroy, kStackAlways},
-    {CUPTI_DRIVER_TRACE_CBID_cuCtxDestroy_v2, kStackAlways},
-    {CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRelease, kStackAlways},
-    {CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRelease_v2, kStackAlways},
-    {CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxReset, kStackAlways},
-    {CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxReset_v2, kStackAlways},
-};
-
-bool ends_context(bool runtime, uint32_t cbid) {
-  const auto is_it = [cbid](const TracedCall& call) { return call.cbid == cbid; };
-  return runtime ? std::ranges::any_of(kRuntimeEnds, is_it)
-                 : std::ranges::any_of(kDriverEnds, is_it);
-}
-
-uint8_t g_policy[2][kMaxCbid];  // StackPolicy + 1 of traced calls; 0 = not traced
-
-template <size_t N>
-void trace_calls(const TracedCall (&calls)[N], CUpti_CallbackDomain domain, bool trace) {
-  for (const TracedCall& call : calls) {
-    const CUptiResult result =
-        g_cupti->enable_callback(trace ? 1 : 0, g_subscriber, domain, call.cbid);
-    if (result != CUPTI_SUCCESS || !trace) continue;
-    g_policy[domain == CUPTI_CB_DOMAIN_RUNTIME_API ? 1 : 0][call.cbid] =
-        static_cast<uint8_t>(call.policy + 1);
-  }
-}
-
-void trace_all_calls(bool trace) {
-  trace_calls(kRuntimeCalls, CUPTI_CB_DOMAIN_RUNTIME_API, trace);
-  trace_calls(kDriverCalls, CUPTI_CB_DOMAIN_DRIVER_API, trace);
-  trace_calls(kRuntimeEnds, CUPTI_CB_DOMAIN_RUNTIME_API, trace);
-  trace_calls(kDriverEnds, CUPTI_CB_DOMAIN_DRIVER_API, trace);
-}
-
 // Outside the window CUPTI measures nothing, so that it costs nothing. The end of the window
 // begins before the call does: NVIDIA's own injection sample has it so.
 void follow_profiler(ProfilerCall call) {
   if (call == ProfilerCall::starts && profiler_starts()) {
     resume_activity();
-    trace_all_calls(true);
+    trace_calls(*g_cupti, g_subscriber, true);
   } else if (call == ProfilerCall::stops && profiler_stops()) {
     flush_activity(false);
-    trace_all_calls(false);
+    trace_calls(*g_cupti, g_subscriber, false);
     pause_activity();
   }
 }
@@ -157,6 +64,7 @@ void CUPTIAPI on_call(void*, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
   }
   const bool runtime = domain == CUPTI_CB_DOMAIN_RUNTIME_API;
   if (data.callbackSite == CUPTI_API_ENTER) {
+    // With a context its committed records go as well: they are asked for before.
     if (ends_context(runtime, cbid)) flush_activity(true);
     *data.correlationData = ticks();
     return;
@@ -168,8 +76,7 @@ void CUPTIAPI on_call(void*, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
   event.set_ticks(*data.correlationData, ticks());
   event.name = api_name(*g_cupti, runtime, cbid);
   event.correlation = data.correlationId;
-  const uint8_t policy = cbid < kMaxCbid ? g_policy[runtime ? 1 : 0][cbid] : 0;
-  if (policy != 0) event.stack = take_stack(*thread, static_cast<uint8_t>(policy - 1));
+  if (is_traced(runtime, cbid)) event.stack = take_stack(*thread, kStackAlways);
   event.write();
 }
 
@@ -271,7 +178,7 @@ void start() {
     if (g_options.capture_profiler)
       pause_activity();
     else
-      trace_all_calls(true);
+      trace_calls(*g_cupti, g_subscriber, true);
     // Always: a graph that is captured outside the window may be replayed within it.
     if (!trace_graphs(*g_cupti, g_subscriber))
       note(
@@ -288,10 +195,6 @@ void start() {
 pthread_once_t g_once = PTHREAD_ONCE_INIT;
 
 }  // namespace
-
-bool is_recorded_by_callback(bool runtime, uint32_t cbid) {
-  return cbid < kMaxCbid && g_policy[runtime ? 1 : 0][cbid] != 0;
-}
 
 }  // namespace stallscope::collect
 

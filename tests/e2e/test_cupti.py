@@ -53,6 +53,17 @@ def test_calls_and_device_work_are_joined_by_correlation(record):
     assert of_kind(events, "sync")
 
 
+def test_calls_of_the_driver_have_their_stacks(record):
+    """XLA, Triton and CuPy call no runtime."""
+    text = script(["call driver cuMemcpyHtoDAsync_v2 277 4 20000", "call driver cuMemAlloc_v2 243 5 20000",
+                   "call driver cuEventRecord 119 6 20000", "deliver"])
+    _, events, _ = record(text)
+    stacks = {event["name"]: event.get("stack", []) for event in of_kind(events, "api")}
+    for name in ("cuMemcpyHtoDAsync_v2", "cuMemAlloc_v2"):
+        assert any(frame["function"] == "main" for frame in stacks[name]), stacks
+    assert stacks["cuEventRecord"] == []
+
+
 def test_held_records_arrive_at_the_end(record):
     text = script(["hold", STEP.format(a=1, b=2, c=3, k=30000, m=540000)])
     _, events, _ = record(text)
