@@ -1,41 +1,13 @@
 #include "collect/cupti_library.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
 
-#include <initializer_list>
+#include "collect/cupti_search.h"
 
 namespace stallscope::collect {
 namespace {
 
 CuptiLibrary g_library;
-
-// With a CUDA 12 runtime in the process its own CUPTI fits; else the newest.
-void* open_by_version(const char* const (&names)[3]) {
-  for (const char* name : names)
-    if (void* handle = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return handle;
-  return nullptr;
-}
-
-void* open_cupti() {
-  if (const char* given = getenv("STALLSCOPE_CUPTI"); given != nullptr && *given != '\0')
-    return dlopen(given, RTLD_NOW | RTLD_LOCAL);
-  for (const char* name : {"libcupti.so.13", "libcupti.so.12"})
-    if (void* handle = dlopen(name, RTLD_NOW | RTLD_NOLOAD)) return handle;
-  constexpr const char* kFor13[3] = {"libcupti.so.13",
-                                     "/usr/local/cuda-13/extras/CUPTI/lib64/libcupti.so.13",
-                                     "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so.13"};
-  constexpr const char* kFor12[3] = {"libcupti.so.12",
-                                     "/usr/local/cuda-12/extras/CUPTI/lib64/libcupti.so.12",
-                                     "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so.12"};
-  void* runtime_12 = dlopen("libcudart.so.12", RTLD_NOW | RTLD_NOLOAD);
-  if (runtime_12 != nullptr) {
-    dlclose(runtime_12);
-    if (void* handle = open_by_version(kFor12)) return handle;
-  }
-  if (void* handle = open_by_version(kFor13)) return handle;
-  return open_by_version(kFor12);
-}
 
 template <typename Function>
 bool find(void* handle, const char* name, Function& function) {
@@ -51,8 +23,8 @@ const CuptiLibrary* load_cupti(const char** reason) {
   void* handle = open_cupti();
   if (handle == nullptr) {
     *reason =
-        "libcupti was not found: install the CUDA toolkit or NVIDIA's cupti package, or name the "
-        "library in STALLSCOPE_CUPTI";
+        "libcupti was not found: install the CUDA toolkit or NVIDIA's cupti package, set CUDA_HOME "
+        "to it, or name the library in STALLSCOPE_CUPTI";
     return nullptr;
   }
   const bool complete = find(handle, "cuptiGetVersion", library.get_version) &&

@@ -33,10 +33,8 @@ struct CuptiLibrary {
   decltype(&cuptiGetGraphExecId) graph_exec_id = nullptr;
 };
 
-/// Finds CUPTI: what the process has mapped already (PyTorch brings its own),
-/// then the version of the CUDA runtime it has mapped, then 13, then 12, by the
-/// loader's search path and where toolkits install it. Returns nullptr and the
-/// reason when there is none.
+/// Finds CUPTI (cupti_search.h) and its functions. Returns nullptr and the reason when there is
+/// none that serves.
 const CuptiLibrary* load_cupti(const char** reason);
 
 }  // namespace stallscope::collect

@@ -74,8 +74,9 @@ Capability cuda_driver() {
 /// Folders in which CUPTI is usually found, besides those of the dynamic linker.
 std::vector<fs::path> cupti_folders() {
   std::vector<fs::path> folders;
-  if (const char* home = std::getenv("CUDA_HOME"))
-    folders.push_back(fs::path(home) / "extras/CUPTI/lib64");
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
+    if (const char* toolkit = std::getenv(variable))
+      folders.push_back(fs::path(toolkit) / "extras/CUPTI/lib64");
   folders.emplace_back("/usr/local/cuda/extras/CUPTI/lib64");
   folders.emplace_back("/usr/lib/x86_64-linux-gnu");
   return folders;
