@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collect/background.h"
 #include "collect/capture.h"
 #include "collect/clock.h"
 #include "collect/cupti_activity.h"
@@ -26,7 +27,6 @@ enum class GpuState : uint32_t { idle, active, finished, forked };
 uint32_t g_gpu_state = static_cast<uint32_t>(GpuState::idle);
 const CuptiLibrary* g_cupti = nullptr;
 CUpti_SubscriberHandle g_subscriber = nullptr;
-pthread_t g_flusher;
 uint64_t g_callbacks = 0;
 
 // Flushing this often bounds what a SIGKILL loses; CUPTI's own flush period is
@@ -188,8 +188,7 @@ void start() {
   __atomic_store_n(&g_gpu_state, static_cast<uint32_t>(GpuState::active), __ATOMIC_RELEASE);
   pthread_atfork(nullptr, nullptr, in_child);
   atexit(finish);
-  if (pthread_create(&g_flusher, nullptr, flush_until_finished, nullptr) == 0)
-    pthread_detach(g_flusher);
+  (void)start_background(flush_until_finished, nullptr, 0);  // without it the end flushes all
 }
 
 pthread_once_t g_once = PTHREAD_ONCE_INIT;

@@ -1,12 +1,11 @@
 #include "collect/helper.h"
 
 #include <linux/futex.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "collect/background.h"
 #include "collect/capture.h"
 #include "collect/chunks.h"
 #include "collect/clock.h"
@@ -16,6 +15,7 @@ namespace stallscope::collect {
 namespace {
 
 constexpr uint32_t kNone = 0, kRunning = 1, kStopping = 2;
+constexpr size_t kStackBytes = 256 * 1024;
 constexpr int64_t kIdleNs = 200'000'000;
 constexpr int64_t kCaptureNs = 50'000'000;  // how late a delay or duration may end
 constexpr int64_t kClockPeriodNs = 500'000'000;
@@ -70,20 +70,9 @@ void start_helper(Session& session) {
   if (!__atomic_compare_exchange_n(&session.helper_state, &none, kRunning, false, __ATOMIC_ACQ_REL,
                                    __ATOMIC_RELAXED))
     return;
-  // The target's signals are the target's business.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_attr_setstacksize(&attributes, 256 * 1024);
-  pthread_t thread;
   // On failure threads make their chunks themselves.
-  if (pthread_create(&thread, &attributes, helper_main, &session) != 0)
+  if (!start_background(helper_main, &session, kStackBytes))
     __atomic_store_n(&session.helper_state, kStopping, __ATOMIC_RELEASE);
-  pthread_attr_destroy(&attributes);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void wake_helper(Session& session) {

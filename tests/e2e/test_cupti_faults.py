@@ -87,6 +87,11 @@ def test_a_program_without_memory_goes_on(record, app):
     assert len([event for event in events if event["name"] == "cudaStreamSynchronize_v3020"]) == 2
 
 
+def test_a_signal_that_the_program_waits_for_ends_no_thread_of_ours(record, app):
+    done, events, _ = record([app, "script.txt", "signal"], script=STEP + "sleep 100000000\n")
+    assert done.stdout.startswith("done") and len(kernels(events)) == 1
+
+
 def test_two_processes_on_one_gpu_keep_their_work_apart(record, app):
     # Both number their calls from 1: the process is a part of what joins them.
     both = f"RANK=0 {app} script.txt & RANK=1 {app} script.txt & wait"

@@ -1,14 +1,15 @@
 /* A program as the CUDA driver sees it: loads the injected library named by
  * CUDA_INJECTION64_PATH, then does the "device work" of a script.
  *
- *   mock_cupti_app SCRIPT [fork | profiler | exit | kill | exec | memory | threads]
+ *   mock_cupti_app SCRIPT [fork | profiler | exit | kill | exec | memory | signal | threads]
  *
  * With `fork`, a child plays the script once more after the parent has begun.
  * With `profiler`, it asks for CUPTI, as a profiler of its own would get it, and
  * plays the script once more. With `exit`, `kill` and `exec` it ends by _exit, by
  * SIGKILL, or as a new program that plays the script too. With `memory` it plays the
- * script once more when no memory can be had any longer, and with `threads` the
- * calls of two threads go on while the process ends. */
+ * script once more when no memory can be had any longer, with `signal` it waits for
+ * a signal that it blocks, and with `threads` the calls of two threads go on while
+ * the process ends. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -74,6 +75,15 @@ int main(int argc, char** argv) {
   if (argc > 2 && strcmp(argv[2], "memory") == 0) {
     use_up_memory();
     if (mock_cupti_play(script) != 0) return 8;
+  }
+  if (argc > 2 && strcmp(argv[2], "signal") == 0) {
+    sigset_t awaited;
+    sigemptyset(&awaited);
+    sigaddset(&awaited, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &awaited, NULL);
+    kill(getpid(), SIGUSR1);
+    int came = 0;
+    if (sigwait(&awaited, &came) != 0 || came != SIGUSR1) return 9;
   }
   if (argc > 2 && strcmp(argv[2], "profiler") == 0) {
     void (*release)(void) = NULL;
