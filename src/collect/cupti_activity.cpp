@@ -1,6 +1,7 @@
 #include "collect/cupti_activity.h"
 
 #include "collect/clock.h"
+#include "collect/cupti_calls.h"
 #include "collect/cupti_records.h"
 #include "collect/memory.h"
 
@@ -36,24 +37,6 @@ constexpr CUpti_ActivityKind kOptionalKinds[] = {
     CUPTI_ACTIVITY_KIND_MEMORY2, CUPTI_ACTIVITY_KIND_MEMCPY2,
     CUPTI_ACTIVITY_KIND_CONTEXT, CUPTI_ACTIVITY_KIND_STREAM,
     CUPTI_ACTIVITY_KIND_JIT,     CUPTI_ACTIVITY_KIND_INTERNAL_LAUNCH_API};
-
-// Calls by the thousand that tell nothing: device and context look-ups, error reads.
-constexpr uint32_t kNoisyRuntime[] = {CUPTI_RUNTIME_TRACE_CBID_cudaGetLastError_v3020,
-                                      CUPTI_RUNTIME_TRACE_CBID_cudaPeekAtLastError_v3020,
-                                      CUPTI_RUNTIME_TRACE_CBID_cudaFuncGetAttributes_v3020,
-                                      CUPTI_RUNTIME_TRACE_CBID_cudaSetDevice_v3020,
-                                      CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020,
-                                      CUPTI_RUNTIME_TRACE_CBID_cudaDeviceGetAttribute_v5000,
-                                      CUPTI_RUNTIME_TRACE_CBID_cudaStreamIsCapturing_v10000};
-constexpr uint32_t kNoisyDriver[] = {CUPTI_DRIVER_TRACE_CBID_cuDeviceGetAttribute,
-                                     CUPTI_DRIVER_TRACE_CBID_cuCtxPushCurrent_v2,
-                                     CUPTI_DRIVER_TRACE_CBID_cuCtxPopCurrent_v2,
-                                     CUPTI_DRIVER_TRACE_CBID_cuCtxGetDevice,
-                                     CUPTI_DRIVER_TRACE_CBID_cuCtxSetCurrent,
-                                     CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent,
-                                     CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxGetState,
-                                     CUPTI_DRIVER_TRACE_CBID_cuKernelGetAttribute,
-                                     CUPTI_DRIVER_TRACE_CBID_cuKernelGetFunction};
 
 void CUPTIAPI on_request(uint8_t** buffer, size_t* size, size_t* max_records) {
   *max_records = 0;  // as many as fit
@@ -106,6 +89,20 @@ int64_t measured_offset_ns(const CuptiLibrary& cupti) {
   return offset;
 }
 
+// The first failure among the kinds that a recording cannot do without.
+CUptiResult enable_kinds() {
+  CUptiResult result = CUPTI_SUCCESS;
+  if (g_level == GpuLevel::light) result = g_cupti->enable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+  for (const CUpti_ActivityKind kind : kKinds) {
+    if (result != CUPTI_SUCCESS) return result;
+    result = g_cupti->enable(kind);
+  }
+  for (const CUpti_ActivityKind kind : kOptionalKinds) g_cupti->enable(kind);
+  // After their kinds: that is where CUPTI takes it.
+  silence_calls(*g_cupti);
+  return result;
+}
+
 }  // namespace
 
 bool start_activity(const CuptiLibrary& cupti, GpuLevel level, const char** reason) {
@@ -113,25 +110,15 @@ bool start_activity(const CuptiLibrary& cupti, GpuLevel level, const char** reas
   g_level = level;
   g_clock_offset_ns = measured_offset_ns(cupti);
   CUptiResult result = cupti.register_buffers(on_request, on_complete);
-  if (result == CUPTI_SUCCESS && level == GpuLevel::light)
-    result = cupti.enable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
-  for (const CUpti_ActivityKind kind : kKinds) {
-    if (result != CUPTI_SUCCESS) break;
-    result = cupti.enable(kind);
-  }
+  if (result == CUPTI_SUCCESS) result = enable_kinds();
   if (result != CUPTI_SUCCESS) {
     cupti.get_result_string(result, reason);
     return false;
   }
-  for (const CUpti_ActivityKind kind : kOptionalKinds) cupti.enable(kind);
   // Thread ids as the rest of the trace has them, not pthread handles.
   if (cupti.set_thread_id_type != nullptr)
     cupti.set_thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
   if (cupti.enable_all_sync_records != nullptr) cupti.enable_all_sync_records(0);
-  if (cupti.enable_runtime_api != nullptr)
-    for (const uint32_t cbid : kNoisyRuntime) cupti.enable_runtime_api(cbid, 0);
-  if (cupti.enable_driver_api != nullptr)
-    for (const uint32_t cbid : kNoisyDriver) cupti.enable_driver_api(cbid, 0);
   return true;
 }
 
@@ -146,9 +133,7 @@ void pause_activity() {
 }
 
 void resume_activity() {
-  if (g_level == GpuLevel::light) g_cupti->enable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
-  for (const CUpti_ActivityKind kind : kKinds) g_cupti->enable(kind);
-  for (const CUpti_ActivityKind kind : kOptionalKinds) g_cupti->enable(kind);
+  (void)enable_kinds();  // as it could be before
 }
 
 void stop_activity() {

@@ -120,6 +120,51 @@ constexpr CUpti_CallbackId kDriverEnds[] = {
     CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxReset_v2,
 };
 
+// Look-ups of devices, contexts, streams and functions, error reads, and the two halves of a launch
+// that stand around the launch itself.
+constexpr CUpti_CallbackId kNoisyRuntime[] = {
+    CUPTI_RUNTIME_TRACE_CBID_cudaGetLastError_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaPeekAtLastError_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaFuncGetAttributes_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaSetDevice_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaDeviceGetAttribute_v5000,
+    CUPTI_RUNTIME_TRACE_CBID_cudaPointerGetAttributes_v4000,
+    CUPTI_RUNTIME_TRACE_CBID_cudaOccupancyMaxActiveBlocksPerMultiprocessor_v6050,
+    CUPTI_RUNTIME_TRACE_CBID_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags_v7000,
+    CUPTI_RUNTIME_TRACE_CBID_cudaStreamIsCapturing_v10000,
+    CUPTI_RUNTIME_TRACE_CBID_cudaStreamIsCapturing_ptsz_v10000,
+    CUPTI_RUNTIME_TRACE_CBID_cudaStreamGetCaptureInfo_v10010,
+    CUPTI_RUNTIME_TRACE_CBID_cudaStreamGetCaptureInfo_v2_v11030,
+    CUPTI_RUNTIME_TRACE_CBID_cudaStreamGetCaptureInfo_v12030,
+    CUPTI_RUNTIME_TRACE_CBID_cudaThreadExchangeStreamCaptureMode_v10010,
+    CUPTI_RUNTIME_TRACE_CBID___cudaPushCallConfiguration_v13000,
+    CUPTI_RUNTIME_TRACE_CBID___cudaPopCallConfiguration_v13000,
+    CUPTI_RUNTIME_TRACE_CBID___cudaGetProcAddress_v13000,
+};
+constexpr CUpti_CallbackId kNoisyDriver[] = {
+    CUPTI_DRIVER_TRACE_CBID_cuDeviceGetAttribute,
+    CUPTI_DRIVER_TRACE_CBID_cuCtxPushCurrent_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuCtxPopCurrent_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuCtxGetDevice,
+    CUPTI_DRIVER_TRACE_CBID_cuCtxSetCurrent,
+    CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent,
+    CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxGetState,
+    CUPTI_DRIVER_TRACE_CBID_cuFuncGetAttribute,
+    CUPTI_DRIVER_TRACE_CBID_cuKernelGetAttribute,
+    CUPTI_DRIVER_TRACE_CBID_cuKernelGetFunction,
+    CUPTI_DRIVER_TRACE_CBID_cuPointerGetAttribute,
+    CUPTI_DRIVER_TRACE_CBID_cuPointerGetAttributes,
+    CUPTI_DRIVER_TRACE_CBID_cuOccupancyMaxActiveBlocksPerMultiprocessor,
+    CUPTI_DRIVER_TRACE_CBID_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamIsCapturing,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamGetCaptureInfo_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamGetCaptureInfo_v3,
+    CUPTI_DRIVER_TRACE_CBID_cuThreadExchangeStreamCaptureMode,
+    CUPTI_DRIVER_TRACE_CBID_cuGetProcAddress,
+    CUPTI_DRIVER_TRACE_CBID_cuGetProcAddress_v2,
+};
+
 bool g_traced[2][kMaxCbid];
 
 void trace(const CuptiLibrary& cupti, CUpti_SubscriberHandle subscriber, bool runtime,
@@ -139,6 +184,13 @@ void trace_calls(const CuptiLibrary& cupti, CUpti_SubscriberHandle subscriber, b
   trace(cupti, subscriber, false, kDriverCalls, on);
   trace(cupti, subscriber, true, kRuntimeEnds, on);
   trace(cupti, subscriber, false, kDriverEnds, on);
+}
+
+void silence_calls(const CuptiLibrary& cupti) {
+  if (cupti.enable_runtime_api != nullptr)
+    for (const CUpti_CallbackId call : kNoisyRuntime) cupti.enable_runtime_api(call, 0);
+  if (cupti.enable_driver_api != nullptr)
+    for (const CUpti_CallbackId call : kNoisyDriver) cupti.enable_driver_api(call, 0);
 }
 
 bool is_traced(bool runtime, uint32_t cbid) {

@@ -1,4 +1,4 @@
-// Which CUDA calls are recorded one by one, with their stacks.
+// Which CUDA calls are recorded with their stacks, and which not at all.
 #pragma once
 
 #include "collect/cupti_library.h"
@@ -14,5 +14,8 @@ bool is_traced(bool runtime, uint32_t cbid);
 
 /// Whether a context ends with this call.
 bool ends_context(bool runtime, uint32_t cbid);
+
+/// Has CUPTI make no records of calls that come by the thousand and tell nothing.
+void silence_calls(const CuptiLibrary& cupti);
 
 }  // namespace stallscope::collect

@@ -205,6 +205,7 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
 CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
   std::lock_guard lock(state().mutex);
   state().enabled_kinds.erase(kind);
+  std::erase_if(state().silenced_calls, [kind](const auto& call) { return call.first == kind; });
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId cbid, uint8_t enable) {
