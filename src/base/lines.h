@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace stallscope {
 
@@ -34,5 +36,16 @@ class Lines {
   uint64_t number_ = 0;
   bool ends_in_newline_ = false;
 };
+
+/// All lines of `text`, without the "\n" or "\r\n" at their ends.
+inline std::vector<std::string> split_lines(std::string_view text) {
+  std::vector<std::string> out;
+  for (Lines lines(text); lines.next();) {
+    std::string_view line = lines.line();
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    out.emplace_back(line);
+  }
+  return out;
+}
 
 }  // namespace stallscope

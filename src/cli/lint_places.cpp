@@ -6,6 +6,7 @@
 #include <map>
 #include <string_view>
 
+#include "base/lines.h"
 #include "cli/lint_engine.h"
 
 namespace stallscope {
@@ -112,13 +113,8 @@ void add_places(std::vector<Finding>& findings, const SourceAnalysis& source, bo
     const std::string relative = finding.locations.front().file;
     if (relative != file) {
       file = relative;
-      lines.clear();
       const auto text = source_text(source, relative);
-      for (size_t at = 0; text && at < text->size();) {
-        size_t end = std::min(text->find('\n', at), text->size());
-        lines.push_back(text->substr(at, end - at));
-        at = end + 1;
-      }
+      lines = text ? split_lines(*text) : std::vector<std::string>();
     }
     const uint32_t line = finding.locations.front().line;
     finding.snippet.first_line = line > kAround ? line - kAround : 1;

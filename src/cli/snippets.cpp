@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/lines.h"
 #include "import/run_folder.h"
 
 namespace stallscope {
@@ -16,19 +17,6 @@ namespace fs = std::filesystem;
 constexpr uint32_t kContext = 4;                      // lines before and after a cited one
 constexpr uint64_t kLargestSnippetFile = 4ULL << 20;  // nobody writes more by hand
 constexpr size_t kMostFiles = 2000;
-
-std::vector<std::string> split_lines(const std::string& text) {
-  std::vector<std::string> lines;
-  for (size_t begin = 0; begin < text.size();) {
-    size_t end = text.find('\n', begin);
-    if (end == std::string::npos) end = text.size();
-    size_t stop = end;
-    if (stop > begin && text[stop - 1] == '\r') --stop;
-    lines.push_back(text.substr(begin, stop - begin));
-    begin = end + 1;
-  }
-  return lines;
-}
 
 bool is_run_folder(const std::string& path) {
   std::error_code error;

@@ -260,3 +260,43 @@ def train_on_both(model, labeled_loader, unlabeled_loader, optimizer, device):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+
+
+def train_by_copies(model, optimizer, loader):
+    static_images = torch.empty(64, 3, 224, 224, device="cuda")
+    for images in loader:
+        static_images.copy_(images)  # expect: blocking-host-to-device
+        model(static_images).mean().backward()
+        optimizer.step()
+
+
+def train_by_replay_of_drawn(model, optimizer, loader):
+    noise = torch.empty(64, 16, device="cuda")
+    for images in loader:
+        noise.copy_(torch.from_numpy(draw_noise()))  # expect: blocking-host-to-device
+        model(images.cuda(non_blocking=True), noise).mean().backward()
+        optimizer.step()
+
+
+def moved(batch, device):
+    if isinstance(batch, torch.Tensor):
+        return batch.to(device)  # expect: blocking-host-to-device
+    return {name: moved(part, device) for name, part in batch.items()}
+
+
+def train_moved(model, loader, optimizer, device):
+    for batch in loader:
+        batch = moved(batch, device)
+        model(batch).mean().backward()
+        optimizer.step()
+
+
+class Memory:
+    def sample(self, indices):
+        return torch.stack([self.rows[i] for i in indices]).cuda()  # expect: blocking-host-to-device
+
+
+def train_from_memory(model, memory: Memory, optimizer):
+    for indices in memory.batches():
+        model(memory.sample(indices)).mean().backward()
+        optimizer.step()

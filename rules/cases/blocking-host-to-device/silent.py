@@ -94,3 +94,38 @@ def train_drawn(model, data, optimizer, device, device_type):
         x, y = get_batch(data, device, device_type)
         model(x, y).backward()
         optimizer.step()
+
+
+def train_by_copies(model, optimizer, loader):
+    static_images = torch.empty(64, 3, 224, 224, device="cuda")
+    for images in loader:
+        static_images.copy_(images, non_blocking=True)
+        model(static_images).mean().backward()
+        optimizer.step()
+
+
+def train_with_average(model, average, optimizer, loader):
+    for images in loader:
+        model(images.cuda(non_blocking=True)).mean().backward()
+        optimizer.step()
+        average.data.copy_(model.weight.data)
+
+
+def moved(batch, device):
+    if isinstance(batch, torch.Tensor):
+        return batch.to(device, non_blocking=True)
+    return {name: moved(part, device) for name, part in batch.items()}
+
+
+def on_same_device(x, like):
+    if isinstance(x, torch.Tensor):
+        x = x.to(like.device)  # is given what the model computed
+    return x
+
+
+def train_moved(model, loader, optimizer, device):
+    for batch in loader:
+        batch = moved(batch, device)
+        loss = model(batch).mean()
+        on_same_device(loss, batch).backward()
+        optimizer.step()

@@ -142,3 +142,10 @@ def select(features, index, mask=None):
 class Selected(torch.nn.Module):
     def forward(self, x, index, valid):
         return select(x, index, mask=valid)
+
+
+class Selected(torch.nn.Module):
+    def forward(self, x, keep, data):
+        kept = x[~keep]  # expect: boolean-mask-index
+        trained = self.layers(x)[data.train_mask]  # expect: boolean-mask-index
+        return kept.sum() + trained.sum()

@@ -88,3 +88,9 @@ def gather(features, index, mask=None):
 class Offsets(torch.nn.Module):
     def forward(self, x, index):
         return gather(x, index)
+
+
+class Flipped(torch.nn.Module):
+    def forward(self, x, keep, data):
+        x = x.masked_fill(~keep, 0.0)
+        return torch.where(data.train_mask, x, -x)[data.first]

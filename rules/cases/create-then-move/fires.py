@@ -149,3 +149,9 @@ class Speller(torch.nn.Module):
     def forward_step(self, token, state):
         state = self.cell(self.embedding(token), state)
         return self.out(state), state
+
+
+class Lengths(torch.nn.Module):
+    def forward(self, x, lengths):
+        mask = torch.arange(x.shape[1])[None, :] < lengths.cumsum(0)[:, None]
+        return x.masked_fill(mask.to(x.device), 0.0)  # expect: create-then-move

@@ -83,3 +83,29 @@ class Retrieval(torch.nn.Module):
 
     def forward(self, x):
         return self.embedding(x, ret_rows=True)
+
+
+class Assigner(nn.Module):
+    def forward(self, scores, labels):
+        index = torch.zeros([2, *labels.shape], dtype=torch.long)
+        index[0] = torch.arange(end=labels.shape[0]).view(-1, 1)
+        index[1] = labels.squeeze(-1)  # expect: device-to-host-in-step
+        return scores, index
+
+
+class Kept(nn.Module):
+    def forward(self, x):
+        self.seen.append(x.numpy(force=True))  # expect: device-to-host-in-step
+        return self.layers(x)
+
+
+def detach_to_cpu(x):
+    return x.detach().cpu()  # expect: device-to-host-in-step
+
+
+def train_kept(model, loader, optimizer, history):
+    for batch in loader:
+        loss = model(batch).mean()
+        loss.backward()
+        optimizer.step()
+        history.append(detach_to_cpu(loss))

@@ -47,3 +47,14 @@ def update(agent, optimizer, envs, device):
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
+
+
+class Picked(torch.nn.Module):
+    def forward(self, x):
+        y = self.project(x)
+        columns = torch.tensor([0, 2])
+        a = y[:, columns]  # expect: host-index-on-device
+        b = y[..., [0, 2, 5]]  # expect: host-index-on-device
+        c = x[torch.randperm(x.shape[0])]  # expect: host-index-on-device
+        d = x[:, :, torch.arange(3)]  # expect: host-index-on-device
+        return a.sum() + b.sum() + c.sum() + d.sum()

@@ -62,3 +62,11 @@ def train_logging_the_last_norm(model, loader, optimizer):
             log(float(norm))  # expect: scalar-cast-in-step
         norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
+
+
+def train_with_lengths(model, loader, optimizer):
+    for batch, lengths in loader:
+        lengths = lengths.to("cuda", non_blocking=True)
+        ends = list(map(int, lengths.cumsum(0)))  # expect: scalar-cast-in-step
+        model(batch, ends).mean().backward()
+        optimizer.step()

@@ -28,3 +28,25 @@ def train_logged(model, criterion, loader, optimizer, writer):
         optimizer.step()
         writer.add_scalar("loss", loss, step)  # expect: tensor-format
         print(f"loss {loss}")  # expect: tensor-format
+
+
+def train_with_history(model, criterion, loader, optimizer, history):
+    for x, y in loader:
+        loss = criterion(model(x), y)
+        loss.backward()
+        optimizer.step()
+        history.write(str(loss))  # expect: tensor-format
+
+
+class Engine:
+    def fit(self, loader, bar):
+        for batch in loader:
+            loss, size = self.one_step(batch)
+            bar.set_postfix({"loss": f"{loss:.4f}", "size": size})  # expect: tensor-format
+
+    def one_step(self, batch):
+        loss = self.criterion(self.model(batch)).mean()
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        return loss, batch.shape[0]

@@ -53,3 +53,39 @@ def train_logged_as_numbers(model, criterion, loader, optimizer, writer, several
         else:
             loss = loss.item()
         writer.add_scalar("loss", loss, step)
+
+
+def train_with_names(model, criterion, loader, optimizer, history):
+    for step, (x, y) in enumerate(loader):
+        loss = criterion(model(x), y)
+        loss.backward()
+        optimizer.step()
+        history.write(str(step) + str(x.shape) + repr(loss.dtype))
+
+
+class Engine:
+    def fit(self, loader, bar):
+        for batch in loader:
+            loss, size = self.one_step(batch)
+            bar.set_postfix({"loss": f"{loss:.4f}", "size": f"{size}"})
+
+    def one_step(self, batch):
+        loss = self.criterion(self.model(batch)).mean()
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        return loss.item(), batch.shape[0]
+
+
+def train_checked(model, criterion, loader, optimizer, check):
+    for batch in next_batches(loader):
+        for name, part in sorted(batch.items()):
+            check(part, message=f"{name} differs")
+        loss = criterion(model(batch))
+        loss.backward()
+        optimizer.step()
+
+
+def next_batches(loader):
+    for batch in loader:
+        yield {name: part.cuda(non_blocking=True) for name, part in batch.items()}

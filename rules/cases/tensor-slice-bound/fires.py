@@ -78,3 +78,10 @@ class PackedAttention(torch.nn.Module):
         return flash_attn_varlen_func(  # expect: tensor-slice-bound
             q, k, v, cu_seqlens_q=cu_seqlens, cu_seqlens_k=cu_seqlens, max_seqlen_q=longest, max_seqlen_k=longest, **options
         )
+
+
+class Sampled(torch.nn.Module):
+    def forward(self, x, lengths):
+        lengths = lengths.to(x.device, non_blocking=True)
+        at = torch.randint(0, lengths.max(), (8,), device=x.device)  # expect: tensor-slice-bound
+        return x[at]

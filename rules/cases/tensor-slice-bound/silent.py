@@ -72,3 +72,8 @@ class PackedAttention(torch.nn.Module):
         return flash_attn_varlen_func(
             q, k, v, cu_seqlens_q=cu_seqlens, cu_seqlens_k=cu_seqlens, max_seqlen_q=max_seqlen, max_seqlen_k=max_seqlen
         )
+
+
+class Sampled(torch.nn.Module):
+    def forward(self, x):
+        return x[torch.randint(0, x.shape[0], (8,), device=x.device)]

@@ -175,3 +175,13 @@ class Placeholders(torch.nn.Module):
         if kinds[0].sum() > 0:  # expect: tensor-truthiness
             return self.embed(images)
         return images
+
+
+class Branches(torch.nn.Module):
+    def forward(self, x, kinds):
+        kinds = kinds.to("cuda", non_blocking=True)
+        if any(kinds > 3):  # expect: tensor-truthiness
+            x = self.rare(x)
+        if kinds[0] in (1, 2):  # expect: tensor-truthiness
+            x = self.first(x)
+        return x

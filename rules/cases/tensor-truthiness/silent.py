@@ -160,3 +160,12 @@ def train_padded(model, loader, optimizer, num_params):
         loss.mean().backward()
         if num_params > 10:
             optimizer.step()
+
+
+class Modes(torch.nn.Module):
+    def forward(self, x, modes: list, sizes):
+        if modes[0] in (1, 2) or x.shape[0] in (1, 2):
+            return self.first(x)
+        if x.dtype in (torch.half, torch.bfloat16) or any(size > 3 for size in x.shape):
+            return self.second(x)
+        return x

@@ -59,6 +59,10 @@ Evidence StepEvidence::of(NodeId call, NodeId callee) const {
     if (name == "backward" || name.find("_backward") != std::string_view::npos)
       return Evidence::backward;
   }
+  // p_train_step = jax.pmap(step_fn) of a function that is handed in
+  if (names_.uses_jax() && outline_.loop_of[call] != kNone &&
+      contains_any(name, {"train_step", "training_step", "update_step"}))
+    return Evidence::backward;
   const Dotted& path = names_.resolve(callee);
   if (gradients_.contains(name) || (path.imported && gradients_.is_called(call, path)))
     return gradients_.is_in_named_lambda(call) ? Evidence::none : Evidence::backward;

@@ -231,6 +231,10 @@ class CandidateCollector {
     // to_gpu(x) moves batches, by its name; who hands it what it made itself is told of that.
     if (clause.on && clause.on->flags == kFresh && !given && subject.kind == Kind::batch)
       subject = subjects_.receiver(id);
+    // isinstance(x, Tensor) of an argument: callers say where it is.
+    if (clause.on && subject.is_device() && subject.dependency != 0 &&
+        !fits(subject, *clause.on, clause.certainty))
+      subject = depending_on(subject.dependency);
     if (clause.on && !fits(subject, *clause.on, clause.certainty) &&
         !may_be_made_elsewhere(subject, *clause.on))
       return;

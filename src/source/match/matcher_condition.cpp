@@ -43,13 +43,8 @@ class Conditions {
           name[2] >= 'A' && name[2] <= 'Z')
         return;
     }
-    // `0.0 in mask`: whether any element is.
     if (node.kind == K::compare && (node.text == "in" || node.text == "not in")) {
-      const NodeId left = file_.ast.child(id, Role::left);
-      const NodeId right = file_.ast.child(id, Role::right);
-      if (left != kNoNode && right != kNoNode && file_.ast[left].kind == K::number &&
-          reads_device(file_.inference.at(right)))
-        add(id, file_.inference.at(right));
+      test_membership(id);
       return;
     }
     const Value& value = file_.inference.at(id);
@@ -70,6 +65,25 @@ class Conditions {
   }
 
  private:
+  /// `0.0 in mask`: whether any element is. `labels[0] in (1, 2)`: compared with one after the
+  /// other.
+  void test_membership(NodeId id) {
+    const NodeId left = file_.ast.child(id, Role::left), right = file_.ast.child(id, Role::right);
+    if (left == kNoNode || right == kNoNode) return;
+    const K sought = file_.ast[left].kind, among = file_.ast[right].kind;
+    if (sought == K::number && reads_device(file_.inference.at(right)))
+      add(id, file_.inference.at(right));
+    else if ((among == K::tuple || among == K::list) && holds_numbers(right) &&
+             (sought == K::subscript || sought == K::call) &&
+             reads_device(file_.inference.at(left)))
+      add(id, file_.inference.at(left));
+  }
+  bool holds_numbers(NodeId list) const {
+    for (NodeId c : children(file_.ast, list)) {
+      if (file_.ast[c].kind != K::number) return false;
+    }
+    return file_.ast[list].first_child != kNoNode;
+  }
   /// `if lengths.max() > n` of what callers hand in, `if is_nan(loss)` of what another function
   /// gives: the link knows whether that is a tensor. A parameter by itself is mostly a number.
   bool is_open(NodeId id, const Value& value) const {
@@ -207,8 +221,11 @@ void find_compared_arguments(const FileView& file, std::vector<Match>& out) {
     for (NodeId c : children(ast, id)) {
       if (ast[c].role == Role::argument && ast[c].kind != K::keyword) arguments.push_back(c);
     }
-    // What any(values) and all(values) of a name hold is rarely tensors.
-    if (tests && (arguments.size() != 1 || ast[arguments[0]].kind != K::comprehension)) continue;
+    // What any(values) and all(values) of a name hold is rarely tensors. any(labels > 3) is
+    // Python's.
+    if (tests && (arguments.size() != 1 || (ast[arguments[0]].kind != K::comprehension &&
+                                            ast[arguments[0]].kind != K::compare)))
+      continue;
     const auto tensor = std::ranges::find_if(arguments, is_read);
     const auto array = std::ranges::find_if(arguments, [&](NodeId argument) {
       const Value& v = file.inference.at(argument);

@@ -37,6 +37,8 @@ bool formats(const FileView& file, NodeId call) {
     return true;
   }
   NodeId callee = file.ast.child(call, Role::callee);
+  if (file.ast[callee].kind == K::name)
+    return file.ast.grammar == Grammar::python && (name == "str" || name == "repr");
   if (file.ast[callee].kind != K::attribute) return false;
   NodeId object = file.ast.child(callee, Role::object);
   if (object == kNoNode) return false;
@@ -70,13 +72,26 @@ bool is_count(const Ast& ast, NodeId value) {
   return false;
 }
 
+/// `loss, parts = self.step(batch)`: the link knows whether loss is a tensor.
+bool is_given_by_function(const FileView& file, NodeId name) {
+  const Value& value = file.inference.at(name);
+  const Dependency* from = file.inference.dependency(value);
+  if (value.kind != Kind::unknown || file.ast[name].kind != K::name || !from ||
+      from->kind != DependencyKind::part)
+    return false;
+  const Dependency* whole = file.inference.dependency(depending_on(from->function));
+  return whole && whole->kind == DependencyKind::returns;
+}
+
 }  // namespace
 
 void find_formatted_tensors(const FileView& file, std::vector<Match>& out) {
   const Ast& ast = file.ast;
   auto report = [&](NodeId at, NodeId value) {
     const Value& v = file.inference.at(value);
-    if (!v.is_device() || v.certainty < Certainty::likely || v.kind == Kind::parameter) return;
+    const bool open = is_given_by_function(file, value);
+    if (!open && (!v.is_device() || v.certainty < Certainty::likely || v.kind == Kind::parameter))
+      return;
     if (warns(file, at) || is_count(ast, value)) return;
     if (v.has(kModuleOutput) && (ast[value].kind == K::name || ast[value].kind == K::subscript))
       return;
@@ -138,7 +153,8 @@ Sizes sizes_of(const FileView& file, NodeId call) {
   if (path.imported) {
     if (!path.path.starts_with("torch.")) return Sizes::none;
     if (name == "full") return Sizes::first;
-    return is_one_of(name, {"zeros", "ones", "empty", "rand", "randn", "eye", "linspace"})
+    return is_one_of(name, {"zeros", "ones", "empty", "rand", "randn", "randint", "randperm", "eye",
+                            "linspace"})
                ? Sizes::all
                : Sizes::none;
   }

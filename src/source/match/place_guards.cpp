@@ -130,8 +130,10 @@ uint32_t PlaceGuards::of(NodeId id) const {
     guards |= kGuardCached;
   if (is_acting_name(function.name) || plays(file_.outline.function_of[id]))
     guards |= kGuardEnvironment;
-  if (function.name.ends_with("_cpu") || function.name.ends_with("Cpu") ||
-      function.name.ends_with("CPU") || contains_any(function.name, {"offload"}))
+  // merge_cpu() runs on the host, detach_to_cpu() copies there
+  const bool for_host = function.name.ends_with("_cpu") && !function.name.ends_with("to_cpu");
+  if (for_host || function.name.ends_with("Cpu") || function.name.ends_with("CPU") ||
+      contains_any(function.name, {"offload"}))
     guards |= kGuardCpuBranch;
   // C++: allocators and buffers that grow are for those who call them each time.
   if (ast_.grammar == Grammar::cuda && is_allocator_name(function.name)) guards |= kGuardCached;

@@ -213,6 +213,8 @@ Value of_torch(std::string_view path, std::string_view name, const CallShape& ca
         (is_sized && call.holds_nothing))
       return {};
     if (call.has_device) return proven(Kind::device_tensor, flag);
+    // zeros(n, **factory_kwargs): where and of which type, more often than not
+    if (call.open && !call.device_is_cpu) return likely(Kind::device_tensor, flag);
     if (call.pinned) return proven(Kind::host_tensor);  // copied without waiting
     if ((name == "as_tensor" || name == "tensor") && call.first.is_device()) return call.first;
     return proven(Kind::host_tensor, flag);
@@ -322,6 +324,8 @@ std::optional<Value> value_of_function(std::string_view path, const CallShape& c
   if (root == "numpy") {
     return proven(draws_one(path, call) ? Kind::number : Kind::numpy);
   }
+  if (path == "flax.jax_utils.replicate" || path == "flax.jax_utils.unreplicate")
+    return likely(Kind::jax_array, kJax);
   if (root == "jax") {
     if (path == "jax.device_get") return proven(Kind::numpy);
     // psum(1, axis) is the axis' size, known when it is traced.

@@ -12,11 +12,13 @@ namespace stallscope {
 struct CallShape {
   bool has_device = false;  ///< a device= that is not the CPU
   bool device_is_cpu = false;
+  bool open = false;  ///< **options, which may hold a device=, or an out= of unknown place
   bool any_device_argument = false;  ///< a known device tensor among the arguments
   bool any_host_tensor = false;
   bool any_batch = false;      ///< what a loader gave
   bool any_unknown = false;    ///< a positional argument of which nothing is known
   bool pinned = false;         ///< pin_memory=True
+  bool non_blocking = false;   ///< non_blocking=, which only moves of tensors take
   bool has_size = false;       ///< size= or axis=, of NumPy
   bool encodes = false;        ///< return_tensors=, of tokenizers: what they give is on the host
   bool has_dim = false;        ///< dim= or keepdim=, which only tensors' methods take

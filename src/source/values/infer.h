@@ -93,8 +93,10 @@ class Inference {
   bool is_of_callers(const Value& value) const;
   Value call_builtin(NodeId id, std::string_view name, const CallShape& shape, bool& known);
   Value next_of(NodeId iterator, const Value& over);
+  bool is_moved_tensor(const Value& receiver, NodeId object, const CallShape& call) const;
   Value call_method(NodeId id, NodeId callee, const Value& receiver, const CallShape& shape);
   CallShape shape_of(NodeId call);
+  bool selects_by_name(NodeId index, const Value& container, NodeId subscript) const;
   Value eval_subscript(NodeId id);
   uint32_t part_of_given(NodeId subscript);
   Value eval_operator(NodeId id);

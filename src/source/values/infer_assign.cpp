@@ -136,8 +136,8 @@ void Inference::bind_loop(NodeId loop) {
   auto first_argument = [&](NodeId call) { return ast_.child(call, Role::argument); };
   std::string_view name =
       ast_[inner].kind == K::call ? callee_name(ast_, inner) : std::string_view();
-  while ((name == "tqdm" || name == "track" || name == "list" || name == "islice" ||
-          name == "log_every" || name == "iter" || name == "prefetch") &&
+  while (is_one_of(name, {"tqdm", "track", "list", "islice", "log_every", "iter", "prefetch",
+                          "sorted", "reversed"}) &&
          first_argument(inner) != kNoNode) {
     inner = first_argument(inner);
     name = ast_[inner].kind == K::call ? callee_name(ast_, inner) : std::string_view();

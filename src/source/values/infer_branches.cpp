@@ -100,8 +100,10 @@ void Inference::learn_from_test(NodeId condition) {
   Value declared = value_of_type(types);
   if (declared.kind == Kind::unknown) return;
   Value& known = scopes_[function_].variables[ast_[what].text];
-  // A tensor of a batch is still on the host.
-  if (known.kind != Kind::batch && known.kind != Kind::host_tensor) known = declared;
+  // A tensor of a batch is still on the host, and so may be what callers hand in.
+  if (known.kind == Kind::batch || known.kind == Kind::host_tensor) return;
+  declared.dependency = known.dependency;
+  known = declared;
 }
 
 }  // namespace stallscope

@@ -53,11 +53,18 @@ CallShape Inference::shape_of(NodeId call) {
       shape.has_dim |= name == "dim" || name == "keepdim";
       shape.has_size |= name == "size" || name == "axis";
       shape.encodes |= name == "return_tensors";
+      shape.non_blocking |= name == "non_blocking";
+      shape.open |= name == "out" && v.kind != Kind::host_tensor;
       if (name == "pin_memory") {
         NodeId value = ast_.child(c, Role::value);
         shape.pinned = value != kNoNode && ast_.slice(value) != "False";
       }
     } else {
+      // def zeros(*sizes, **kwargs): return torch.zeros(*sizes, **kwargs).to(device)
+      if (ast_[c].kind == K::star && ast_.slice(c).starts_with("**")) {
+        shape.open |= ast_.slice(c) != "**kwargs";
+        continue;
+      }
       if (shape.count++ == 0) shape.first = v;
       shape.holds_nothing |= ast_[c].kind == K::number && ast_.slice(c) == "0";
       if (ast_.grammar == Grammar::cuda) shape.has_device |= names_device(ast_.slice(c));
@@ -220,6 +227,17 @@ void Inference::keep_buffer(NodeId call) {
   attributes_[klass].insert_or_assign(text, proven(kind, kAttribute));
 }
 
+/// x.to(device, non_blocking=True) of whatever x is, x.cuda() of what forward() is given: tensors,
+/// where no name says that it is a model.
+bool Inference::is_moved_tensor(const Value& receiver, NodeId object, const CallShape& call) const {
+  if (receiver.kind != Kind::unknown || object == kNoNode || ast_[object].kind != K::name ||
+      !names_.uses("torch") || is_model_name(ast_[object].text))
+    return false;
+  const Dependency* known = dependency(receiver);
+  return call.non_blocking || (known && known->kind == DependencyKind::parameter &&
+                               (facts_.functions[function_].flags & kForward) != 0);
+}
+
 Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
                              const CallShape& given) {
   const std::string_view name = ast_[callee].text;
@@ -332,11 +350,15 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
     return receiver.kind == Kind::unknown && receiver.dependency == 0 && names_.uses("torch")
                ? likely(Kind::device_tensor)
                : receiver;
-  if (auto known = value_of_method(receiver, name, shape)) {
+  const bool moves = name == "cuda" || (name == "to" && shape.has_device);
+  if (auto known = moves && is_moved_tensor(receiver, object, shape)
+                       ? likely(Kind::device_tensor)
+                       : value_of_method(receiver, name, shape)) {
     if (known->kind == Kind::unknown && known->dependency == 0)
       known->dependency = receiver.dependency;
     // batch = batch.to(device) of a loop's one variable: batch.y is on the device, too.
-    if (receiver.kind == Kind::batch && known->is_device() && ast_[object].kind == K::name &&
+    if (!receiver.is_device() && known->is_device() && object != kNoNode &&
+        ast_[object].kind == K::name &&
         has_word(lower(ast_[object].text),
                  {"batch", "data", "graph", "graphs", "sample", "inputs"}))
       known->flags |= kModuleOutput;

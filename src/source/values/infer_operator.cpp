@@ -59,6 +59,12 @@ Value Inference::eval_operator(NodeId id) {
         b.kind == Kind::text) {
       return proven(Kind::number);
     }
+    // torch.arange(n)[None] < lengths[:, None]: PyTorch compares a tensor of the host with such
+    // only.
+    const Value& other = a.is_device() ? b : a;
+    if (device && other.kind == Kind::host_tensor && other.has(kFresh) &&
+        tensor.certainty < Certainty::proven)
+      return likely(Kind::host_tensor, kFresh);
     // A record of outputs is not what gets compared.
     if (device)
       return Value{tensor.kind == Kind::jax_array ? Kind::jax_array : Kind::mask, tensor.certainty,

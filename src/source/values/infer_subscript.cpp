@@ -43,6 +43,16 @@ bool Inference::is_torchs(NodeId id) const {
   return own.given_as_tensor.contains(ast_[id].text) || own.used_as_tensor.contains(ast_[id].text);
 }
 
+/// x[mask], x[~padding], x[batch.train_mask]: whether what an index is called, or how it was made,
+/// says that it selects.
+bool Inference::selects_by_name(NodeId index, const Value& container, NodeId subscript) const {
+  const Node& node = ast_[index];
+  if (node.kind == K::unary) return node.text == "~";
+  if (node.kind == K::attribute) return is_mask_name(node.text);
+  return node.kind == K::name && (is_mask_name(node.text) ||
+                                  (container.is_device() && is_comparison(node.text, subscript)));
+}
+
 Value Inference::eval_subscript(NodeId id) {
   Value container;
   bool text_key = false;
@@ -56,9 +66,8 @@ Value Inference::eval_subscript(NodeId id) {
       if ((v.kind == Kind::unknown || v.kind == Kind::device_tensor) && names_.uses("torch") &&
           (!scopes_[function_].uses_numpy || is_torchs(c) ||
            is_torchs(ast_.child(id, Role::object))) &&
-          (ast_[c].kind == K::name ? is_mask_name(ast_[c].text) ||
-                                         (container.is_device() && is_comparison(ast_[c].text, id))
-                                   : container.kind == Kind::unknown && asks_itself(ast_, id, c)))
+          (selects_by_name(c, container, id) ||
+           (container.kind == Kind::unknown && asks_itself(ast_, id, c))))
         values_[c] = likely(Kind::mask);
     }
   }
