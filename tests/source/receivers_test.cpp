@@ -69,7 +69,7 @@ TEST_CASE("an object keeps its class when a function makes it or hands it on") {
   const std::string meters = reader("class Meter", "update") + reader("class Other", "update") +
                              "def make():\n    return Meter()\n";
   // update() is too common a name to say anything by itself.
-  CHECK(in_step({{"m.py", meters}, {"t.py", trainer("", "pass", "meter.update(loss)")}}).empty());
+  CHECK(in_step({{"m.py", meters}, {"t.py", trainer("", "pass", "model.update(loss)")}}).empty());
   CHECK(in_step({{"m.py", meters},
                  {"t.py", trainer("from m import make\n", "m = make()", "m.update(loss)")}}) ==
         "m.py:3");
@@ -189,6 +189,22 @@ TEST_CASE("a base with arguments is the base, and what overrides one method of i
     many += reader("class " + std::string(name) + "(Base)", "after");
   CHECK(in_step({{"many.py", many + trainer("", "pass", "for m in meter: m.after(loss)")}}) ==
         "many.py:11 many.py:14 many.py:17 many.py:20 many.py:8");
+}
+
+TEST_CASE(
+    "a common name of what is done runs the methods of classes that the object is called after") {
+  std::string many;
+  for (const char* name : {"Accuracy(Metric)", "Recall(Metric)", "Timer", "Pool", "Scheduler"})
+    many += reader("class " + std::string(name), "update");
+  const auto calls = [&](const std::string& in_loop) {
+    return in_step({{"many.py", "class Metric:\n    pass\n" + many},
+                    {"train.py", trainer("", "pass", in_loop)}});
+  };
+  CHECK(calls("for name, m in self.metrics.items(): m.update(loss)") == "many.py:5 many.py:8");
+  CHECK(calls("metric.update(loss)") == "many.py:5 many.py:8");
+  CHECK(calls("for i, m in enumerate(self.timers): m.update(loss)") == "many.py:11");
+  CHECK(calls("meter.update(loss)").empty());
+  CHECK(calls("metric.update(loss, 3)").empty());  // takes one
 }
 
 TEST_CASE("a hook runs in each pass, a partial function when it is called") {

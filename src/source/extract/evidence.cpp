@@ -175,7 +175,7 @@ class EvidenceCollector {
                      ? CallForm::self_method
                      : CallForm::method;
       out.name = ast_[callee].text;
-      if (ast_.grammar == Grammar::cuda) out.object = object_name(ast_, object);
+      if (out.form == CallForm::method) out.object = object_name(ast_, object);
       const Value& value = inference_.at(object);
       // Methods of tensors and other library values lead nowhere.
       const Dependency* from = inference_.dependency(value);

@@ -118,9 +118,9 @@ struct CallFacts {
   uint8_t given = kAnyArguments;       ///< arguments of a method's call
   uint8_t positional = kAnyArguments;  ///< Python: of them by position
   uint64_t keywords = 0;               ///< Python: a bit for each name given, by its hash
-  std::string object;                  ///< C++: the last name of what a method is called on
-  uint32_t receiver = 0;               ///< dependency that says whose method it is; 0 = unknown
-  bool moves_batch = false;            ///< batch.to(device), on what a loader yields
+  std::string object;        ///< the last name of what a method is called on, or of what holds it
+  uint32_t receiver = 0;     ///< dependency that says whose method it is; 0 = unknown
+  bool moves_batch = false;  ///< batch.to(device), on what a loader yields
   std::vector<std::pair<std::string, Value>>
       arguments;  ///< those of a known kind, by name or position
   /// Python: those that are literals, hashes of their names or positions and of their texts.

@@ -116,7 +116,7 @@ void CallGraph::find_edges(uint32_t f, FileEdges& out) const {
         : call.moves_batch               ? batch_movers(f, call.name)
         : is_dispatched(file, call, receiver)
             ? dispatched(call)
-            : resolve(f, call.name, call.form, from, receiver, call.given);
+            : resolve(f, call.name, call.form, from, receiver, call.given, call.object);
     add_calls(f, call, targets, is_open(f, call) ? out.open : out.known);
   }
 }
@@ -293,7 +293,7 @@ std::vector<FunctionId> CallGraph::constructors(std::string_view class_name,
 
 std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, CallForm form,
                                            FunctionId in, std::string_view receiver_class,
-                                           uint8_t given) const {
+                                           uint8_t given, std::string_view object) const {
   std::vector<FunctionId> out;
   if (name.starts_with("self.")) {
     name.remove_prefix(5);
@@ -350,7 +350,9 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
       out.push_back(id);
     }
     const bool common = form == CallForm::method && is_common_method(last);
-    if (common || (out.size() > kMaxTargets && !override_each_other(out))) out.clear();
+    if (!common && (out.size() <= kMaxTargets || override_each_other(out))) return out;
+    if (common && !is_common_action(last)) object = {};
+    keep_named_after(object, out);
     return out;
   }
   for (FunctionId id : found->second) {

@@ -53,10 +53,11 @@ class CallGraph {
   /// that is not known.
   std::string_view receiver_class(const FileFacts& file, const CallFacts& call) const;
 
-  /// What a name means in a file: a function, or a method "self.x" of the class of `in`.
+  /// What a name means in a file: a function, or a method "self.x" of the class of `in`. `object`
+  /// is the name of what a method is called on.
   std::vector<FunctionId> resolve(size_t file, std::string_view name, CallForm form, FunctionId in,
-                                  std::string_view receiver_class,
-                                  uint8_t given = kAnyArguments) const;
+                                  std::string_view receiver_class, uint8_t given = kAnyArguments,
+                                  std::string_view object = {}) const;
 
  private:
   std::vector<FunctionId> methods(std::string_view class_name, std::string_view name,
@@ -64,6 +65,7 @@ class CallGraph {
   std::vector<FunctionId> constructors(std::string_view class_name, uint32_t from_file) const;
   std::vector<FunctionId> dispatched(const CallFacts& call) const;
   std::string_view root_class(std::string_view name) const;
+  void keep_named_after(std::string_view object, std::vector<FunctionId>& methods) const;
   bool takes(FunctionId id, uint8_t given) const;
   std::vector<FunctionId> starred(size_t file, const std::vector<FunctionId>& candidates) const;
   void add_edges();
@@ -125,5 +127,7 @@ class CallGraph {
 bool is_dispatched(const FileFacts& file, const CallFacts& call, std::string_view receiver);
 /// Whether methods of that name are so common that it says nothing.
 bool is_common_method(std::string_view name);
+/// Whether such a name says at least that something is done: update(), but not item() or keys().
+bool is_common_action(std::string_view name);
 
 }  // namespace stallscope

@@ -1,11 +1,13 @@
-// Virtual dispatch of C++: what `updater->Update(a, b)` may call when the type of `updater` is
-// declared elsewhere. A project's method of one class hierarchy, with as many arguments, is meant;
-// of several hierarchies, the one that the object is named after.
+// Virtual dispatch: what `updater->Update(a, b)` may call when the type of `updater` is declared
+// elsewhere, and `metric.update(loss)` when nothing says what `metric` is. A project's method of
+// one class hierarchy, with as many arguments, is meant; of several hierarchies, the one that the
+// object is named after.
 #include <algorithm>
 #include <string>
 
 #include "source/link/call_graph.h"
 #include "source/names/names.h"
+#include "source/syntax/words.h"
 
 namespace stallscope {
 namespace {
@@ -37,6 +39,11 @@ bool is_named_after(std::string_view object, std::string_view klass) {
 }
 
 }  // namespace
+
+bool is_common_action(std::string_view name) {
+  return is_one_of(name, {"update", "add", "step", "log", "run", "apply", "call", "write", "start",
+                          "stop", "begin", "end", "reset"});
+}
 
 bool is_dispatched(const FileFacts& file, const CallFacts& call, std::string_view receiver) {
   return file.language != "python" && call.form == CallForm::method && receiver.empty();
@@ -71,14 +78,19 @@ std::vector<FunctionId> CallGraph::dispatched(const CallFacts& call) const {
     if (std::ranges::find(roots, root) == roots.end()) roots.push_back(root);
   }
   const bool common = is_common_method(plain(call.name, false));
-  if (common || (roots.size() > 1 && out.size() > kMostWithoutName)) {
-    std::erase_if(out, [&](FunctionId id) {
-      const std::string_view klass = function(id).class_name;
-      return !is_named_after(call.object, klass) && !is_named_after(call.object, root_class(klass));
-    });
-  }
+  if (common || (roots.size() > 1 && out.size() > kMostWithoutName))
+    keep_named_after(call.object, out);
   if (out.size() > kMostOverriders) out.clear();
   return out;
+}
+
+/// Keeps the methods of classes that an object of that name is one of, by the names.
+void CallGraph::keep_named_after(std::string_view object, std::vector<FunctionId>& methods) const {
+  std::erase_if(methods, [&](FunctionId id) {
+    const std::string_view klass = function(id).class_name;
+    return !is_named_after(object, klass) && !is_named_after(object, root_class(klass));
+  });
+  if (methods.size() > kMostOverriders) methods.clear();
 }
 
 /// The methods of the caller's class, of its bases and of what derives from it, that begin so.

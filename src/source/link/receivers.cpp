@@ -142,8 +142,8 @@ std::vector<FunctionId> CallGraph::open_targets(size_t file, const CallFacts& ca
   if (called) out.insert(out.end(), classes.functions.begin(), classes.functions.end());
   if (out.size() > kMostTargets) out.clear();
   if (all && !out.empty()) return out;
-  for (const FunctionId id :
-       resolve(file, call.name, call.form, id_of(file, call.function), {}, call.given)) {
+  for (const FunctionId id : resolve(file, call.name, call.form, id_of(file, call.function), {},
+                                     call.given, call.object)) {
     if (std::ranges::find(out, id) == out.end()) out.push_back(id);
   }
   return out;

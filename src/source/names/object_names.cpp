@@ -3,11 +3,32 @@
 #include <string_view>
 
 #include "source/names/names.h"
+#include "source/syntax/words.h"
 
 namespace stallscope {
 namespace {
 
 using K = NodeKind;
+
+/// Whether a loop's variable, or one of those it unpacks, has that name.
+bool binds(const Ast& ast, NodeId variable, std::string_view name) {
+  if (ast[variable].kind != K::tuple) return ast[variable].text == name;
+  for (const NodeId part : children(ast, variable)) {
+    if (binds(ast, part, name)) return true;
+  }
+  return false;
+}
+
+/// What hands out the elements: x of enumerate(x) and x.items() in Python, else what is called.
+NodeId source_of(const Ast& ast, NodeId call) {
+  const NodeId callee = ast.child(call, Role::callee);
+  if (ast.grammar != Grammar::python || callee == kNoNode) return callee;
+  const std::string_view name = ast[callee].text;
+  if (is_one_of(name, {"items", "values"})) return ast.child(callee, Role::object);
+  return is_one_of(name, {"enumerate", "zip", "list", "reversed", "sorted", "tqdm"})
+             ? ast.child(call, Role::argument)
+             : callee;
+}
 
 /// layers in `for (auto& l : layers)` and `for (auto it = layers.rbegin(); ...)`, of `l` and
 /// `it`.
@@ -19,7 +40,7 @@ NodeId container_of(const Ast& ast, NodeId element) {
     // In `for (auto& layers : layers)` the container is another one.
     if (body == kNoNode || ast[element].first_byte < ast[body].first_byte) continue;
     const NodeId variable = ast.child(at, Role::left);
-    if (variable != kNoNode && ast[variable].text == name) return ast.child(at, Role::right);
+    if (variable != kNoNode && binds(ast, variable, name)) return ast.child(at, Role::right);
     for (NodeId c : children(ast, at)) {
       const NodeId iterator = ast[c].kind == K::assign ? ast.child(c, Role::left) : kNoNode;
       if (iterator == kNoNode || ast[iterator].text != name) continue;
@@ -40,7 +61,7 @@ std::string object_name(const Ast& ast, NodeId object) {
   while (at != kNoNode &&
          (ast[at].kind == K::subscript || ast[at].kind == K::call || ast[at].kind == K::unary))
     at = ast[at].kind == K::subscript ? ast.child(at, Role::object)
-         : ast[at].kind == K::call    ? ast.child(at, Role::callee)
+         : ast[at].kind == K::call    ? source_of(ast, at)
                                       : ast[at].first_child;
   if (at == kNoNode || (ast[at].kind != K::name && ast[at].kind != K::attribute)) return {};
   const NodeId container = ast[at].kind == K::name ? container_of(ast, at) : kNoNode;

@@ -1,4 +1,4 @@
-// Whose method a call of C++ runs, by the name of what holds the objects.
+// Whose method a call runs, by the name of what holds the objects.
 #pragma once
 
 #include <string>
@@ -7,7 +7,8 @@
 
 namespace stallscope {
 
-/// "layers_" of this->layers_[i] and of what a loop takes from it, "solver" of a.solver().
+/// "layers_" of this->layers_[i] and of what a loop takes from it, "solver" of a.solver(),
+/// "metrics" of m in `for name, m in self.metrics.items()`.
 std::string object_name(const Ast& ast, NodeId object);
 
 }  // namespace stallscope
