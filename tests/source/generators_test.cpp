@@ -43,6 +43,28 @@ TEST_CASE("a generator's body runs with the loop over it, and what stands before
                  {"train.py", trainer("batches", "batches = make_batches(data)")}}) == "data.py:4");
 }
 
+TEST_CASE("a generator is iterated beside another one, and by next() in a loop") {
+  const std::string made = generator("def make_batches(data):");
+  const std::string before = "batches = make_batches(data)";
+  CHECK(in_step({{"data.py", made}, {"train.py", trainer("zip(data, batches)", before)}}) ==
+        "data.py:4");
+  const auto taken = [&](const std::string& in_loop) {
+    return in_step({{"data.py", made},
+                    {"train.py",
+                     "from data import *\n"
+                     "def train(model, opt, data):\n"
+                     "    batches = make_batches(data)\n"
+                     "    for i in range(9):\n"
+                     "        x = " +
+                         in_loop +
+                         "\n"
+                         "        model(x).mean().backward()\n"
+                         "        opt.step()\n"}});
+  };
+  CHECK(taken("next(batches)") == "data.py:4");
+  CHECK(taken("data[i]").empty());
+}
+
 TEST_CASE("what is no generator runs once, before the loop over what it returns") {
   const std::string made =
       "def make_batches(data):\n"

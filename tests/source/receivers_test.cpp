@@ -207,6 +207,44 @@ TEST_CASE(
   CHECK(calls("metric.update(loss, 3)").empty());  // takes one
 }
 
+TEST_CASE("functions in a list run with the loop over it, a lambda where its name is called") {
+  const std::string reads = "def read(x):\n    return x.sum().item()\n";
+  const auto run = [&](const std::string& before, const std::string& in_loop) {
+    return in_step({{"train.py", reads + trainer("", before, in_loop)}});
+  };
+  CHECK(run("all = [read]", "for f in all: f(loss)") == "train.py:2");
+  CHECK(run("all = {'r': read}", "for n, f in all.items(): f(loss)") == "train.py:2");
+  CHECK(run("all = [read]", "pass").empty());
+  CHECK(run("score = lambda x: x.mean().item()", "score(loss)") == "train.py:4");
+  CHECK(run("score = lambda x: x.mean().item()", "pass").empty());
+}
+
+TEST_CASE("hooks are functions with arguments fixed, and what makes them or is called by them") {
+  const auto hooked = [](const std::string& handed) {
+    const std::string net =
+        "import torch\n"
+        "from functools import partial\n"
+        "def keep(store, module, given, out):\n"
+        "    store['x'] = out.sum().item()\n"
+        "def make_hook(store):\n"
+        "    def hook(module, given, out):\n"
+        "        store['y'] = out.sum().item()\n"
+        "    return hook\n"
+        "def watch(model, store):\n"
+        "    model.register_forward_hook(" +
+        handed + ")\n";
+    const std::vector<SourceInput> inputs = {{"net.py", "", net}};
+    std::vector<std::string> out;
+    for (const SourceFact& fact : SourceIndex::build(inputs, item_rule({"forward"}), {}).facts())
+      out.push_back(std::to_string(fact.first_line));
+    return sorted_in_line(std::move(out));
+  };
+  CHECK(hooked("partial(keep, store)") == "4");
+  CHECK(hooked("make_hook(store)") == "7");
+  CHECK(hooked("lambda m, i, o: keep(store, m, i, o)") == "4");
+  CHECK(hooked("None").empty());
+}
+
 TEST_CASE("a hook runs in each pass, a partial function when it is called") {
   const std::string net =
       "class Net(torch.nn.Module):\n"

@@ -33,7 +33,7 @@ class EvidenceCollector {
         gradients_(ast, names, outline, facts),
         steps_(ast, names, outline, inference, gradients_),
         consumers_(ast, outline),
-        references_(ast, names, outline, inference, guards, known_, facts),
+        references_(ast, names, outline, inference, guards, consumers_, known_, facts),
         implied_(ast, names, outline, inference, guards, consumers_, known_, facts) {
     for (uint32_t f = 1; f < facts.functions.size(); ++f) known_.insert(facts.functions[f].name);
     own_steps_.resize(facts.functions.size());

@@ -79,17 +79,37 @@ void ImpliedCalls::iterate(uint32_t loop) {
   facts_.calls.push_back(std::move(out));
 }
 
-/// self.body.register_forward_hook(self._keep): this file's function of that name is a hook.
+/// register_forward_hook(self._keep), register_forward_hook(partial(keep, name)): this file's
+/// function of that name is a hook; so is what make_hook(name) defines, and what a lambda calls.
 void ImpliedCalls::hook(NodeId call) {
-  const NodeId handed = ast_.child(call, Role::argument);
-  if (handed == kNoNode || !known_.contains(ast_[handed].text)) return;
-  const bool method = ast_[handed].kind == K::attribute;
-  const std::string& klass = facts_.functions[outline_.function_of[call]].class_name;
+  NodeId handed = ast_.child(call, Role::argument);
+  if (handed == kNoNode) return;
+  if (ast_[handed].kind == K::lambda) {
+    for (NodeId at = handed; at < ast_[handed].end; ++at) {
+      if (ast_[at].kind == K::call) mark_hooks(ast_.child(at, Role::callee), false);
+    }
+    return;
+  }
+  if (ast_[handed].kind == K::call && callee_name(ast_, handed) == "partial")
+    handed = ast_.child(handed, Role::argument);
+  if (handed == kNoNode) return;
+  const bool made = ast_[handed].kind == K::call;
+  mark_hooks(made ? ast_.child(handed, Role::callee) : handed, made);
+}
+
+/// Marks the functions of this file that `named` names as hooks, or those that they define.
+void ImpliedCalls::mark_hooks(NodeId named, bool made) {
+  if (named == kNoNode || !known_.contains(ast_[named].text)) return;
+  const bool method = ast_[named].kind == K::attribute;
+  const std::string& klass = facts_.functions[outline_.function_of[named]].class_name;
   constexpr uint32_t kBeside = kEvalFunction | kTestFunction | kInferenceFunction;
+  const auto is_named = [&](const FunctionFacts& f) {
+    return f.name == ast_[named].text && (!method || f.class_name == klass);
+  };
   for (FunctionFacts& f : facts_.functions) {
-    if (f.name == ast_[handed].text && (!method || f.class_name == klass) &&
-        (f.flags & kBeside) == 0)
-      f.flags |= kHook;
+    const bool meant =
+        made ? f.parent != kNone && is_named(facts_.functions[f.parent]) : is_named(f);
+    if (meant && (f.flags & kBeside) == 0) f.flags |= kHook;
   }
 }
 

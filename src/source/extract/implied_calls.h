@@ -44,6 +44,7 @@ class ImpliedCalls {
   void read(NodeId attribute);
   void by_prefix(NodeId call);
   void hook(NodeId call);
+  void mark_hooks(NodeId named, bool made);
 
   const Ast& ast_;
   const Names& names_;

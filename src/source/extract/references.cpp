@@ -33,13 +33,14 @@ bool References::may_be_imported_function(NodeId id) const {
 }
 
 References::References(const Ast& ast, const Names& names, const Outline& outline,
-                       const Inference& inference, const Guards& guards,
+                       const Inference& inference, const Guards& guards, const Consumers& consumers,
                        std::unordered_set<std::string_view>& known, FileFacts& facts)
     : ast_(ast),
       names_(names),
       outline_(outline),
       inference_(inference),
       guards_(guards),
+      consumers_(consumers),
       known_(known),
       facts_(facts) {
   for (uint32_t f = 0; f < facts.functions.size(); ++f) {
@@ -62,7 +63,9 @@ void References::visit(NodeId id) {
   if (node.kind == K::name && inference_.at(id).kind != Kind::unknown) return;
   CallFacts out;
   out.function = outline_.function_of[id];
-  out.loop = outline_.loop_of[id];
+  // metrics = {"acc": accuracy}; for f in metrics.values(): f(x)
+  const uint32_t over = consumers_.of_element(id);
+  out.loop = over == kNone ? outline_.loop_of[id] : over;
   out.line = node.first_line;
   out.form = CallForm::reference;
   const Dotted& path = names_.resolve(id);

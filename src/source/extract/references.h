@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "source/guards/guards.h"
+#include "source/names/consumers.h"
 
 namespace stallscope {
 
@@ -13,7 +14,8 @@ class References {
   /// `known` are the names of the file's functions; what `step = jit(f)` names f is added. All
   /// must outlive this.
   References(const Ast& ast, const Names& names, const Outline& outline, const Inference& inference,
-             const Guards& guards, std::unordered_set<std::string_view>& known, FileFacts& facts);
+             const Guards& guards, const Consumers& consumers,
+             std::unordered_set<std::string_view>& known, FileFacts& facts);
 
   /// Adds a call of the form `reference` where a name or an attribute stands for a function.
   void visit(NodeId id);
@@ -27,6 +29,7 @@ class References {
   const Outline& outline_;
   const Inference& inference_;
   const Guards& guards_;
+  const Consumers& consumers_;
   std::unordered_set<std::string_view>& known_;
   FileFacts& facts_;
   /// Names of this file's methods, and of its other functions; second names are among both.

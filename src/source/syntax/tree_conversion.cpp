@@ -95,7 +95,8 @@ class Converter {
       default:
         break;
     }
-    if (spec.kind == K::assign && owner.kind == K::module && named_lambda(id, parent, depth))
+    if (spec.kind == K::assign && (owner.kind == K::module || owner.kind == K::block) &&
+        named_lambda(id, parent, depth))
       return;
     NodeId made = add(spec.kind, role, parent, id);
     if (spec.action == Action::leaf || spec.kind == K::string || spec.kind == K::star) {
@@ -108,7 +109,7 @@ class Converter {
     close(made);
   }
 
-  /// Python: `psnr = lambda x: ...` of a module is `def psnr(x): return ...`.
+  /// Python: `psnr = lambda x: ...` is `def psnr(x): return ...`.
   bool named_lambda(Id id, NodeId parent, unsigned depth) {
     if (ast_.grammar != Grammar::python) return false;
     const Id name = child_in(id, "left"), lambda = child_in(id, "right");
