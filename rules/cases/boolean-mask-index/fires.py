@@ -149,3 +149,29 @@ class Selected(torch.nn.Module):
         kept = x[~keep]  # expect: boolean-mask-index
         trained = self.layers(x)[data.train_mask]  # expect: boolean-mask-index
         return kept.sum() + trained.sum()
+
+
+from torch import Tensor as T
+
+
+class Condensation(nn.Module):
+    def forward(self, beta: T, particle: T) -> T:
+        best = []
+        for p in torch.unique(particle):
+            same = (particle == p).squeeze(-1)
+            best.append(beta[same].max())  # expect: boolean-mask-index
+        return torch.stack(best)
+
+
+def triplet(features, labels):
+    hardest = []
+    for i in range(len(labels)):
+        same = labels == labels[i]
+        hardest.append(features[same].max())  # expect: boolean-mask-index
+    known = (labels >= 0) & (labels < 10)
+    return torch.stack(hardest).mean() + labels[known].sum()  # expect: boolean-mask-index
+
+
+class Embedded(torch.nn.Module):
+    def forward(self, x, labels):
+        return triplet(x, labels)

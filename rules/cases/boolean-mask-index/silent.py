@@ -94,3 +94,13 @@ class Flipped(torch.nn.Module):
     def forward(self, x, keep, data):
         x = x.masked_fill(~keep, 0.0)
         return torch.where(data.train_mask, x, -x)[data.first]
+
+
+class Table(torch.nn.Module):
+    def __init__(self, kinds):
+        super().__init__()
+        self.kinds = kinds
+
+    def forward(self, x, kind):
+        first = kind == "first"
+        return x * self.kinds[first]  # a Python bool chooses one of two

@@ -203,3 +203,16 @@ class Ranker(torch.nn.Module):
         targets = torch.arange(scores.shape[0], out=scores.new_empty(scores.shape[0]).long())
         self.right += (scores.argmax(1) == targets).sum().item()  # expect: item-in-step
         return scores
+
+
+def packed_loss(logits, offsets):
+    action_count = int((offsets[1:] - offsets[:-1]).sum().item())  # expect: item-in-step
+    return logits[:action_count].mean()
+
+
+def train_packed(model, loader, optimizer):
+    for tokens, offsets in loader:
+        loss = packed_loss(model(tokens), offsets)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()

@@ -70,3 +70,20 @@ def train_with_lengths(model, loader, optimizer):
         ends = list(map(int, lengths.cumsum(0)))  # expect: scalar-cast-in-step
         model(batch, ends).mean().backward()
         optimizer.step()
+
+
+class Rollouts:
+    def __init__(self, size, device):
+        self.rewards = torch.zeros(size, device=device)
+
+
+class Learner:
+    def __init__(self, model, optimizer, device):
+        self.model, self.optimizer = model, optimizer
+        self.rollouts = Rollouts(64, device)
+
+    def train(self, loader, log):
+        for batch in loader:
+            self.model(batch).mean().backward()
+            self.optimizer.step()
+            log["reward"] = float(self.rollouts.rewards.mean())  # expect: scalar-cast-in-step

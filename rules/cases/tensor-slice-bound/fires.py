@@ -85,3 +85,20 @@ class Sampled(torch.nn.Module):
         lengths = lengths.to(x.device, non_blocking=True)
         at = torch.randint(0, lengths.max(), (8,), device=x.device)  # expect: tensor-slice-bound
         return x[at]
+
+
+class Hardest(torch.nn.Module):
+    def forward(self, losses, keep: torch.Tensor):
+        count = keep.sum()
+        worst = losses.topk(count).values  # expect: tensor-slice-bound
+        least = torch.topk(losses, k=count, largest=False).values  # expect: tensor-slice-bound
+        return worst.mean() - least.mean()
+
+
+class GridPositions(torch.nn.Module):
+    def forward(self, x, grid_thw: torch.Tensor):
+        rows = []
+        for t, h, w in grid_thw:
+            rows.append(torch.arange(h, device=x.device))  # expect: tensor-slice-bound
+            rows.append(torch.zeros(t, device=x.device))  # expect: tensor-slice-bound
+        return torch.cat(rows)

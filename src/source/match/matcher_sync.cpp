@@ -1,5 +1,6 @@
 // Matchers for tensors that are formatted, or taken for sizes and indices.
 #include <algorithm>
+#include <utility>
 
 #include "source/match/matcher.h"
 #include "source/match/read_values.h"
@@ -139,9 +140,14 @@ void find_formatted_tensors(const FileView& file, std::vector<Match>& out) {
 namespace {
 
 /// Which arguments of a call are numbers that PyTorch reads on the host: sizes and counts.
-enum class Sizes : uint8_t { none, first, all };
+enum class Sizes : uint8_t { none, first, all, rest };
 
-/// torch.zeros(b, lengths.max()), x.new_ones(n, d), x.view(-1, n), range(n)
+/// A size that is given by name: topk(x, k=n)
+bool names_size(std::string_view keyword) {
+  return is_one_of(keyword, {"k", "size", "num_classes", "output_size", "steps", "shifts"});
+}
+
+/// torch.zeros(b, lengths.max()), x.new_ones(n, d), x.view(-1, n), range(n), torch.topk(x, n)
 Sizes sizes_of(const FileView& file, NodeId call) {
   const NodeId callee = file.ast.child(call, Role::callee);
   const std::string_view name = callee_name(file.ast, call);
@@ -153,6 +159,8 @@ Sizes sizes_of(const FileView& file, NodeId call) {
   if (path.imported) {
     if (!path.path.starts_with("torch.")) return Sizes::none;
     if (name == "full") return Sizes::first;
+    if (is_one_of(name, {"topk", "kthvalue", "narrow", "roll", "tile", "one_hot", "interpolate"}))
+      return Sizes::rest;
     return is_one_of(name, {"zeros", "ones", "empty", "rand", "randn", "randint", "randperm", "eye",
                             "linspace"})
                ? Sizes::all
@@ -162,7 +170,8 @@ Sizes sizes_of(const FileView& file, NodeId call) {
   if (is_one_of(name, {"new_zeros", "new_ones", "new_empty"})) return Sizes::all;
   const NodeId object = file.ast.child(callee, Role::object);
   const bool tensor = object != kNoNode && reads_device(file.inference.at(object));
-  return tensor && is_one_of(name, {"view", "reshape", "expand", "repeat", "unflatten", "narrow"})
+  return tensor && is_one_of(name, {"view", "reshape", "expand", "repeat", "unflatten", "narrow",
+                                    "topk", "kthvalue", "roll", "tile"})
              ? Sizes::all
              : Sizes::none;
 }
@@ -173,6 +182,21 @@ const Value* read_bound(const FileView& file, NodeId bound) {
   return reads_device(v) && v.kind != Kind::mask ? &v : nullptr;
 }
 
+/// for n in lengths: whether a loop around `name` takes it from a tensor on the device.
+bool is_element(const FileView& file, NodeId name) {
+  const Ast& ast = file.ast;
+  for (uint32_t loop = file.outline.loop_of[name]; loop != kNone;
+       loop = file.facts.loops[loop].parent) {
+    const NodeId node = file.outline.loops[loop];
+    const NodeId bound = ast.child(node, Role::left), over = ast.child(node, Role::right);
+    if (bound == kNoNode || over == kNoNode || !reads_device(file.inference.at(over))) continue;
+    for (NodeId at = bound; at < ast[bound].end; ++at) {
+      if (ast[at].kind == K::name && ast[at].text == ast[name].text) return true;
+    }
+  }
+  return false;
+}
+
 /// Whether `size` is computed here: sizes that are handed in or kept are numbers nearly everywhere.
 bool is_computed(const FileView& file, NodeId size, unsigned hops = 4) {
   const Ast& ast = file.ast;
@@ -181,7 +205,7 @@ bool is_computed(const FileView& file, NodeId size, unsigned hops = 4) {
   if (ast[size].kind == K::name) {
     const NodeId made =
         file.inference.definition(file.outline.function_of[size], ast[size].text, size);
-    return made != kNoNode && is_computed(file, made, hops - 1);
+    return made == kNoNode ? is_element(file, size) : is_computed(file, made, hops - 1);
   }
   if (ast[size].kind != K::binary) return false;
   for (NodeId c : children(ast, size)) {
@@ -237,9 +261,14 @@ void find_tensor_slice_bounds(const FileView& file, std::vector<Match>& out) {
       if (sizes == Sizes::none) continue;
       const std::string_view name = callee_name(ast, id);
       const bool range = name == "range" || name == "arange";
+      bool first = true;
       for (NodeId c : children(ast, id)) {
-        if (ast[c].role != Role::argument || ast[c].kind == K::keyword) continue;
-        if (const Value* read = range ? read_bound(file, c) : read_size(file, c)) {
+        if (ast[c].role != Role::argument) continue;
+        const bool keyword = ast[c].kind == K::keyword;
+        const bool passed = std::exchange(first, false) && sizes == Sizes::rest;
+        const NodeId size = keyword ? ast.child(c, Role::value) : c;
+        if (size == kNoNode || (keyword ? !names_size(ast[c].text) : passed)) continue;
+        if (const Value* read = range ? read_bound(file, size) : read_size(file, size)) {
           out.push_back({id, *read, {}});
           break;
         }

@@ -102,9 +102,12 @@ bool is_batch_getter(std::string_view name) {
 }
 
 bool is_environment_name(std::string_view name) {
-  return has_word(lower(name),
-                  {"action", "actions", "obs", "observation", "observations", "dones"}) &&
-         !contains_any(name, {"space", "dim", "logprob", "log_prob", "loss"});
+  const std::string text = lower(name);
+  return has_word(text, {"action", "actions", "obs", "observation", "observations", "dones"}) &&
+         !contains_any(name, {"space", "dim", "logprob", "log_prob", "loss"}) &&
+         // action_count, num_actions, action_std: a number about them
+         !has_word(text, {"count", "counts", "num", "n", "size", "len", "mean", "std", "norm", "kl",
+                          "entropy", "rate", "acc", "accuracy", "error", "grad"});
 }
 
 bool is_simulator_name(std::string_view name) {

@@ -53,7 +53,7 @@ void Inference::note_field(NodeId declaration, NodeId name) {
   const NodeId body = ast_[declaration].parent;
   const NodeId owner = body == kNoNode ? kNoNode : ast_[body].parent;
   if (owner == kNoNode || ast_[owner].kind != K::class_) return;
-  const Value declared = value_of_type(ast_[declaration].text);
+  const Value declared = declared_value(ast_[declaration].text);
   const bool tensor = declared.is_device() || declared.kind == Kind::tensor_list;
   auto [entry, added] = fields_.try_emplace(
       ast_[name].text, tensor ? likely(declared.kind, declared.flags) : Value{});
@@ -91,7 +91,7 @@ void Inference::run_function(uint32_t function) {
     if (body != kNoNode) statements(body);
     const NodeId type = ast_.child(node, Role::type);
     if (type != kNoNode && ast_.grammar == Grammar::python)
-      facts_.functions[function].declared = value_of_type(ast_.slice(type));
+      facts_.functions[function].declared = declared_value(ast_.slice(type));
     if (gives_arrays(function)) {
       facts_.functions[function].returns = likely(Kind::jax_array, kJax);
       facts_.functions[function].parts.clear();
@@ -271,7 +271,7 @@ void Inference::statement(NodeId id) {
       Value value = source == kNoNode ? Value{} : eval(source);
       if (target != kNoNode && source != kNoNode && is_built_from(target, source)) value = {};
       if (!node.text.empty()) {
-        Value declared = value_of_type(node.text);
+        Value declared = declared_value(node.text);
         if (declared.kind != Kind::unknown &&
             (value.kind == Kind::unknown ||
              (declared.kind != value.kind && declared.kind != Kind::device_tensor))) {

@@ -55,11 +55,14 @@ class Inference {
   Value carried_into(NodeId id);
   bool is_torchs(NodeId id) const;
   bool is_comparison(std::string_view name, NodeId before) const;
+  NodeId compared(NodeId id, unsigned hops = 4) const;
+  bool asks_elements(NodeId name, NodeId object) const;
   void note_field(NodeId declaration, NodeId name);
   void run_function(uint32_t function);
   void find_evidence(uint32_t function);
   bool is_handed_a_loss(NodeId call) const;
   void declare(Value& value, std::string_view type);
+  Value declared_value(std::string_view type) const;
   void note_use(NodeId node, Scope& scope);
   void keep_buffer(NodeId call);
   void note_device(NodeId attribute, Scope& scope);
@@ -96,13 +99,14 @@ class Inference {
   bool is_moved_tensor(const Value& receiver, NodeId object, const CallShape& call) const;
   Value call_method(NodeId id, NodeId callee, const Value& receiver, const CallShape& shape);
   CallShape shape_of(NodeId call);
-  bool selects_by_name(NodeId index, const Value& container, NodeId subscript) const;
+  bool selects(NodeId index, const Value& container, NodeId subscript) const;
   Value eval_subscript(NodeId id);
   uint32_t part_of_given(NodeId subscript);
   Value eval_operator(NodeId id);
   Value eval_comprehension(NodeId id);
   Value eval_collection(NodeId id);
   Value self_attribute(std::string_view name) const;
+  Value attribute_of(uint32_t klass, std::string_view name) const;
   /// A function as a value, of this file or imported; unknown if `id` names none.
   Value function_value(NodeId id);
   uint32_t depend(DependencyKind kind, std::string name, uint32_t function = 0, uint32_t index = 0);

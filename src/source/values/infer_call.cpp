@@ -388,7 +388,9 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
        dependency(receiver)->kind == DependencyKind::part))
     return likely(Kind::device_tensor);
   // (labels != ignored).sum(): of what Python compares only arrays give that.
-  const bool compared = object != kNoNode && ast_[object].kind == K::compare;
+  const bool compared =
+      object != kNoNode && (ast_[object].kind == K::compare ||
+                            (ast_[object].kind == K::name && is_comparison(ast_[object].text, id)));
   if (receiver.kind == Kind::unknown && compared && (name == "sum" || name == "mean") &&
       names_.uses("torch") && !names_.uses("numpy") && !names_.uses("pandas"))
     return likely(Kind::device_tensor);

@@ -195,6 +195,11 @@ Value Inference::self_attribute(std::string_view name) const {
     f = facts_.functions[f].parent;
     klass = outline_.class_of[f];
   }
+  return attribute_of(klass, name);
+}
+
+/// What a class of this file, or one of its bases here, keeps under that name.
+Value Inference::attribute_of(uint32_t klass, std::string_view name) const {
   for (int hops = 0; klass != kNone && hops < 8; ++hops) {
     auto found = attributes_[klass].find(name);
     if (found != attributes_[klass].end()) return found->second;
@@ -230,6 +235,16 @@ Value Inference::eval_attribute(NodeId id) {
     // noise_scheduler.alphas_cumprod: a table that the scheduler keeps on the host
     if (is_scheduler_table(name) && contains_any(ast_.slice(object), {"scheduler"}))
       return likely(Kind::host_tensor, kAttribute);
+    // self.buffer.obs, of an object that this file's class makes
+    const Dependency* from = dependency(receiver);
+    const auto klass = from && from->kind == DependencyKind::instance
+                           ? classes_by_name_.find(last_component(from->name))
+                           : classes_by_name_.end();
+    if (klass != classes_by_name_.end() && ast_.grammar == Grammar::python) {
+      Value kept = attribute_of(klass->second, name);
+      kept.flags &= static_cast<uint8_t>(~(kFresh | kFromHost));
+      if (kept.kind != Kind::unknown) return kept;
+    }
     const auto field = fields_.find(name);
     if (field != fields_.end()) return field->second;
     if (is_host_copy_of_tensor(name)) return likely(Kind::host_tensor);

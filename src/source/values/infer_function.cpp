@@ -69,7 +69,7 @@ Value Inference::parameter_value(uint32_t function, uint32_t index, NodeId param
     return likely(Kind::batch, kLoaded);
   }
   if (type != kNoNode) {
-    Value declared = value_of_type(ast_.slice(type));
+    Value declared = declared_value(ast_.slice(type));
     declare(declared, ast_.slice(type));
     if (declared.kind != Kind::unknown || declared.dependency != 0) return declared;
     const std::string_view klass = annotated_class(ast_.slice(type));

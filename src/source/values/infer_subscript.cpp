@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "source/names/roles.h"
+#include "source/syntax/words.h"
 #include "source/values/infer.h"
 
 namespace stallscope {
@@ -30,10 +31,29 @@ bool asks_itself(const Ast& ast, NodeId subscript, NodeId index) {
 
 }  // namespace
 
+/// The comparison that (a == b).squeeze(-1), ~(a == b) and (a > b) & (a < c) are made of, or
+/// kNoNode.
+NodeId Inference::compared(NodeId id, unsigned hops) const {
+  if (id == kNoNode || hops == 0) return kNoNode;
+  const Node& node = ast_[id];
+  if (node.kind == K::compare) return is_identity_test(node.text) ? kNoNode : id;
+  if (node.kind == K::call) {
+    const NodeId callee = ast_.child(id, Role::callee);
+    const bool reshapes =
+        is_one_of(callee_name(ast_, id),
+                  {"squeeze", "unsqueeze", "view", "reshape", "flatten", "expand", "bool"});
+    return reshapes && ast_[callee].kind == K::attribute
+               ? compared(ast_.child(callee, Role::object), hops - 1)
+               : kNoNode;
+  }
+  const bool combines = (node.kind == K::unary && node.text == "~") ||
+                        (node.kind == K::binary && is_one_of(node.text, {"&", "|", "^"}));
+  return combines ? compared(node.first_child, hops - 1) : kNoNode;
+}
+
 /// valid = target != 255: whether what selects by a name compares.
 bool Inference::is_comparison(std::string_view name, NodeId before) const {
-  const NodeId made = definition(function_, name, before);
-  return made != kNoNode && ast_[made].kind == K::compare && !is_identity_test(ast_[made].text);
+  return compared(definition(function_, name, before)) != kNoNode;
 }
 
 /// Whether PyTorch is given the variable, or its own methods are called on it, in this function.
@@ -43,14 +63,29 @@ bool Inference::is_torchs(NodeId id) const {
   return own.given_as_tensor.contains(ast_[id].text) || own.used_as_tensor.contains(ast_[id].text);
 }
 
+/// same = labels == 3 where PyTorch is given labels, = labels == labels[i], = x > 0 before x[same]:
+/// what selects by it selects elements.
+bool Inference::asks_elements(NodeId name, NodeId object) const {
+  const NodeId asked = compared(definition(function_, ast_[name].text, name));
+  if (asked == kNoNode) return false;
+  const NodeId left = ast_[asked].first_child, right = ast_[left].next;
+  const NodeId whole = right != kNoNode && ast_[right].kind == K::subscript
+                           ? ast_.child(right, Role::object)
+                           : object;
+  return is_torchs(left) || (whole != kNoNode && ast_.slice(left) == ast_.slice(whole));
+}
+
 /// x[mask], x[~padding], x[batch.train_mask]: whether what an index is called, or how it was made,
 /// says that it selects.
-bool Inference::selects_by_name(NodeId index, const Value& container, NodeId subscript) const {
+bool Inference::selects(NodeId index, const Value& container, NodeId subscript) const {
   const Node& node = ast_[index];
+  const bool open = container.kind == Kind::unknown;
   if (node.kind == K::unary) return node.text == "~";
   if (node.kind == K::attribute) return is_mask_name(node.text);
-  return node.kind == K::name && (is_mask_name(node.text) ||
-                                  (container.is_device() && is_comparison(node.text, subscript)));
+  if (node.kind != K::name) return open && asks_itself(ast_, subscript, index);
+  return is_mask_name(node.text) ||
+         (container.is_device() && is_comparison(node.text, subscript)) ||
+         (open && asks_elements(index, ast_.child(subscript, Role::object)));
 }
 
 Value Inference::eval_subscript(NodeId id) {
@@ -66,8 +101,7 @@ Value Inference::eval_subscript(NodeId id) {
       if ((v.kind == Kind::unknown || v.kind == Kind::device_tensor) && names_.uses("torch") &&
           (!scopes_[function_].uses_numpy || is_torchs(c) ||
            is_torchs(ast_.child(id, Role::object))) &&
-          (selects_by_name(c, container, id) ||
-           (container.kind == Kind::unknown && asks_itself(ast_, id, c))))
+          selects(c, container, id))
         values_[c] = likely(Kind::mask);
     }
   }

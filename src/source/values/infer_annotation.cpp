@@ -1,0 +1,38 @@
+// What annotations of Python say about values, also where they name a class otherwise.
+#include <algorithm>
+#include <cctype>
+#include <string>
+
+#include "source/values/infer.h"
+
+namespace stallscope {
+namespace {
+
+bool is_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+}  // namespace
+
+/// "T" of `from torch import Tensor as T` and of `T = torch.Tensor`, also in Optional[T].
+Value Inference::declared_value(std::string_view type) const {
+  const Value known = value_of_type(type);
+  if (known.kind != Kind::unknown || ast_.grammar != Grammar::python) return known;
+  std::string meant;
+  bool renamed = false;
+  for (size_t at = 0; at < type.size();) {
+    size_t end = at;
+    while (end < type.size() && is_word(type[end])) ++end;
+    const std::string_view word = type.substr(at, std::max(end, at + 1) - at);
+    const std::string_view path = names_.import_of(word);
+    // T = torch.tensor names the function, and means the class
+    const bool tensor =
+        path == "torch.tensor" || (path.starts_with("torch") && last_component(path) == "Tensor");
+    renamed |= tensor && word != "Tensor";
+    meant += tensor ? std::string_view("Tensor") : word;
+    at += word.size();
+  }
+  return renamed ? value_of_type(meant) : known;
+}
+
+}  // namespace stallscope
