@@ -207,6 +207,40 @@ TEST_CASE(
   CHECK(calls("metric.update(loss, 3)").empty());  // takes one
 }
 
+TEST_CASE("a loader that is handed in runs its own __iter__, whatever makes it") {
+  const std::string batches =
+      "class Stream:\n"
+      "    @classmethod\n"
+      "    def of(cls, data):\n"
+      "        return cls(data)\n"
+      "    def __iter__(self):\n"
+      "        for x in self.data:\n"
+      "            yield x.sum().item()\n"
+      "    def next_batch(self):\n"
+      "        return self.data.max().item()\n"
+      "def make(data):\n"
+      "    return Stream.of(data)\n";
+  const auto given = [&](const std::string& made, const std::string& in_loop = "pass") {
+    return in_step({{"data.py", batches},
+                    {"train.py",
+                     "from data import *\n"
+                     "def train(model, opt, train_loader):\n"
+                     "    for x in train_loader:\n"
+                     "        " +
+                         in_loop +
+                         "\n"
+                         "        model(x).mean().backward()\n"
+                         "        opt.step()\n"
+                         "def main(model, opt, data):\n"
+                         "    train(model, opt, " +
+                         made + ")\n"}});
+  };
+  CHECK(given("Stream(data)") == "data.py:7");
+  CHECK(given("make(data)") == "data.py:7");
+  CHECK(given("make(data)", "y = train_loader.next_batch()") == "data.py:7 data.py:9");
+  CHECK(given("data").empty());
+}
+
 TEST_CASE("functions in a list run with the loop over it, a lambda where its name is called") {
   const std::string reads = "def read(x):\n    return x.sum().item()\n";
   const auto run = [&](const std::string& before, const std::string& in_loop) {

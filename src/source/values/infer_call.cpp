@@ -108,7 +108,12 @@ Value Inference::eval_call(NodeId id) {
     }
   }
   if (!method) return call_function(id, callee, shape);
-  return call_method(id, callee, receiver, shape);
+  Value out = call_method(id, callee, receiver, shape);
+  // Batches.from_files(paths), of a class of this file
+  if (out.kind == Kind::unknown && out.dependency == 0 && object != kNoNode &&
+      ast_[object].kind == K::name && classes_by_name_.contains(ast_[object].text))
+    out.dependency = depend(DependencyKind::returns, std::string(ast_.slice(callee)));
+  return out;
 }
 
 /// An object of a class that this file or another one defines.
@@ -136,6 +141,10 @@ Value Inference::call_function(NodeId id, NodeId callee, const CallShape& shape)
   uint32_t own = local_function(callee);
   if (own != kNone) return given_by(own, std::string(name));
   if (classes_by_name_.contains(name)) return object_of(name);
+  const FunctionFacts& in = facts_.functions[function_];
+  if (name == "cls" && !in.class_name.empty() && !in.parameters.empty() &&
+      in.parameters.front() == "cls")
+    return object_of(in.class_name);
   bool known = false;
   Value builtin = call_builtin(id, name, shape, known);
   if (known) return builtin;

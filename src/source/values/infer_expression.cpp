@@ -150,7 +150,12 @@ Value Inference::eval_name(NodeId id) {
                                              (facts_.functions[function_].flags & kForward) != 0);
   if ((given || own.used_as_tensor.contains(name)) && !(instance && ast_.grammar == Grammar::cuda))
     return likely(Kind::device_tensor, out.flags);
-  if (!instance && is_loader_name(name)) return likely(Kind::loader);
+  if (!instance && is_loader_name(name)) {
+    // Callers may hand in an object of a class whose __iter__() is the program's.
+    Value loader = likely(Kind::loader);
+    loader.dependency = out.dependency;
+    return loader;
+  }
   if (!instance && is_host_copy_of_tensor(name)) return likely(Kind::host_tensor);
   if (!instance && is_offsets_name(name)) return likely(Kind::device_tensor);
   return out.dependency == 0 ? function_value(id) : out;
