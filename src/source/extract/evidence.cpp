@@ -92,9 +92,17 @@ class EvidenceCollector {
       while (last + 1 < facts_.functions.size() &&
              ast_[outline_.functions[last + 1]].first_byte <= at)
         ++last;
-      if (last > 0 && at < ast_[outline_.functions[last]].last_byte)
-        facts_.functions[last].flags |= kDeviceWork;
+      uint32_t in = last;
+      while (in != kNone && at >= ast_[outline_.functions[in]].last_byte)
+        in = facts_.functions[in].parent;
+      if (in != kNone && in > 0) note_device_work(in, kDeviceWork);
     }
+  }
+
+  /// What a lambda of C++ launches or allocates, the function around it does.
+  void note_device_work(uint32_t function, FunctionFlag work) {
+    for (; function != kNone; function = facts_.functions[function].parent)
+      facts_.functions[function].flags |= work;
   }
 
   /// backward_network(net), update_network(net): together they are one step.
@@ -135,9 +143,8 @@ class EvidenceCollector {
     if (loop != kNone) note_play(callee, loop);
     if (ast_.grammar == Grammar::cuda) {
       add_bound(ast_, id, facts_.bound);
-      if (queues_work(ast_, names_, id)) facts_.functions[function].flags |= kDeviceWork;
-      if (is_driver_allocation(ast_[callee].text))
-        facts_.functions[function].flags |= kDriverAllocation;
+      if (queues_work(ast_, names_, id)) note_device_work(function, kDeviceWork);
+      if (is_driver_allocation(ast_[callee].text)) note_device_work(function, kDriverAllocation);
       if (ast_[callee].kind == K::name && loop == kNone) note_own_step(callee, function);
     }
     if (loop != kNone &&

@@ -313,11 +313,7 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
                ? constructors(last, static_cast<uint32_t>(file))
                : out;
   if (form == CallForm::self_method || form == CallForm::super_method) {
-    FunctionId at = in;
-    while (function(at).class_name.empty() && function(at).parent != kNone)
-      at = id_of(file, function(at).parent);
-    if (!function(at).class_name.empty())
-      out = methods(function(at).class_name, last, where_[in].first, form);
+    if (!own_class(in).empty()) out = methods(own_class(in), last, where_[in].first, form);
     return out;
   }
   if (!receiver_class.empty()) {
@@ -327,19 +323,19 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
         !classes_.named(last_component(receiver_class)).empty())
       return out;
   }
-  // C++: a method calls its class's others without saying `this`.
-  if (form == CallForm::function && files_[file]->language != "python" && name == last &&
-      !function(in).class_name.empty()) {
-    out = methods(function(in).class_name, last, where_[in].first);
-    std::erase_if(out, [&](FunctionId id) { return !takes(id, given); });
-    if (!out.empty()) return out;
-  }
   const size_t scope = name.size() > last.size() ? name.size() - last.size() - 1 : 0;
   const std::string_view module = scope > 0 && name.ends_with(last) && name[scope] == '.'
                                       ? name.substr(0, scope)
                                       : std::string_view();
   if (form != CallForm::method && module.empty()) {
     out = nested(in, last);
+    if (!out.empty()) return out;
+  }
+  // C++: a method calls its class's others without saying `this`.
+  if (form == CallForm::function && files_[file]->language != "python" && name == last &&
+      !own_class(in).empty()) {
+    out = methods(own_class(in), last, where_[in].first);
+    std::erase_if(out, [&](FunctionId id) { return !takes(id, given); });
     if (!out.empty()) return out;
   }
   if (form == CallForm::method || (form == CallForm::reference && module.empty())) {
@@ -377,6 +373,16 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
   }
   if (out.size() > kMaxTargets) out.resize(kMaxTargets);
   return out;
+}
+
+/// The class whose method a function is, or is defined in.
+std::string_view CallGraph::own_class(FunctionId id) const {
+  const auto [file, index] = where_[id];
+  const std::vector<FunctionFacts>& functions = files_[file]->functions;
+  uint32_t at = index;
+  while (functions[at].class_name.empty() && functions[at].parent != kNone)
+    at = functions[at].parent;
+  return functions[at].class_name;
 }
 
 /// The functions of that name that `in`, or the nearest one around it that has such, defines.

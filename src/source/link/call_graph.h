@@ -82,6 +82,7 @@ class CallGraph {
   bool makes_its_objects(std::string_view class_name) const;
   /// Whether other functions decide whose method is called.
   bool is_open(size_t file, const CallFacts& call) const;
+  std::string_view own_class(FunctionId id) const;
   std::vector<FunctionId> nested(FunctionId in, std::string_view name) const;
   std::vector<FunctionId> wrappers(uint32_t file, const CallFacts& call) const;
   std::vector<FunctionId> named_by_prefix(size_t file, const CallFacts& call) const;

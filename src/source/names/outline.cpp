@@ -192,8 +192,9 @@ class Builder {
         (out.name.starts_with('~') || out.name == last_component(out.class_name)))
       out.flags |= kInitFunction;
     out.qualified = out.class_name.empty() ? out.name : out.class_name + "." + out.name;
-    // C++ has no functions inside functions: there a brace was lost in what could not be read.
-    if (parent != 0 && ast_.grammar == Grammar::python) {
+    // C++ has no functions inside functions but lambdas that are declared: elsewhere a brace was
+    // lost in what could not be read.
+    if (parent != 0 && (ast_.grammar == Grammar::python || node.role == Role::value)) {
       out.parent = parent;
       out.qualified = facts_.functions[parent].qualified + "." + out.name;
       out.flags |= kNested;
@@ -211,6 +212,10 @@ class Builder {
     of_module |= contains_any(out.class_name, {"lossfn", "lossfunction", "criterion"}) ||
                  out.class_name.ends_with("Loss");
     out.flags |= role_flags(snake_case(out.name), of_module, !out.class_name.empty());
+    // A lambda runs where its function wants it: run(), setup() or load() there are no program's.
+    if ((out.flags & kNested) != 0 && ast_.grammar == Grammar::cuda)
+      out.flags &=
+          ~static_cast<uint32_t>(kInitFunction | kCheckpointFunction | kMainFunction | kWeakRole);
     // C++ uploads to a device, Python to a hub.
     if (ast_.grammar == Grammar::cuda && contains_any(out.name, {"upload"}))
       out.flags &= ~static_cast<uint32_t>(kCheckpointFunction);

@@ -128,6 +128,25 @@ class Converter {
     return true;
   }
 
+  /// C++: `auto log = [&](Tensor loss) {...};` is a function inside its function, which runs where
+  /// it is called. Declared in a loop it mostly runs there, where it stands.
+  bool declared_lambda(Id part, NodeId parent, unsigned depth) {
+    if (type_of(part) != "init_declarator") return false;
+    const Id name = child_in(part, "declarator"), lambda = child_in(part, "value");
+    if (name == kNoId || lambda == kNoId || type_of(name) != "identifier" ||
+        type_of(lambda) != "lambda_expression")
+      return false;
+    for (NodeId at = parent; at != kNoNode && ast_.nodes[at].kind != K::function;
+         at = ast_.nodes[at].parent) {
+      if (ast_.nodes[at].kind == K::for_ || ast_.nodes[at].kind == K::while_) return false;
+    }
+    const NodeId made = add(K::function, Role::value, parent, part);
+    ast_.nodes[made].text = text(name);
+    descend(lambda, made, Role::none, depth + 1);
+    close(made);
+    return true;
+  }
+
   /// Whether this field only gives `owner` its name.
   bool names_owner(const Node& owner, TSFieldId field) const {
     if (field == 0) return false;
@@ -272,7 +291,7 @@ class Converter {
         }
         continue;
       }
-      if (field != "declarator") continue;
+      if (field != "declarator" || declared_lambda(part, parent, depth)) continue;
       NodeId made = add(K::assign, role, parent, part);
       ast_.nodes[made].text = type;
       if (part_type == "init_declarator") {
