@@ -73,6 +73,7 @@ const std::vector<KindWord>& kind_words() {
       {"loader", {Kind::loader}},
       {"stream", {Kind::stream}},
       {"jax-array", {Kind::jax_array}},
+      {"device-vector", {Kind::device_vector}},
       {"host",
        {Kind::host_tensor, Kind::numpy, Kind::number, Kind::text, Kind::none, Kind::other,
         Kind::list, Kind::host_tensors, Kind::shape, Kind::device, Kind::batch}},

@@ -61,6 +61,7 @@ enum class Kind : uint8_t {
   device,
   stream,
   jax_array,
+  device_vector,  ///< of Thrust
 };
 
 struct KindWord {

@@ -94,18 +94,40 @@ class CandidateCollector {
 
   bool function_has(const std::string& text, NodeId id) const {
     if (text.empty()) return true;
-    const NodeId function = file_.outline.functions[file_.outline.function_of[id]];
-    return ast_.slice(function).find(text) != std::string_view::npos;
+    return ast_.slice(function_around(id)).find(text) != std::string_view::npos;
   }
 
-  /// Whether the outermost function or class around the place has a text.
+  /// The function that holds a place, in C++ with the lambdas that it declares.
+  NodeId function_around(NodeId id) const {
+    uint32_t function = file_.outline.function_of[id];
+    while (ast_.grammar == Grammar::cuda && facts_.functions[function].parent != kNone)
+      function = facts_.functions[function].parent;
+    return file_.outline.functions[function];
+  }
+
+  /// Whether the outermost function or class around the place has a text. In C++ another method of
+  /// the class has it for the place only if one of the two calls the other.
   bool own_has(const std::string& text, NodeId id) const {
     if (text.empty()) return false;
     NodeId own = kNoNode;
     for (NodeId at = id; at != kNoNode; at = ast_[at].parent) {
       if (ast_[at].kind == K::class_ || ast_[at].kind == K::function) own = at;
     }
-    return own != kNoNode && ast_.slice(own).find(text) != std::string_view::npos;
+    if (own == kNoNode || ast_.slice(own).find(text) == std::string_view::npos) return false;
+    if (ast_.grammar == Grammar::python || ast_[own].kind == K::function) return true;
+    const NodeId here = function_around(id);
+    return std::ranges::any_of(file_.outline.functions, [&](NodeId other) {
+      return ast_.inside(other, own) && ast_.slice(other).find(text) != std::string_view::npos &&
+             (other == here || calls_by_name(here, other) || calls_by_name(other, here));
+    });
+  }
+
+  /// Whether a function has a call of what another one is called.
+  bool calls_by_name(NodeId function, NodeId other) const {
+    for (NodeId at = function; at < ast_[function].end; ++at) {
+      if (ast_[at].kind == K::call && callee_name(ast_, at) == ast_[other].text) return true;
+    }
+    return false;
   }
 
   void run_matcher(const CompiledClause& clause) {
@@ -138,13 +160,21 @@ class CandidateCollector {
       if (pattern.anchor() != ast_[id].kind) continue;
       // A mask is about reading: x[m] does not match x[m] = 0. kernel[grid](x) is Triton's.
       if (ast_[id].kind == K::subscript &&
-          ((selects_by_mask(clause) && fills(id)) || ast_[id].role == Role::callee))
+          ((selects_by_mask(clause) && fills(id)) || ast_[id].role == Role::callee ||
+           (ast_.grammar == Grammar::cuda && is_place(id))))
         continue;
       if (auto bindings = pattern.match(ast_, file_.names, id)) {
         if (applies(clause)) consider(clause, id, std::move(*bindings), nullptr);
         return;
       }
     }
+  }
+
+  /// C++: whether v[i] is written to, or only its address is taken: `v[0] = x`, `&v[0]`.
+  bool is_place(NodeId id) const {
+    const Node& parent = ast_[ast_[id].parent];
+    return (ast_[id].role == Role::left && parent.kind == K::assign) ||
+           (parent.kind == K::unary && parent.text == "&");
   }
 
   static bool selects_by_mask(const CompiledClause& clause) {

@@ -27,6 +27,10 @@ Inference::Inference(const Ast& ast, const Names& names, const Outline& outline,
   for (uint32_t c = 0; c < facts.classes.size(); ++c) {
     classes_by_name_[ast[outline.classes[c]].text] = c;
   }
+  const auto says = [&](std::string_view word) {
+    return ast.source.find(word) != std::string_view::npos;
+  };
+  uses_thrust_ = ast.grammar == Grammar::cuda && says("thrust::");
   for (NodeId id = 1; id < ast.size(); ++id) {
     if (ast[id].kind != K::assign) continue;
     NodeId left = ast.child(id, Role::left);
@@ -34,9 +38,6 @@ Inference::Inference(const Ast& ast, const Names& names, const Outline& outline,
     if (ast.child(id, Role::right) == kNoNode) continue;
     if (left != kNoNode && ast[left].kind == K::name) definitions_[ast[left].text].push_back(id);
   }
-  const auto says = [&](std::string_view word) {
-    return ast.source.find(word) != std::string_view::npos;
-  };
   has_tensors_ = ast.grammar == Grammar::python || says("torch::") || says("<torch/") ||
                  says("\"torch/") || says("at::Tensor") || says("ATen/") ||
                  (types && std::ranges::find(types->types, TypeClass::tensor, &TypedRange::type) !=
@@ -45,18 +46,21 @@ Inference::Inference(const Ast& ast, const Names& names, const Outline& outline,
                     ast.source.find("set_default_tensor_type") != std::string_view::npos;
 }
 
-/// `loss: Tensor` in the body of a class: what two classes say differently is not known.
+/// `loss: Tensor`, `device_vector<T> loss;` in the body of a class: what two classes say
+/// differently is not known.
 void Inference::note_field(NodeId declaration, NodeId name) {
-  if (ast_.grammar != Grammar::python || name == kNoNode || ast_[name].kind != K::name ||
-      ast_[declaration].text.empty())
+  if ((ast_.grammar != Grammar::python && !uses_thrust_) || name == kNoNode ||
+      ast_[name].kind != K::name || ast_[declaration].text.empty())
     return;
   const NodeId body = ast_[declaration].parent;
   const NodeId owner = body == kNoNode ? kNoNode : ast_[body].parent;
   if (owner == kNoNode || ast_[owner].kind != K::class_) return;
-  const Value declared = declared_value(ast_[declaration].text);
-  const bool tensor = declared.is_device() || declared.kind == Kind::tensor_list;
-  auto [entry, added] = fields_.try_emplace(
-      ast_[name].text, tensor ? likely(declared.kind, declared.flags) : Value{});
+  const Value declared = declared_value(declaration, name);
+  const bool known = ast_.grammar == Grammar::cuda
+                         ? declared.kind == Kind::device_vector || declared.kind == Kind::list
+                         : declared.is_device() || declared.kind == Kind::tensor_list;
+  auto [entry, added] =
+      fields_.try_emplace(ast_[name].text, known ? likely(declared.kind, declared.flags) : Value{});
   if (!added && entry->second.kind != declared.kind) entry->second = {};
 }
 
@@ -271,7 +275,7 @@ void Inference::statement(NodeId id) {
       Value value = source == kNoNode ? Value{} : eval(source);
       if (target != kNoNode && source != kNoNode && is_built_from(target, source)) value = {};
       if (!node.text.empty()) {
-        Value declared = declared_value(node.text);
+        const Value declared = declared_value(id, target);
         if (declared.kind != Kind::unknown &&
             (value.kind == Kind::unknown ||
              (declared.kind != value.kind && declared.kind != Kind::device_tensor))) {

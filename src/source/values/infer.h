@@ -58,11 +58,14 @@ class Inference {
   NodeId compared(NodeId id, unsigned hops = 4) const;
   bool asks_elements(NodeId name, NodeId object) const;
   void note_field(NodeId declaration, NodeId name);
+  Value declared_value(std::string_view type) const;
+  Value declared_value(NodeId declaration, NodeId name) const;
+  static Value declared_vector(std::string_view type);
+  Value field_value(std::string_view name) const;
   void run_function(uint32_t function);
   void find_evidence(uint32_t function);
   bool is_handed_a_loss(NodeId call) const;
   void declare(Value& value, std::string_view type);
-  Value declared_value(std::string_view type) const;
   void note_use(NodeId node, Scope& scope);
   void keep_buffer(NodeId call);
   void note_device(NodeId attribute, Scope& scope);
@@ -72,6 +75,8 @@ class Inference {
   void statement(NodeId id);
   void return_parts(NodeId value);
   void assign(NodeId target, const Value& given, NodeId source);
+  Value kept_place(NodeId target, const Value& given);
+  Value iterator_of(const Value& vector, std::string_view method) const;
   void assign_tuple(NodeId target, const Value& value, NodeId source);
   void bind_loop(NodeId loop);
   Value element_of(const Value& container, NodeId source);
@@ -98,6 +103,7 @@ class Inference {
   Value next_of(NodeId iterator, const Value& over);
   bool is_moved_tensor(const Value& receiver, NodeId object, const CallShape& call) const;
   Value call_method(NodeId id, NodeId callee, const Value& receiver, const CallShape& shape);
+  bool is_given_options(NodeId argument) const;
   CallShape shape_of(NodeId call);
   bool selects(NodeId index, const Value& container, NodeId subscript) const;
   Value eval_subscript(NodeId id);
@@ -123,6 +129,7 @@ class Inference {
   std::vector<Value> values_;
   std::vector<Scope> scopes_;           // per function
   std::vector<Attributes> attributes_;  // per class
+  bool uses_thrust_ = false;            ///< then what is declared says what a copy crosses
   std::unordered_map<std::string_view, std::vector<uint32_t>> functions_by_name_;
   std::unordered_map<std::string_view, uint32_t> classes_by_name_;
   std::unordered_map<std::string_view, Value> fields_;  ///< of records, by declared type

@@ -1,4 +1,4 @@
-// What annotations of Python say about values, also where they name a class otherwise.
+// What declared types say about values, in Python also where they name a class otherwise.
 #include <algorithm>
 #include <cctype>
 #include <string>
@@ -16,7 +16,7 @@ bool is_word(char c) {
 
 /// "T" of `from torch import Tensor as T` and of `T = torch.Tensor`, also in Optional[T].
 Value Inference::declared_value(std::string_view type) const {
-  const Value known = value_of_type(type);
+  const Value known = uses_thrust_ ? declared_vector(type) : value_of_type(type);
   if (known.kind != Kind::unknown || ast_.grammar != Grammar::python) return known;
   std::string meant;
   bool renamed = false;

@@ -55,7 +55,7 @@ void Inference::assign(NodeId target, const Value& given, NodeId source) {
                       : loader && is_placed(repeated(ast_, source))
                           ? likely(Kind::tensor_list, kModuleOutput)
                       : declares_number(ast_, target) ? Value{Kind::number, Certainty::proven}
-                                                      : typed(target, given);
+                                                      : typed(target, kept_place(target, given));
   values_[target] = value;
   if (node.kind == K::name) {
     Value& known = scopes_[function_].variables[node.text];

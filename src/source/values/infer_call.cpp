@@ -36,6 +36,15 @@ bool is_module_like_class(const FileFacts& facts, uint32_t klass) {
 
 }  // namespace
 
+/// `opts` that the function is handed: those of a tensor, wherever it is. What it makes itself
+/// says whether it names a device.
+bool Inference::is_given_options(NodeId argument) const {
+  if (ast_[argument].kind != K::name || !has_word(ast_[argument].text, {"opt", "opts"}))
+    return false;
+  const NodeId made = definition(function_, ast_[argument].text, argument);
+  return made == kNoNode || names_device(ast_.slice(made));
+}
+
 CallShape Inference::shape_of(NodeId call) {
   CallShape shape;
   for (NodeId c : children(ast_, call)) {
@@ -67,7 +76,8 @@ CallShape Inference::shape_of(NodeId call) {
       }
       if (shape.count++ == 0) shape.first = v;
       shape.holds_nothing |= ast_[c].kind == K::number && ast_.slice(c) == "0";
-      if (ast_.grammar == Grammar::cuda) shape.has_device |= names_device(ast_.slice(c));
+      if (ast_.grammar == Grammar::cuda)
+        shape.has_device |= names_device(ast_.slice(c)) || is_given_options(c);
     }
     shape.any_device_argument |= v.is_device() || v.kind == Kind::tensor_list;
     shape.any_host_tensor |= v.kind == Kind::host_tensor || v.kind == Kind::host_tensors;
@@ -310,6 +320,7 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
     }
     return proven(Kind::none);
   }
+  if (const Value at = iterator_of(receiver, name); at.kind != Kind::unknown) return at;
   if (name == "next" && shape.count == 0 &&
       (receiver.kind == Kind::unknown || receiver.kind == Kind::loader))
     return next_of(object, receiver);

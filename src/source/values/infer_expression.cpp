@@ -140,6 +140,8 @@ Value Inference::eval_name(NodeId id) {
       (own.used_as_tensor.contains(name) || is_offsets_name(name)))
     out.flags &= static_cast<uint8_t>(~kModuleOutput);
   if (out.kind != Kind::unknown) return out;
+  // A method of C++ names its object's fields without saying `this`.
+  if (!bound && uses_thrust_ && field_value(name).kind != Kind::unknown) return field_value(name);
   if (own.used_as_module.contains(name) && is_model_name(name)) return likely(Kind::module);
   const Dependency* from = dependency(out);
   const bool instance = from && from->kind == DependencyKind::instance;
@@ -224,6 +226,7 @@ Value Inference::eval_attribute(NodeId id) {
   const std::string_view name = ast_[id].text;
   if (is_self(object)) {
     Value out = self_attribute(name);
+    if (out.kind == Kind::unknown && uses_thrust_) out = field_value(name);
     if (out.has(kAttribute)) out.flags &= static_cast<uint8_t>(~(kFresh | kFromHost));
     return out;
   }
@@ -250,8 +253,7 @@ Value Inference::eval_attribute(NodeId id) {
       kept.flags &= static_cast<uint8_t>(~(kFresh | kFromHost));
       if (kept.kind != Kind::unknown) return kept;
     }
-    const auto field = fields_.find(name);
-    if (field != fields_.end()) return field->second;
+    if (fields_.contains(name)) return field_value(name);
     if (is_host_copy_of_tensor(name)) return likely(Kind::host_tensor);
   }
   return path.imported ? function_value(id) : Value{};

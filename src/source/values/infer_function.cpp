@@ -70,6 +70,9 @@ Value Inference::parameter_value(uint32_t function, uint32_t index, NodeId param
   }
   if (type != kNoNode) {
     Value declared = declared_value(ast_.slice(type));
+    if (declared.kind == Kind::device_vector &&
+        ast_.slice(parameter).find('*') != std::string_view::npos)
+      declared = {};
     declare(declared, ast_.slice(type));
     if (declared.kind != Kind::unknown || declared.dependency != 0) return declared;
     const std::string_view klass = annotated_class(ast_.slice(type));
