@@ -13,6 +13,7 @@
 #include "source/names/mentions.h"
 #include "source/names/roles.h"
 #include "source/syntax/parsed_text.h"
+#include "source/syntax/words.h"
 
 namespace stallscope {
 namespace {
@@ -27,6 +28,13 @@ constexpr std::array<std::string_view, 37> kFrameworks = {
     ".to(device", "zero_grad",  "thrust",       "cublas",    "hip_runtime",
     "hipM",       "hipFree",    "hipDevice",    "hipStream", "hipEvent",
     "hipLaunch",  "hipblas"};
+
+/// vendor/libtorch/include/ATen/Tensor.h: LibTorch's own headers, unpacked beside a program, are
+/// not the program's.
+bool is_librarys_header(std::string_view path) {
+  return contains_any(
+      path, {"/include/aten/", "/include/c10/", "/include/caffe2/", "/include/torch/csrc/"});
+}
 
 std::string_view without_bom(std::string_view bytes) {
   return bytes.starts_with("\xef\xbb\xbf") ? bytes.substr(3) : bytes;
@@ -147,7 +155,7 @@ FileFacts analyze_file(const std::string& path, std::string_view bytes, const Ru
   }
   const bool python = facts.language == "python";
   const bool framework = names_framework(bytes);
-  if (!framework && !(python && runs_as_program(bytes))) {
+  if (is_librarys_header(path) || (!framework && !(python && runs_as_program(bytes)))) {
     facts.skipped = true;
     if (python) facts.mentions = mentions_of_skipped(path, bytes);
     return facts;

@@ -113,12 +113,31 @@ bool fills_member(const Ast& ast, NodeId condition, NodeId body) {
   return at != std::string_view::npos && is_whole_identifier(text, at + 1, name.size());
 }
 
+/// C++: `static bool made; if (!made) { made = true; ...`, of what outlives the function.
+bool runs_once(const Ast& ast, NodeId condition, NodeId body) {
+  if (ast.grammar != Grammar::cuda || ast[condition].kind != K::unary || ast[condition].text != "!")
+    return false;
+  const std::string name(ast.slice(ast[condition].first_child));
+  const std::string_view function = ast.slice(ast.ancestor(condition, K::function));
+  if (name.empty() || (function.find("bool " + name) != std::string_view::npos &&
+                       function.find("static bool " + name) == std::string_view::npos))
+    return false;
+  for (NodeId at : children(ast, body)) {
+    const NodeId to = ast.child(at, Role::left), from = ast.child(at, Role::right);
+    if (ast[at].kind == K::assign && to != kNoNode && from != kNoNode && ast.slice(to) == name &&
+        ast.slice(from) == "true")
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool keeps_value(const Ast& ast, NodeId condition, NodeId branch, bool negated) {
   if (brings_up_to_date(ast, condition, body_of(ast, branch), negated)) return true;
-  return !negated && (keeps_what_was_missing(ast, condition, branch) ||
-                      makes_anew(ast, condition, branch) || fills_member(ast, condition, branch));
+  return !negated &&
+         (keeps_what_was_missing(ast, condition, branch) || makes_anew(ast, condition, branch) ||
+          runs_once(ast, condition, branch) || fills_member(ast, condition, branch));
 }
 
 }  // namespace stallscope

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <unordered_set>
 
 #include "source/names/roles.h"
 #include "source/syntax/words.h"
@@ -45,9 +46,30 @@ void Contexts::find_launchers() {
   }
 }
 
-/// The C++ functions that a module of Python is made of: its operators.
-std::vector<uint8_t> Contexts::bound_functions() const {
-  std::vector<uint8_t> out(graph_.functions(), 0);
+/// The names of bound functions of C++ that Python calls, and whether only what sets up does: of
+/// distCUDA2(points) the one call stands in create_from_points().
+std::unordered_map<std::string_view, bool> Contexts::called_for_set_up() const {
+  std::unordered_set<std::string_view> bound;
+  for (const auto& file : graph_.files()) bound.insert(file->bound.begin(), file->bound.end());
+  std::unordered_map<std::string_view, bool> out;
+  if (bound.empty()) return out;
+  for (const auto& file : graph_.files()) {
+    if (file->language != "python" || is_test_path(file->path)) continue;
+    for (const CallFacts& call : file->calls) {
+      const std::string_view name = last_component(call.name);
+      if (!bound.contains(name)) continue;
+      const bool sets_up = (file->functions[call.function].flags & kInitFunction) != 0;
+      const auto [known, added] = out.try_emplace(name, sets_up);
+      if (!added) known->second &= sets_up;
+    }
+  }
+  return out;
+}
+
+/// The C++ functions that a module of Python is made of: operators, or what only sets up.
+std::vector<uint16_t> Contexts::bound_functions() const {
+  std::vector<uint16_t> out(graph_.functions(), 0);
+  const std::unordered_map<std::string_view, bool> set_up = called_for_set_up();
   for (FunctionId id = 0; id < graph_.functions(); ++id) {
     if (graph_.index_in_file(id) != 0) continue;
     for (const std::string& name : graph_.file(id).bound) {
@@ -60,8 +82,9 @@ std::vector<uint8_t> Contexts::bound_functions() const {
         if (graph_.file(to).language == "python" || (f.flags & kBeside) != 0 || evaluates ||
             contains_any(graph_.file(to).path, {"viewer", "visualiz", "/gui/"}))
           continue;
-        // Of shapes alone.
-        out[to] = !f.name.ends_with("_meta");
+        if (f.name.ends_with("_meta")) continue;  // of shapes alone
+        const auto calls = set_up.find(name);
+        out[to] = calls != set_up.end() && calls->second ? kInInit : kInForward;
       }
     }
   }
@@ -69,7 +92,8 @@ std::vector<uint8_t> Contexts::bound_functions() const {
 }
 
 void Contexts::seed(const DeadCode& dead) {
-  const std::vector<uint8_t> bound = bound_functions();
+  const std::vector<uint16_t> bound = bound_functions();
+  sets_up_.assign(graph_.functions(), 0);
   for (FunctionId id = 0; id < graph_.functions(); ++id) {
     const FunctionFacts& f = graph_.function(id);
     if (dead.is_of_unused_class(id)) continue;
@@ -79,7 +103,9 @@ void Contexts::seed(const DeadCode& dead) {
                           graph_.file(id).language != "python" && !predicts(f.name);
     if (evaluates_for_training(id)) bits_[id] |= kInEval;
     if (steps_.is_whole_step(id)) bits_[id] |= kInStep;
-    if ((f.flags & (kForward | kHook)) != 0 || bound[id] != 0) bits_[id] |= kInForward;
+    if ((f.flags & (kForward | kHook)) != 0) bits_[id] |= kInForward;
+    bits_[id] |= bound[id];
+    sets_up_[id] = bound[id] == kInInit ? 1 : 0;
     if ((f.flags & kJitCompiled) != 0) bits_[id] |= kInJit;
     if (!steps_.is_whole_step(id)) {
       if (((f.flags & kEvalFunction) != 0 && !operates) || eval_entry) bits_[id] |= kInEval;
@@ -147,7 +173,7 @@ bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
       // A constructor that hands on a method does not run it.
       if (bit == kInInit && call.form == CallForm::reference) return false;
       // BuildHistogram() of C++ builds in every step: of what it launches its name says nothing.
-      if (bit == kInInit && (to.flags & kDeviceWork) != 0 &&
+      if (bit == kInInit && (to.flags & kDeviceWork) != 0 && sets_up_[edge.from] == 0 &&
           (graph_.function(edge.from).flags & kWeakRole) != 0)
         return false;
       return (from & bit) != 0 && !in_step_loop && (!named || (bits_[edge.to] & bit) != 0);

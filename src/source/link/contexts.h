@@ -3,6 +3,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "source/link/call_graph.h"
@@ -60,7 +62,8 @@ class Contexts {
 
  private:
   void find_launchers();
-  std::vector<uint8_t> bound_functions() const;
+  std::unordered_map<std::string_view, bool> called_for_set_up() const;
+  std::vector<uint16_t> bound_functions() const;
   void seed(const DeadCode& dead);
   void propagate(uint16_t bit);
   bool spreads(const Edge& edge, uint16_t bit) const;
@@ -83,6 +86,7 @@ class Contexts {
   std::vector<uint8_t> places_;  ///< per file: Place, by its path
   std::vector<uint16_t> bits_;
   std::vector<uint8_t> launchers_;           ///< per function
+  std::vector<uint8_t> sets_up_;             ///< bound functions that Python calls only to set up
   std::vector<uint8_t> runs_epochs_;         ///< per function: it calls what has a step loop
   std::vector<std::vector<uint32_t>> from_;  ///< per bit position and function: edge + 1
 };
