@@ -377,12 +377,9 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
 
 /// The class whose method a function is, or is defined in.
 std::string_view CallGraph::own_class(FunctionId id) const {
-  const auto [file, index] = where_[id];
-  const std::vector<FunctionFacts>& functions = files_[file]->functions;
-  uint32_t at = index;
-  while (functions[at].class_name.empty() && functions[at].parent != kNone)
-    at = functions[at].parent;
-  return functions[at].class_name;
+  while (function(id).class_name.empty() && function(id).parent != kNone)
+    id = id_of(where_[id].first, function(id).parent);
+  return function(id).class_name;
 }
 
 /// The functions of that name that `in`, or the nearest one around it that has such, defines.
