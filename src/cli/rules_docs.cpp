@@ -31,8 +31,7 @@ std::string edit_sentence(const Rule& rule) {
 
 std::string rule_markdown(const Rule& rule) {
   std::string out = fmt::format("# {}\n\n**{}**\n\n", rule.id, rule.title);
-  out += fmt::format("Severity {} at worst; {}.\n\n{}", severity_of_rule(rule), languages_of(rule),
-                     rule.why);
+  out += fmt::format("Severity {}; {}.\n\n{}", worst_of(rule), languages_of(rule), rule.why);
   if (!rule.fix.before.empty())
     out += fmt::format("\nInstead of\n\n{}\nwrite\n\n{}", fenced(rule.fix.before, rule),
                        fenced(rule.fix.after, rule));

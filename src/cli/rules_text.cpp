@@ -58,6 +58,14 @@ std::string languages_of(const Rule& rule) {
   return text;
 }
 
+std::string worst_of(const Rule& rule) {
+  if (rule.advice) return "advice";
+  const std::string worst = std::string(to_string(rule.severity)) + " at worst";
+  return rule.unmeasured < rule.severity
+             ? fmt::format("{}, {} where no run measured it", worst, to_string(rule.unmeasured))
+             : worst;
+}
+
 std::string rules_table(std::span<const Rule> rules) {
   size_t width = 0;
   for (const Rule& rule : rules) width = std::max(width, rule.id.size());
@@ -79,6 +87,7 @@ std::string rules_json(std::span<const Rule> rules) {
     list.push_back({{"id", rule.id},
                     {"title", rule.title},
                     {"severity", to_string(rule.severity)},
+                    {"unmeasured", to_string(std::min(rule.severity, rule.unmeasured))},
                     {"tier", rule.advice ? "advice" : "defect"},
                     {"languages", std::move(languages)},
                     {"why", rule.why},
@@ -102,10 +111,10 @@ std::string rules_json(std::span<const Rule> rules) {
 }
 
 std::string rule_page(const Rule& rule) {
-  std::string text = fmt::format(
-      "{}: {}\n\n  severity   {} at worst{}\n  languages  {}\n  seen in    {}\n", rule.id,
-      rule.title, to_string(rule.severity), rule.advice ? " (advice: never in an exit code)" : "",
-      languages_of(rule), seen_in(rule));
+  std::string text =
+      fmt::format("{}: {}\n\n  severity   {}\n  languages  {}\n  seen in    {}\n", rule.id,
+                  rule.title, rule.advice ? "advice: never in an exit code" : worst_of(rule),
+                  languages_of(rule), seen_in(rule));
   if (rule.gain != GainModel::none) text += fmt::format("  gain       {}\n", to_string(rule.gain));
   text += "\n" + indented(rule.why);
   if (!rule.fix.before.empty())

@@ -11,6 +11,8 @@ namespace stallscope {
 
 /// The languages that a rule is for: "python, cpp".
 std::string languages_of(const Rule& rule);
+/// "high at worst, low where no run measured it"
+std::string worst_of(const Rule& rule);
 /// One line per rule.
 std::string rules_table(std::span<const Rule> rules);
 /// {"rules": [{id, title, severity, ...}]}

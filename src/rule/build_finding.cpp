@@ -388,8 +388,13 @@ Finding unmeasured_finding(const Rule& rule, const SourceFact& fact) {
   f.context_chain = fact.context_chain;
   const int lowered = static_cast<int>(f.severity) - static_cast<int>(fact.lowered);
   f.severity = static_cast<Severity>(std::max(lowered, 0));
-  // Once per evaluation batch still stalls, but no training step does.
-  if (std::ranges::find(fact.guards, "evaluation-only") != fact.guards.end())
+  f.severity = std::min(f.severity, rule.unmeasured);
+  // Once per evaluation batch still stalls, but no training step does. And where nobody is seen to
+  // call it nor what it reads is known, that is too little to fail a run for.
+  const auto has = [&](std::string_view guard) {
+    return std::ranges::find(fact.guards, guard) != fact.guards.end();
+  };
+  if (has("evaluation-only") || (has("no-visible-caller") && fact.certainty != Certainty::proven))
     f.severity = std::min(f.severity, Severity::low);
   f.related = fact.related;
   f.message = rule.title + ".";

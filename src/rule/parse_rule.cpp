@@ -14,9 +14,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 16> kRuleKeys = {
-    "id",   "title",       "severity", "languages", "tier",     "why",     "source",     "trace",
-    "gain", "environment", "fix",      "cases",     "fallback", "startup", "references", "once"};
+constexpr std::array<std::string_view, 17> kRuleKeys = {
+    "id",    "title",    "severity", "unmeasured", "languages",   "tier",
+    "why",   "source",   "trace",    "gain",       "environment", "fix",
+    "cases", "fallback", "startup",  "references", "once"};
 constexpr std::array<std::string_view, 4> kLanguages = {"python", "cpp", "cuda", "config"};
 constexpr std::array<std::string_view, 2> kTiers = {"defect", "advice"};
 constexpr std::array<std::string_view, 3> kGrades = {"safe", "suggestion", "display"};
@@ -77,6 +78,8 @@ class RuleReader {
     rule_.title = yaml_text(file_, required("title"), "title");
     rule_.why = yaml_text(file_, required("why"), "why");
     rule_.severity = *severity_of(one_of(required("severity"), "severity", kSeverityNames));
+    if (const YamlNode most = root_["unmeasured"])
+      rule_.unmeasured = *severity_of(one_of(most, "unmeasured", kSeverityNames));
     const YamlNode languages = required("languages");
     for (const std::string& word : yaml_texts(file_, languages, "languages")) {
       if (std::ranges::find(kLanguages, word) == kLanguages.end())

@@ -76,7 +76,8 @@ struct Rule {
   std::string id;
   std::string title;
   std::string why;
-  Severity severity = Severity::info;  ///< the worst it may be
+  Severity severity = Severity::info;        ///< the worst it may be
+  Severity unmeasured = Severity::critical;  ///< and where no run measured it: code shows little
   std::vector<Language> languages;
   bool advice = false;             ///< shown, but never in an exit code
   bool once_per_function = false;  ///< of its matches in one function the first is shown

@@ -79,6 +79,7 @@ references: [https://example.org]
   REQUIRE_MESSAGE(good.ok(), (good ? "" : good.error().to_string()));
   CHECK(good->id == "my-rule");
   CHECK(good->severity == Severity::high);
+  CHECK(good->unmeasured == Severity::critical);
   CHECK(good->advice);
   CHECK(good->startup);
   CHECK_FALSE(good->fallback);
@@ -118,6 +119,8 @@ TEST_CASE("a bad head is named with its place") {
       {"id: my-rule\ntitle: t\nwhy: w\nseverity: hihg\n",
        "my-rule.yaml:4:11: unknown severity 'hihg', did you mean 'high'? (Expected one of: "
        "critical, high, medium, low, info.)"},
+      {"id: my-rule\ntitle: t\nwhy: w\nseverity: low\nunmeasured: lo\n",
+       "my-rule.yaml:5:13: unknown unmeasured 'lo', did you mean 'low'?"},
       {"id: my-rule\ntitle: t\nwhy: w\nseverity: low\nlanguages: [pyhton]\n",
        "my-rule.yaml:5:12: unknown language 'pyhton', did you mean 'python'?"},
       {"id: my-rule\ntitle: t\nwhy: w\nseverity: low\nlanguages: []\n",
