@@ -82,6 +82,7 @@ class SourceIndex {
   std::vector<std::vector<SourceFact>> waits(std::set<FunctionId>& told) const;
   bool once_in_evaluation(FunctionId function, const Candidate& candidate, uint16_t bits) const;
   bool may_be_operator(FunctionId function) const;
+  bool only_predicts(FunctionId program) const;
   bool context_allows(size_t file, const Candidate& candidate, const CompiledClause& clause,
                       SourceFact& out) const;
   bool is_switched_nowhere(size_t file, std::string_view parameter) const;

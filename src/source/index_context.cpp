@@ -52,6 +52,17 @@ bool SourceIndex::may_be_operator(FunctionId function) const {
          });
 }
 
+/// Whether a program runs a model without gradients and leads to no step.
+bool SourceIndex::only_predicts(FunctionId program) const {
+  const FileFacts& file = graph_->file(program);
+  const bool predicts = std::ranges::any_of(file.loops, &LoopFacts::without_grad) ||
+                        std::ranges::any_of(file.functions, [](const FunctionFacts& f) {
+                          return (f.flags & kWithoutGrad) != 0;
+                        });
+  return predicts && (graph_->function(program).flags & (kModuleLevel | kMainFunction)) != 0 &&
+         !contexts_->leads_to_steps(program);
+}
+
 bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
                                  const CompiledClause& clause, SourceFact& out) const {
   const FunctionId function = graph_->id_of(file, candidate.function);
@@ -70,7 +81,7 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
   if ((clause.unless & kGuardJit) != 0 && (bits & kInJit) != 0) return false;
   const bool anywhere = clause.contexts == 0 || clause.wants(Context::any);
   if (anywhere && (clause.unless & kGuardEvaluation) != 0 &&
-      (word == "eval" || is_evaluation_script(files_[file]->path)))
+      (word == "eval" || is_evaluation_script(files_[file]->path) || only_predicts(function)))
     return false;
   if (anywhere)
     return (bits & (kInStep | kInForward)) != 0 || !is_evaluation_place(files_[file]->path);

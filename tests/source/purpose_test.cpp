@@ -221,3 +221,26 @@ TEST_CASE("the trial of a file that others import is no training") {
   CHECK(places(rules, {{"scaler.py", "", library}}) == "scaler.py:8");
   CHECK(places(rules, {{"scaler.py", "", library}, {"fp16.py", "", user}}).empty());
 }
+
+TEST_CASE("what is only made to evaluate runs in no forward pass of training") {
+  const auto found = [](const std::string& made) {
+    return reads({{"net.py", "",
+                   program("from torch import nn\n"
+                           "class Detect(nn.Module):\n"
+                           "    def __init__(self, classes):\n"
+                           "        super().__init__()\n"
+                           "    def forward(self, x):\n"
+                           "        return x[: x.sum().item()]\n"
+                           "class Net(nn.Module):\n"
+                           "    def __init__(self, phase):\n"
+                           "        super().__init__()\n" +
+                               made +
+                               "    def forward(self, x):\n"
+                               "        return self.detect(x)\n",
+                           "")}});
+  };
+  CHECK(found("        self.detect = Detect(20)\n") == "net.py:7");
+  CHECK(found("        if phase == 'test':\n            self.detect = Detect(20)\n").empty());
+  CHECK(found("        if phase == 'train':\n            self.detect = Detect(20)\n") ==
+        "net.py:7");
+}

@@ -57,6 +57,31 @@ TEST_CASE("what is collected beside learning from it is collected in steps") {
   CHECK(reads(trainer("_sample_training_data", "self.learn()")) == "train.py:11");
   CHECK(reads(trainer("collect_rollouts", "self.report()")).empty());
   CHECK(reads(trainer("collect_test_rollouts", "self.learn()")).empty());
+  // What a model of images draws, or an agent is filmed doing, shows what has been learnt.
+  CHECK(reads(trainer("sample_images", "self.learn()")).empty());
+  CHECK(reads(trainer("render_rollout", "self.learn()")).empty());
+}
+
+TEST_CASE("rollouts every so many rounds are for looking at") {
+  const auto found = [](const std::string& condition) {
+    return reads(
+        "import torch\n"
+        "def rollout(model, state):\n"
+        "    for t in range(100):\n"
+        "        state = model(state)\n"
+        "        print(state.sum().item())\n"
+        "def train(model, batches, optimizer, args):\n"
+        "    for step in range(args.steps):\n"
+        "        loss = model(batches[step]).mean()\n"
+        "        loss.backward()\n"
+        "        optimizer.step()\n"
+        "        if " +
+        condition +
+        ":\n"
+        "            rollout(model, batches[step])\n");
+  };
+  CHECK(found("args.on_policy") == "train.py:5");
+  CHECK(found("step % args.render_every == 0").empty());
 }
 
 TEST_CASE("a framework's step is one with an underscore before it") {

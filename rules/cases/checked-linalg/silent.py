@@ -21,3 +21,12 @@ def train(model, data, opt):
             print(torch.linalg.eigh(model.weight)[0])
         norm = np.linalg.inv(np.eye(3))
     return norm
+
+
+class InvConv(torch.nn.Module):
+    def forward(self, z, reverse=False):
+        if not reverse:
+            weight = self.weight
+        else:
+            weight = torch.inverse(self.weight)  # for samples, when training is over
+        return z @ weight

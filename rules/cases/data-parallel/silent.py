@@ -35,3 +35,11 @@ def evaluate(model, loader):
     model.eval()
     with torch.no_grad():
         return sum(model(x).argmax(-1).eq(y).sum() for x, y in loader)
+
+
+class Finetuned(torch.nn.Module):
+    def __init__(self, pretrained, path):
+        super().__init__()
+        whole = torch.nn.DataParallel(pretrained)  # its checkpoint has the wrapper's names
+        whole.load_state_dict(torch.load(path), strict=False)
+        self.body = whole.module.body

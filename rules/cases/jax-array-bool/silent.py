@@ -20,3 +20,14 @@ def shapes(x):
         if jnp.shape(x)[i] > 3 and jnp.issubdtype(x.dtype, jnp.integer):
             return i
     return jnp.size(x)
+
+
+def train(state, batches, every):
+    best = jnp.inf
+    for step, batch in enumerate(batches):
+        state, grads = jax.value_and_grad(loss_of)(state, batch)
+        if step % every == 0:
+            loss = jnp.mean(grads)
+            if loss < best:
+                best = loss
+    return state

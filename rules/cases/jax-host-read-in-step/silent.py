@@ -56,3 +56,12 @@ class Feed:
         if self._seed is None:
             self._seed = int(jax.random.fold_in(rng, 3)[0])  # made once
         return self._seed
+
+
+def train_and_report(params, batches, config, total_steps):
+    for step, batch in enumerate(batches):
+        params = optax.apply_updates(params, jax.grad(train_step)(params, batch))
+        if config.only_eval or utils.itstime(step, config.log_eval_steps, total_steps):
+            norm = jnp.linalg.norm(params["w"])
+            print(np.asarray(norm))
+    return params

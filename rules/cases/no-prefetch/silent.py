@@ -32,3 +32,11 @@ def train_ahead(model, optimizer, steps, data_loader):
         batch = next(data_loader)
         model(batch).backward()
         optimizer.step()
+
+
+def train_from_pipeline(model, optimizer, data, steps, n):
+    train_iter = start_input_pipeline(data, prefetch_to_device=n)
+    for step in range(steps):
+        batch = next(train_iter)
+        model(batch).backward()
+        optimizer.step()

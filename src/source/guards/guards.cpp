@@ -290,6 +290,7 @@ uint32_t Guards::of_term(NodeId id, bool negated, unsigned depth) const {
     return negated ? 0u : +kGuardDebug;
   if (node.kind == K::name) {
     uint32_t words = of_words(node.text, negated);
+    if (!negated && runs_backwards(id)) words |= kGuardEvaluation | kGuardOutsideStep;
     NodeId defined = inference_.definition(outline_.function_of[id], node.text, id);
     if (defined != kNoNode && defined != id) words |= of_condition(defined, negated, depth + 1);
     // constexpr bool kSync = false; SYNC = False of the whole file
@@ -318,6 +319,7 @@ uint32_t Guards::of_term(NodeId id, bool negated, unsigned depth) const {
         guards |= said & kGuardInterval;
       }
     }
+    if (!negated && asks_for_interval(id)) guards |= kGuardInterval;
     std::string_view name = ast_.slice(callee);
     // What is done about a loss that is no number is done seldom.
     if (contains_any(name, {"isnan", "isinf", "is_nan", "is_inf"}))

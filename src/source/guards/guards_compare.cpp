@@ -119,6 +119,29 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
   return guards;
 }
 
+/// itstime(step, config.log_steps): a function of where training stands and of a number of steps.
+bool Guards::asks_for_interval(NodeId call) const {
+  bool counter = false, interval = false;
+  for (const NodeId argument : children(ast_, call)) {
+    if (ast_[argument].role != Role::argument) continue;
+    const std::string_view text = ast_.slice(argument);
+    if (contains_any(text, {"_steps", "_every", "every_", "_freq", "interval"}))
+      interval = true;
+    else
+      counter |= ast_[argument].kind == K::name && is_counter(text);
+  }
+  return counter && interval;
+}
+
+/// `if reverse:` in a layer of a normalizing flow: training goes from data to noise, samples come
+/// the other way.
+bool Guards::runs_backwards(NodeId name) const {
+  const uint32_t klass = outline_.class_of[outline_.function_of[name]];
+  return ast_[name].text == "reverse" && klass != kNone &&
+         contains_any(ast_[outline_.classes[klass]].text,
+                      {"flow", "coupling", "actnorm", "invconv", "invertible", "glow"});
+}
+
 uint32_t Guards::of_words(std::string_view text, bool negated) const {
   uint32_t guards = 0;
   if (negated) {
@@ -166,7 +189,8 @@ uint32_t Guards::of_words(std::string_view text, bool negated) const {
   if (contains_any(text, {"as_numpy", "to_numpy", "return_numpy", "convert_to_numpy", "to_cpu"}))
     guards |= kGuardCpuBranch;
   // What is moved to the host to make room is meant to be there.
-  if (contains_any(text, {"use_cpu", "on_cpu", "is_cpu", "is_mps", "offload"}))
+  if (contains_any(text,
+                   {"use_cpu", "on_cpu", "is_cpu", "is_mps", "is_dml", "directml", "offload"}))
     guards |= kGuardCpuBranch;
   // `if not skipped_iter: ... else: value = loss.item()`: of a step that had no finite gradients
   if (contains_any(text, {"skipped_iter", "found_inf"}) || text.ends_with("overflow"))

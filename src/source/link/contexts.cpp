@@ -103,7 +103,10 @@ void Contexts::seed(const DeadCode& dead) {
                           graph_.file(id).language != "python" && !predicts(f.name);
     if (evaluates_for_training(id)) bits_[id] |= kInEval;
     if (steps_.is_whole_step(id)) bits_[id] |= kInStep;
-    if ((f.flags & (kForward | kHook)) != 0) bits_[id] |= kInForward;
+    if ((f.flags & kForward) != 0 && !f.class_name.empty() && is_made_to_evaluate(id))
+      bits_[id] |= kInEval;
+    else if ((f.flags & (kForward | kHook)) != 0)
+      bits_[id] |= kInForward;
     bits_[id] |= bound[id];
     sets_up_[id] = bound[id] == kInInit ? 1 : 0;
     if ((f.flags & kJitCompiled) != 0) bits_[id] |= kInJit;
@@ -244,6 +247,26 @@ bool Contexts::is_called(FunctionId id) const {
   });
 }
 
+bool Contexts::leads_to_steps(FunctionId id) const {
+  constexpr size_t kMostFollowed = 64;
+  const auto trains = [](const CallFacts& call) {
+    return contains_any(call.name, {"train", "fit", "learn", "tune", "step", "launch", "backward"});
+  };
+  std::vector<FunctionId> seen = {id};
+  for (size_t i = 0; i < seen.size(); ++i) {
+    if (seen.size() > kMostFollowed || steps_.in(seen[i]) || steps_.is_whole_step(seen[i]) ||
+        std::ranges::any_of(graph_.file(seen[i]).calls, [&](const CallFacts& call) {
+          return call.function == graph_.index_in_file(seen[i]) && trains(call);
+        }))
+      return true;
+    for (const uint32_t e : graph_.calls(seen[i])) {
+      const FunctionId to = graph_.edges()[e].to;
+      if (std::ranges::find(seen, to) == seen.end()) seen.push_back(to);
+    }
+  }
+  return false;
+}
+
 bool Contexts::has_loop(FunctionId id) const {
   return std::ranges::any_of(graph_.file(id).loops, [&](const LoopFacts& loop) {
     return loop.function == graph_.index_in_file(id) && !loop.comprehension;
@@ -282,6 +305,27 @@ bool Contexts::evaluates_for_training(FunctionId id) const {
     return edge.call->form != CallForm::reference &&
            (steps_.in(edge.from) || runs_epochs_[edge.from] != 0);
   });
+}
+
+/// `if phase == "test": self.detect = Detect(...)`: whether all that are seen to make an object of
+/// the method's class, at least one, do so in such branches.
+bool Contexts::is_made_to_evaluate(FunctionId method) const {
+  const FileFacts& file = graph_.file(method);
+  const FunctionId first = method - graph_.index_in_file(method);
+  bool any = false;
+  for (uint32_t f = 0; f < file.functions.size(); ++f) {
+    if (file.functions[f].name != "__init__" ||
+        file.functions[f].class_name != graph_.function(method).class_name)
+      continue;
+    for (const uint32_t e : graph_.callers(first + f)) {
+      const Edge& edge = graph_.edges()[e];
+      if (is_test(edge.from)) continue;
+      if (edge.call->form != CallForm::function || (edge.call->guards & kGuardEvaluation) == 0)
+        return false;
+      any = true;
+    }
+  }
+  return any;
 }
 
 /// Whether the class of a method has the loop over training's steps.

@@ -38,6 +38,8 @@ class Contexts {
   std::vector<std::string> chain(FunctionId function, uint32_t loop, uint16_t bit) const;
   /// Whether some function calls it, beside handing it on as a value.
   bool is_called(FunctionId id) const;
+  /// Whether it calls, perhaps through others, what runs steps, or what its name says trains.
+  bool leads_to_steps(FunctionId id) const;
   /// Whether it launches kernels itself, or through wrappers of kernels.
   bool launches(FunctionId id) const { return launchers_[id] != 0; }
   /// Whether it stands in a test, by its file's path.
@@ -69,6 +71,7 @@ class Contexts {
   bool spreads(const Edge& edge, uint16_t bit) const;
   bool repeats(const Edge& edge) const;
   bool evaluates_for_training(FunctionId id) const;
+  bool is_made_to_evaluate(FunctionId method) const;
   bool trains_itself(FunctionId method) const;
   void find_epoch_runners();
   bool is_consumed(const Edge& edge) const;

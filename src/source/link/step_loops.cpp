@@ -182,9 +182,16 @@ bool collects(const FunctionFacts& function) {
   const std::string name = lower(snake_case(function.name));
   return has_word(name, {"collect", "rollout", "rollouts", "experience", "experiences",
                          "trajectories", "trajectory", "sample"}) &&
-         !has_word(name,
-                   {"eval", "evaluate", "evaluation", "test", "val", "save", "load", "video"}) &&
+         !has_word(name, {"eval", "evaluate", "evaluation", "test", "val", "save", "load", "video",
+                          "render"}) &&
          (function.flags & kTestFunction) == 0;
+}
+
+/// sample_images(): shows what a model of images has learnt, unless an environment is stepped.
+bool may_show(const FunctionFacts& function) {
+  return !has_word(lower(snake_case(function.name)),
+                   {"collect", "rollout", "rollouts", "experience", "experiences", "trajectories",
+                    "trajectory", "data", "batch", "training"});
 }
 
 }  // namespace
@@ -196,7 +203,7 @@ bool StepLoops::find_collections() {
   for (const Edge& edge : graph_.edges()) {
     const FunctionFacts& called = graph_.function(edge.to);
     if (edge.loop == kNone || edge.call->form == CallForm::reference || !collects(called) ||
-        graph_.file(edge.to).language != "python")
+        (edge.call->guards & kGuardInterval) != 0 || graph_.file(edge.to).language != "python")
       continue;
     const FileFacts& file = graph_.file(edge.from);
     const auto learns = [&](uint32_t e) {
@@ -210,7 +217,8 @@ bool StepLoops::find_collections() {
     for (uint32_t l = 0; l < own.loops.size(); ++l) {
       const LoopFacts& loop = own.loops[l];
       if (loop.function == graph_.index_in_file(edge.to) && !loop.comprehension &&
-          (loop.runs_model || loop.plays) && around(edge.to, loop.parent) == kNone)
+          (loop.plays || (loop.runs_model && !may_show(called))) &&
+          around(edge.to, loop.parent) == kNone)
         found.emplace_back(graph_.file_index(edge.to), l);
     }
   }

@@ -90,6 +90,7 @@ class Attention {
             right != kNoNode && left != kNoNode &&
             (leads_to(right, softmax) || (at > softmax && has(names, root(right))));
         if (weights && ast_[left].kind != K::name) return false;  // self.weights = weights
+        if (weights && drops_in_jax(right)) return false;
         if (weights && names.size() < kMaxNames) names.push_back(ast_[left].text);
         if (!weights && left != kNoNode && at > softmax && has(names, ast_[left].text)) {
           overwritten = ast_[left].text;
@@ -106,6 +107,14 @@ class Attention {
   }
 
  private:
+  /// nn.Dropout(rate)(weights) of flax: fused kernels of JAX drop none of the weights.
+  bool drops_in_jax(NodeId call) const {
+    const NodeId callee = ast_[call].kind == K::call ? ast_.child(call, Role::callee) : kNoNode;
+    return callee != kNoNode && ast_[callee].kind == K::call &&
+           callee_name(ast_, callee) == "Dropout" &&
+           file_.names.resolve(ast_.child(callee, Role::callee)).path.starts_with("flax.");
+  }
+
   /// Whether two places stand in branches of one `if` of which one runs at most.
   bool is_in_other_branch(NodeId a, NodeId b) const {
     NodeId below = a, at = ast_[a].parent;
@@ -251,6 +260,20 @@ class Attention {
   const Texts& layers_;
 };
 
+/// class LlamaSdpaAttention(LlamaAttention): whether a class is the eager one of several of its
+/// file, chosen where the fused kernel cannot run.
+bool has_fused_kin(const FileView& file, uint32_t function) {
+  const Ast& ast = file.ast;
+  const uint32_t klass = file.outline.class_of[function];
+  if (klass == kNone || ast.grammar != Grammar::python) return false;
+  const std::string_view name = ast[file.outline.classes[klass]].text;
+  return std::ranges::any_of(file.outline.classes, [&](NodeId other) {
+    const std::string_view head = ast.slice(other).substr(0, ast.slice(other).find(':'));
+    return contains_any(ast[other].text, {"sdpa", "flash"}) &&
+           head.find("(" + std::string(name) + ")") != std::string_view::npos;
+  });
+}
+
 }  // namespace
 
 void find_manual_attention(const FileView& file, std::vector<Match>& out) {
@@ -264,7 +287,7 @@ void find_manual_attention(const FileView& file, std::vector<Match>& out) {
                           {"scaled_dot_product", "flash_attn", "memory_efficient_attention",
                            "flash_attention", "flex_attention", "fused_attn", "sdpa"});
     });
-    if (has_fused) continue;
+    if (has_fused || has_fused_kin(file, function)) continue;
     const Attention attention(file, function, layers);
     std::vector<Match> found;
     for (NodeId id : made) {

@@ -1,5 +1,6 @@
 #include "source/match/place_guards.h"
 
+#include "source/names/mentions.h"
 #include "source/names/roles.h"
 #include "source/syntax/words.h"
 
@@ -90,6 +91,33 @@ bool PlaceGuards::waits_as_told(NodeId id) const {
   return time != kNoNode && condition != kNoNode && ast_.slice(time) == ast_.slice(condition);
 }
 
+/// next(batches) of batches = start_pipeline(data, prefetch=2)
+bool PlaceGuards::takes_prefetched(NodeId call) const {
+  if (ast_[call].kind != K::call || callee_name(ast_, call) != "next") return false;
+  const NodeId from = ast_.child(call, Role::argument);
+  if (from == kNoNode || ast_[from].kind != K::name) return false;
+  const NodeId made =
+      file_.inference.definition(file_.outline.function_of[call], ast_[from].text, call);
+  return made != kNoNode && contains_any(ast_.slice(made), {"prefetch"});
+}
+
+/// model = DataParallel(model); model.load_state_dict(saved); self.net = model.module.net: wrapped
+/// for the names in a checkpoint, and run nowhere.
+bool PlaceGuards::is_unwrapped(NodeId call) const {
+  if (ast_[call].kind != K::call || callee_name(ast_, call) != kScatters) return false;
+  const NodeId made = ast_[call].parent;
+  const NodeId left = ast_[made].kind == K::assign ? ast_.child(made, Role::left) : kNoNode;
+  const uint32_t function = file_.outline.function_of[call];
+  if (left == kNoNode || ast_[left].kind != K::name || function == 0) return false;
+  bool taken_off = false;
+  for (NodeId at = ast_[made].end; at < ast_[file_.outline.functions[function]].end; ++at) {
+    if (ast_[at].kind != K::name || ast_[at].text != ast_[left].text) continue;
+    if (ast_[at].role != Role::object) return false;  // called, returned, handed on
+    taken_off |= ast_[ast_[at].parent].text == "module";
+  }
+  return taken_off;
+}
+
 /// C++: a function that makes events for itself whatever it is told, has no loop, and tells the
 /// time: a trial of one launch. An operator may do so and never look at the time.
 bool PlaceGuards::is_timed_once(NodeId id) const {
@@ -164,6 +192,8 @@ uint32_t PlaceGuards::of(NodeId id) const {
   }
   if (waits_as_told(id)) guards |= kGuardDebug;
   if (is_timed_once(id)) guards |= kGuardTest;
+  if (takes_prefetched(id)) guards |= kGuardPrefetched;
+  if (is_unwrapped(id)) guards |= kGuardCheckpoint;
   return guards;
 }
 

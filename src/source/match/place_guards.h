@@ -25,6 +25,8 @@ class PlaceGuards {
   bool is_environment_value(NodeId id) const;
   bool learns_from_memory(NodeId id) const;
   bool waits_as_told(NodeId id) const;
+  bool takes_prefetched(NodeId call) const;
+  bool is_unwrapped(NodeId call) const;
   bool is_timed_once(NodeId id) const;
   /// Whether a call is of a library that works on the host alone.
   bool is_host_library(NodeId call) const;
