@@ -9,6 +9,7 @@
 #include "analyze/analyze.h"
 #include "analyze/starts.h"
 #include "base/file.h"
+#include "cli/lint_totals.h"
 #include "cli/rank_inputs.h"
 #include "cli/run_info.h"
 #include "report/build.h"
@@ -116,6 +117,16 @@ std::vector<Error> missing_ranks(const std::vector<RankSummary>& ranks) {
                 .code = "rank-missing"}};
 }
 
+/// What lies beside the program and was left out, in one sentence.
+std::string left_out_note(const std::map<std::string, size_t>& not_loaded) {
+  size_t findings = 0;
+  for (const auto& [file, times] : not_loaded) findings += times;
+  return counted(findings, "finding") + " in " + counted(not_loaded.size(), "file") +
+         " beside the program left out, because no process of the run loaded " +
+         (not_loaded.size() == 1 ? "it" : "them") +
+         ": `stallscope lint` has them, or --source DIR takes them in.";
+}
+
 }  // namespace
 
 Result<Report> make_report(std::span<const std::string> inputs, const PipelineOptions& options,
@@ -162,9 +173,12 @@ Result<Report> make_report(std::span<const std::string> inputs, const PipelineOp
                     input.warnings);
   progress.update("evaluating rules");
   evaluation.source_was_analysed = source.has_value();
+  // A folder that somebody names is asked for as a whole.
+  evaluation.loaded_only = options.source.what == "auto";
   if (!source) source.emplace();
   evaluation.files = std::move(source->files);
   RuleResults results = evaluate(*rules, &input.summary, source->facts, evaluation);
+  if (!results.not_loaded.empty()) input.warnings.push_back(left_out_note(results.not_loaded));
   input.findings = std::move(results.findings);
   input.rules = std::move(results.rules);
   const FileJoin files = file_join(source->facts, evaluation);

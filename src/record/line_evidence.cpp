@@ -42,10 +42,11 @@ class Reader {
   void read(const fs::path& path) {
     std::ifstream stream(path);
     by_number_.clear();
-    told_lines_ = false;
+    told_lines_ = ends_later_ = false;
     bool empty = true;
     for (std::string line; std::getline(stream, line); empty = false) take(line);
-    silent_ += empty ? 1 : 0;
+    // What a process loaded it tells when it ends, if it comes to that.
+    silent_ += empty || ends_later_ ? 1 : 0;
   }
 
   TakenLines finish(uint32_t silent_samples) const {
@@ -64,7 +65,8 @@ class Reader {
       to.hit = ranges_of_lines(lines.hit);
       to.hash = hash_of(path, lines.states);
     }
-    if (any_told_lines_) out.silent_processes = silent_ + silent_samples;
+    // Forked workers leave no word where nobody tells lines: their modules are their parent's.
+    out.silent_processes = silent_ + (any_told_lines_ ? silent_samples : 0);
     return out;
   }
 
@@ -73,6 +75,10 @@ class Reader {
     const std::string_view kind = take_word(rest);
     if (kind == "lines") {
       told_lines_ = any_told_lines_ = true;
+    } else if (kind == "modules") {
+      ends_later_ = true;
+    } else if (kind == "ended") {
+      ends_later_ = false;
     } else if (kind == "compiled") {
       compiled_ = true;
     } else if (kind == "file") {
@@ -108,7 +114,7 @@ class Reader {
 
   std::map<std::string, FileLines> files_;
   std::map<std::string, FileLines*, std::less<>> by_number_;  ///< of the process that is read
-  bool told_lines_ = false, any_told_lines_ = false, compiled_ = false;
+  bool told_lines_ = false, any_told_lines_ = false, ends_later_ = false, compiled_ = false;
   uint32_t silent_ = 0;
 };
 

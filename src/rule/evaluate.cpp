@@ -98,11 +98,31 @@ class Engine {
     }
   }
 
+  /// The analysed files that stacks of the run name.
+  std::set<std::string> files_in_trace() const {
+    std::set<std::string> out;
+    const auto add = [&](const Place& place) {
+      if (const auto file = files_.source_file(place.file)) out.insert(*file);
+    };
+    for (const Seen& seen : seen_) {
+      add(seen.observation->place);
+      std::ranges::for_each(seen.observation->stack, add);
+    }
+    return out;
+  }
+
   void add_unmeasured() {
+    const bool loaded_only = options_.loaded_only && options_.silent_processes == 0;
+    const std::set<std::string> traced = loaded_only ? files_in_trace() : std::set<std::string>();
     for (uint32_t i = 0; i < facts_.size(); ++i) {
       if (claims_.fact_used[i]) continue;
       const auto rule = std::ranges::lower_bound(rules_, facts_[i].rule_id, {}, &Rule::id);
       if (rule == rules_.end() || rule->id != facts_[i].rule_id) continue;
+      if (loaded_only && !traced.contains(facts_[i].file) &&
+          lines_.of(facts_[i]) == LineVerdict::not_loaded) {
+        ++results_.not_loaded[facts_[i].file];
+        continue;
+      }
       Finding finding = unmeasured_finding(*rule, facts_[i]);
       if (reach_) set_status(finding, *rule, facts_[i], sighting(i), *reach_, recorded_part_);
       fact_of_[results_.findings.size()] = i;

@@ -35,6 +35,9 @@ struct EvaluateOptions {
   std::map<std::string, LineEvidence> line_evidence;
   /// Python processes of the run that left no line evidence where others did.
   uint32_t silent_processes = 0;
+  /// Python files that no process loaded are no part of the run: nothing is found in them. Where a
+  /// process left no word of what it loaded, nothing is left out.
+  bool loaded_only = false;
   /// The options by which a part of the run was recorded only; empty = all of it.
   std::string recorded_part;
   /// A line of the sources kept with the run, for fingerprints; "" = not kept. May be empty.
@@ -48,6 +51,8 @@ struct EvaluateOptions {
 struct RuleResults {
   std::vector<Finding> findings;  ///< in the order of rank_findings()
   std::vector<RuleMeta> rules;    ///< one for each rule, by id
+  /// Source matches left out by EvaluateOptions::loaded_only, by file.
+  std::map<std::string, size_t> not_loaded;
 };
 
 /// How the files of a run meet those that `facts` lie in.

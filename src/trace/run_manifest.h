@@ -82,7 +82,7 @@ struct RunManifest {
   std::map<std::string, std::string> environment;  ///< "cpu.model", "kernel", ...
   std::vector<std::string> warnings;               ///< one sentence each, with its remedy
   std::map<std::string, RecordedLines> lines;      ///< by file, where the recording can tell
-  uint32_t silent_processes = 0;  ///< Python's, of those that told lines: that left none
+  uint32_t silent_processes = 0;  ///< Python's that left no word of it where others did
 
   /// The exit code as a shell shows it: 128 + signal.
   std::optional<int> shell_exit_code() const;

@@ -101,7 +101,7 @@ def test_code_whose_lines_have_all_run_is_left_as_it_was(tool, tmp_path, version
 
 @pytest.mark.parametrize("fits", [lambda v: v < (3, 12), lambda v: v >= (3, 12)],
                          ids=["modules", "lines"])
-def test_a_script_that_was_not_loaded_weighs_less(tool, tmp_path, fits):
+def test_a_script_that_was_not_loaded_is_no_part_of_the_run(tool, tmp_path, fits):
     python = interpreter(fits)
     if python is None:
         pytest.skip("there is no such CPython here")
@@ -112,6 +112,11 @@ def test_a_script_that_was_not_loaded_weighs_less(tool, tmp_path, fits):
     # Like a program that changes its folder: the script's own path may be relative.
     (tmp_path / "train.py").write_text(TRAIN + "\nimport os\nos.chdir('elsewhere')\n")
     tool("run", "-o", "out", "--", python, "train.py", cwd=tmp_path, check=0)
+    report = json.loads((tmp_path / "out/report.json").read_text())
+    assert not any(f["locations"] and f["locations"][0]["file"].endswith("other.py") for f in report["findings"])
+    assert any("in 1 file beside the program left out" in warning for warning in report["warnings"])
+    # Who names the folder is shown all of it; what did not run weighs less.
+    tool("report", "out", "--source", ".", cwd=tmp_path, check=0)
     report = json.loads((tmp_path / "out/report.json").read_text())
     other = [f for f in report["findings"] if f["locations"] and f["locations"][0]["file"].endswith("other.py")]
     assert other and all(f["status"] == "not-seen" and f["severity"] in ("low", "info") for f in other)

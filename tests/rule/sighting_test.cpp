@@ -300,3 +300,36 @@ TEST_CASE("what line evidence proves, and what it cannot") {
     CHECK_MESSAGE(finding->message.find(c.said) != std::string::npos, finding->message);
   }
 }
+
+TEST_CASE("what no process loaded is no part of the run, where that is known") {
+  struct Case {
+    std::string what;
+    bool loaded_only;
+    uint32_t silent;
+    const char* traced;  ///< a file that stacks of the run name
+    bool left_out;
+  };
+  for (const Case& c :
+       {Case{"beside the program", true, 0, "/w/train.py", true},
+        {"the folder was asked for", false, 0, "/w/train.py", false},
+        {"a process was killed before it could tell", true, 1, "/w/train.py", false},
+        {"a stack names it all the same", true, 0, "/w/beside.py", false}}) {
+    CAPTURE(c.what);
+    EvaluateOptions options;
+    options.line_evidence["/w/train.py"] = {};
+    options.loaded_only = c.loaded_only;
+    options.silent_processes = c.silent;
+    const RunSummary run = run_with({frame(c.traced, 3, "f")});
+    const std::vector<SourceFact> facts = {match("item", "train.py", 12, "train"),
+                                           match("item", "beside.py", 12, "train")};
+    const RuleResults results = evaluate(few_rules(), &run, facts, options);
+    const auto in = [&](const std::string& file) {
+      return std::ranges::count_if(results.findings, [&](const Finding& f) {
+        return f.rule_id == "item" && f.locations.front().file == file;
+      });
+    };
+    CHECK(in("train.py") == 1);
+    CHECK(in("beside.py") == (c.left_out ? 0 : 1));
+    CHECK(results.not_loaded.contains("beside.py") == c.left_out);
+  }
+}

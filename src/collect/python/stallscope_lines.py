@@ -130,7 +130,7 @@ class Modules:
             if isinstance(name, str):
                 paths.add(own.path(os.path.join(self._begun_in, name)))
         self._record.write("".join("file 0 %s %s\n" % (state(path), path)
-                                   for path in sorted(paths - {None})))
+                                   for path in sorted(paths - {None})) + "ended\n")
 
 
 def state(path):
