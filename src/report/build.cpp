@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "report/recoverable.h"
 #include "rule/rank_findings.h"
 #include "trace/run_manifest.h"
 
@@ -38,35 +39,6 @@ std::string rank_name(const RankSummary& rank) {
 }
 
 }  // namespace
-
-std::optional<Gain::Range> recoverable_range(const std::vector<Finding>& findings,
-                                             const RankSummary& rank) {
-  const Ns step = mean_step(rank);
-  if (step <= 0) return std::nullopt;
-  Gain::Range best, sum;
-  bool priced = false, unpriced = false;
-  for (const Finding& finding : findings) {
-    if (finding.status != FindingStatus::measured) continue;
-    if (!finding.gain || !finding.gain->step_time) {
-      unpriced = true;
-      continue;
-    }
-    priced = true;
-    const Gain::Range& gain = *finding.gain->step_time;
-    best = {std::max(best.low, gain.low), std::max(best.mid, gain.mid),
-            std::max(best.high, gain.high)};
-    sum = {sum.low + gain.low, sum.mid + gain.mid, sum.high + gain.high};
-  }
-  if (unpriced && !priced) return std::nullopt;
-  const double compute_share =
-      static_cast<double>(rank.mean_breakdown[StepClass::compute]) / static_cast<double>(step);
-  const Ns not_compute = step - static_cast<Ns>(static_cast<double>(step) * compute_share);
-  const auto capped = [&](Ns total, Ns single) {
-    return std::min(std::max(std::min(total, not_compute), single), step);
-  };
-  return Gain::Range{std::min(best.low, step), capped(sum.mid, best.mid),
-                     capped(sum.high, best.high)};
-}
 
 std::vector<std::string> abstentions(const RunSummary& summary) {
   if (slowest_rank(summary) != nullptr) return {};

@@ -32,13 +32,6 @@ struct ReportInput {
 /// that can carry a verdict the step time and the recoverable range stay unknown.
 Report build_report(ReportInput input);
 
-/// What fixing everything would save per step. Gains overlap, so the lower end
-/// is the best single finding's; middle and upper end are sums, capped by the
-/// step time minus the compute that remains (but never below the best single one).
-/// All zero when nothing was found; unknown when no measured finding has a price.
-std::optional<Gain::Range> recoverable_range(const std::vector<Finding>& findings,
-                                             const RankSummary& rank);
-
 /// Why no verdict can be given, for the run as a whole; empty when one can.
 std::vector<std::string> abstentions(const RunSummary& summary);
 

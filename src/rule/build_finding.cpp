@@ -258,8 +258,12 @@ class Builder {
       put(f, "once, before the first steady step", static_cast<double>(part.one_time), "ns",
           threshold_of(condition, "one_time_ns"));
     add_compared(f, o, part, condition);
-    for (const auto& [name, value] : o.numbers)
-      if (!name.starts_with("replay_")) put(f, name, value, unit_of(name), std::nullopt);
+    constexpr double kNone = -1;  // of what is counted: nobody counts it there
+    for (const auto& [name, value] : o.numbers) {
+      const std::string unit = unit_of(name);
+      if (!name.starts_with("replay_") && !(unit.empty() && value == kNone))
+        put(f, name, value, unit, std::nullopt);
+    }
   }
 
   static void add_compared(Finding& f, const Observation& o, const RankPart& part,
@@ -324,6 +328,8 @@ class Builder {
       if (part.total) {
         gain.step_time = part.total->range;
         gain.method = gain_method(rule_.gain, *part.total);
+        const std::string& kind = seen_[part.worst].observation->kind;
+        gain.spread = kind == "node" || kind == "straggler";
         // Replayed within 5 % of the measured step: what the best published simulators reach.
         gain.confidence = !part.total->replay_error || part.total->at_most ? "low"
                           : *part.total->replay_error <= 0.05              ? "high"

@@ -49,6 +49,7 @@ struct Gain {
   std::optional<double> fraction;  ///< step_time.mid over the step time
   std::string method;              ///< "device idle charged to it", "replay: remove-sync", ...
   std::string confidence;          ///< "high", "medium", "low"
+  bool spread = false;             ///< not of one place: a share of whatever else the step does
 };
 
 struct Fix {

@@ -1,4 +1,5 @@
 #include "report/build.h"
+#include "report/recoverable.h"
 
 #include <doctest/doctest.h>
 
@@ -73,6 +74,18 @@ TEST_CASE("findings are ranked by gain, whatever order they come in") {
 
 TEST_CASE("what is recoverable in all is capped, because gains overlap") {
   const RankSummary rank = rank_of(600, 400);
+  const auto at = [](Finding finding, uint32_t line, std::vector<uint32_t> callers = {}) {
+    const auto place = [](uint32_t number) {
+      return Place{.file = "train.py", .line = number, .function = "f", .language = "python"};
+    };
+    finding.locations = {place(line)};
+    for (const uint32_t caller : callers) finding.stack.push_back(place(caller));
+    return finding;
+  };
+  const auto spread = [](Finding finding) {
+    finding.gain->spread = true;
+    return finding;
+  };
   struct Case {
     const char* what;
     std::vector<Finding> findings;
@@ -87,6 +100,16 @@ TEST_CASE("what is recoverable in all is capped, because gains overlap") {
       {"the sum stops at what is not compute",
        {priced("a", 10, 300, 350), priced("b", 5, 200, 300)},
        {10, 400, 400}},
+      {"what a line waits for is below it, and counts once",
+       {at(priced("loader", 0, 100, 100), 60), at(priced("sleep", 0, 110, 120), 5, {5, 12, 60})},
+       {0, 110, 120}},
+      {"of several below one line, what they have in common",
+       {at(priced("outer", 0, 100, 100), 60), at(priced("a", 0, 60, 60), 5, {5, 60}),
+        at(priced("b", 0, 30, 30), 7, {7, 60}), at(priced("beside", 0, 20, 20), 61)},
+       {0, 120, 120}},
+      {"what holds up the whole step takes its share of what is left",
+       {spread(priced("node", 0, 100, 200)), at(priced("a", 0, 200, 200), 5)},
+       {0, 280, 360}},
       {"a single one beyond it counts, up to the step",
        {priced("a", 10, 500, 2000)},
        {10, 500, 1000}},
