@@ -121,11 +121,13 @@ class Builder {
     f.stack = o.stack;
     const Totals totals = totals_of(worst);
     f.message = describe(o, step_ns(worst)) + describe_all(totals, o, step_ns(worst));
-    if (!claim.in_function.empty())
-      f.message += claim.fact ? " The trace names the function, not the line: it is the only such "
-                                "line there."
-                              : " The trace names the function, not the line: " +
-                                    lines_of(claim.in_function) + " may be it.";
+    if (!claim.candidates.empty())
+      f.message +=
+          claim.is_made_there ? " Its loader may be made at " + lines_of(claim.candidates) + "."
+          : claim.fact
+              ? " The trace names the function, not the line: it is the only such line there."
+              : " The trace names the function, not the line: " + lines_of(claim.candidates) +
+                    " may be it.";
     add_evidence(f, worst, totals, o, claim.condition);
     for (const Claim* c : claims) {
       for (const std::string& id : c->related)
@@ -191,7 +193,7 @@ class Builder {
       });
       if (place.known() && !known) f.locations.push_back(place);
       if (!claim->fact) {
-        for (const uint32_t fact : claim->in_function)
+        for (const uint32_t fact : claim->candidates)
           if (const Place other = place_of(facts_[fact]);
               std::ranges::find(f.locations, other) == f.locations.end())
             f.locations.push_back(other);
@@ -205,7 +207,7 @@ class Builder {
     }
   }
 
-  // "line 12", "lines 12 and 14", "lines 12, 14 and 15".
+  // "line 12", "lines 12 and 14", "lines 12, 14 and 15"; of which file the locations say.
   std::string lines_of(const std::vector<uint32_t>& matches) const {
     std::set<uint32_t> lines;
     for (const uint32_t fact : matches) lines.insert(facts_[fact].first_line);

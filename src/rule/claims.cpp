@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -40,6 +41,12 @@ class FactIndex {
     add(o.place, true, meetings);
     for (const Place& frame : o.stack) add(frame, false, meetings);
     return meetings;
+  }
+
+  /// The facts of the file that `place` names.
+  std::vector<uint32_t> in_file(const Place& place) const {
+    const auto members = of_file(place).second;
+    return members == nullptr ? std::vector<uint32_t>() : *members;
   }
 
   /// The facts of the function that `place` names, whatever its line.
@@ -87,8 +94,8 @@ class FactIndex {
 class Claimer {
  public:
   Claimer(std::span<const Rule> rules, std::span<const Seen> seen,
-          std::span<const SourceFact> facts, const FileJoin& files)
-      : rules_(rules), seen_(seen), facts_(facts), index_(facts, files) {
+          std::span<const SourceFact> facts, const FileJoin& files, const LineVerdicts& lines)
+      : rules_(rules), seen_(seen), facts_(facts), index_(facts, files), lines_(lines) {
     for (uint32_t i = 0; i < rules.size(); ++i) rule_of_.emplace(rules[i].id, i);
     result_.fact_used.resize(facts.size());
     result_.fact_ran.resize(facts.size());
@@ -121,18 +128,20 @@ class Claimer {
       result_.fact_used[fact] = true;
       related.insert(facts_[fact].rule_id);
     }
-    std::vector<uint32_t> in_function;
-    if (!best) in_function = only_in_function(block, matches);
-    if (in_function.size() == 1) best = in_function.front();
+    std::vector<uint32_t> candidates;
+    if (!best) candidates = only_in_function(block, matches);
+    if (candidates.size() == 1) best = candidates.front();
     if (!best && matches.empty()) return;
 
     Claim claim;
+    claim.is_made_there = !best && candidates.empty();
+    if (claim.is_made_there) candidates = loaders_of(block, rules_[matches.front().rule]);
     claim.block = block;
     claim.fact = best;
-    claim.rule = best                   ? rule_of_.at(facts_[*best].rule_id)
-                 : !in_function.empty() ? rule_of_.at(facts_[in_function.front()].rule_id)
-                                        : matches.front().rule;
-    claim.in_function = std::move(in_function);
+    claim.rule = best                  ? rule_of_.at(facts_[*best].rule_id)
+                 : !candidates.empty() ? rule_of_.at(facts_[candidates.front()].rule_id)
+                                       : matches.front().rule;
+    claim.candidates = std::move(candidates);
     for (const TraceMatch& match : matches) {
       if (match.rule == claim.rule) claim.condition = match.condition;
       if (!rules_[match.rule].fallback) related.insert(rules_[match.rule].id);
@@ -158,6 +167,27 @@ class Claimer {
           facts.end())
         continue;
       std::erase_if(facts, [&](uint32_t i) { return facts_[i].rule_id != id; });
+      for (const uint32_t i : facts) result_.fact_used[i] = true;
+      return facts;
+    }
+    return {};
+  }
+
+  // A step waits at its loop, and the loader is made elsewhere: the rule's matches that may have
+  // run in the function, else in the file, else in what the run loaded.
+  std::vector<uint32_t> loaders_of(const Block& block, const Rule& rule) {
+    const Observation& o = *seen_[block.front()].observation;
+    if (o.kind != "input-wait") return {};
+    std::vector<uint32_t> loaded(facts_.size());
+    std::iota(loaded.begin(), loaded.end(), 0);
+    std::erase_if(loaded, [&](uint32_t i) { return !lines_.was_loaded(facts_[i].file); });
+    for (std::vector<uint32_t> facts :
+         {index_.in_function(o.place), index_.in_file(o.place), std::move(loaded)}) {
+      std::erase_if(facts, [&](uint32_t i) {
+        return facts_[i].rule_id != rule.id || facts_[i].language != "python" ||
+               lines_.of(facts_[i]) == LineVerdict::not_run;
+      });
+      if (facts.empty()) continue;
       for (const uint32_t i : facts) result_.fact_used[i] = true;
       return facts;
     }
@@ -227,6 +257,7 @@ class Claimer {
   std::span<const Seen> seen_;
   std::span<const SourceFact> facts_;
   FactIndex index_;
+  const LineVerdicts& lines_;
   std::map<std::string, uint32_t> rule_of_;
   Claims result_;
 };
@@ -234,8 +265,9 @@ class Claimer {
 }  // namespace
 
 Claims make_claims(std::span<const Rule> rules, std::span<const Seen> seen,
-                   std::span<const SourceFact> facts, const FileJoin& files) {
-  return Claimer(rules, seen, facts, files).run();
+                   std::span<const SourceFact> facts, const FileJoin& files,
+                   const LineVerdicts& lines) {
+  return Claimer(rules, seen, facts, files, lines).run();
 }
 
 }  // namespace stallscope

@@ -11,6 +11,7 @@
 
 #include "rule/evaluate.h"
 #include "rule/file_join.h"
+#include "rule/line_verdicts.h"
 #include "rule/seen.h"
 
 namespace stallscope {
@@ -21,9 +22,11 @@ struct Claim {
   std::optional<uint32_t> fact;               ///< the source match it met
   const TraceCondition* condition = nullptr;  ///< that held; nullptr when only the line met
   std::vector<std::string> related;           ///< other rules' ids, sorted
-  /// Where a profiler names the function but not the line: the rule's matches in it. One is
-  /// `fact`; of several none can be told to be it.
-  std::vector<uint32_t> in_function;
+  /// The rule's matches that may be meant where no line of the trace meets one: where a profiler
+  /// names the function but not the line, those in it (one is `fact`; of several none can be told
+  /// to be it), and of a wait for input those that may make the loader.
+  std::vector<uint32_t> candidates;
+  bool is_made_there = false;  ///< the candidates make what is waited for, and do not wait
 };
 
 struct Claims {
@@ -37,6 +40,7 @@ struct Claims {
 };
 
 Claims make_claims(std::span<const Rule> rules, std::span<const Seen> seen,
-                   std::span<const SourceFact> facts, const FileJoin& files);
+                   std::span<const SourceFact> facts, const FileJoin& files,
+                   const LineVerdicts& lines);
 
 }  // namespace stallscope

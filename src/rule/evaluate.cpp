@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "analyze/places.h"
 #include "rule/build_finding.h"
 #include "rule/claims.h"
 #include "rule/line_verdicts.h"
@@ -38,8 +39,9 @@ class Engine {
   RuleResults evaluate(std::span<const Rule> all_rules) {
     if (run_ != nullptr) seen_ = seen_observations(*run_);
     const RankSummary* slowest = run_ == nullptr ? nullptr : slowest_rank(*run_);
-    claims_ = make_claims(rules_, seen_, facts_, files_);
+    claims_ = make_claims(rules_, seen_, facts_, files_, lines_);
     add_measured(slowest);
+    name_waits_for_input();
     add_environment();
     add_unmeasured();
     for (Finding& finding : results_.findings) override_severity(finding);
@@ -66,6 +68,28 @@ class Engine {
       if (claims.front()->fact) fact_of_[results_.findings.size()] = *claims.front()->fact;
       results_.findings.push_back(
           measured_finding(rules_[claims.front()->rule], claims, seen_, facts_, slowest));
+    }
+  }
+
+  // What runs in a loader takes the same time as the wait for it: its own advice may not be the
+  // best.
+  void name_waits_for_input() {
+    const auto same = [](const Place& a, const Place& b) {
+      return a.line == b.line && a.file == b.file;
+    };
+    for (const auto& [claim, wait] : finding_of_claim_) {
+      const Observation& o = *seen_[claim->block.front()].observation;
+      if (o.kind != "input-wait" || o.place.line == 0 || o.stack.empty()) continue;
+      const std::string part =
+          " It is a part of the wait for input at " + stallscope::line_text(o.place) + ".";
+      for (size_t i = 0; i < results_.findings.size(); ++i) {
+        Finding& finding = results_.findings[i];
+        if (i == wait || finding.stack.size() <= o.stack.size()) continue;
+        const auto outer = finding.stack.end() - static_cast<std::ptrdiff_t>(o.stack.size());
+        if (std::equal(o.stack.begin(), o.stack.end(), outer, same) &&
+            !finding.message.ends_with(part))
+          finding.message += part;
+      }
     }
   }
 

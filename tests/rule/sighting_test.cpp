@@ -31,6 +31,15 @@ std::vector<Rule> few_rules() {
   return out;
 }
 
+Rule loader_rule() {
+  auto rule = parse_rule(
+      "id: loader\nseverity: high\nlanguages: [python]\nwhy: w\ntitle: t\nsource: {call: [L]}\n"
+      "trace: {observe: input-wait}\ngain: {model: prefetch-input}\n",
+      "loader.yaml");
+  REQUIRE_MESSAGE(rule.ok(), (rule ? "" : rule.error().to_string()));
+  return *rule;
+}
+
 Place frame(const char* file, uint32_t line, const char* function) {
   return {.file = file, .line = line, .column = 0, .function = function, .language = "python"};
 }
@@ -180,6 +189,71 @@ TEST_CASE("of several lines that it may be, the finding names all") {
       "The trace names the function, not the line: lines 12 and 14 may be it."));
   REQUIRE(results.findings[0].locations.size() == 3);
   CHECK(results.findings[0].locations[2].line == 14);
+}
+
+TEST_CASE("a wait for input names the lines that may make its loader") {
+  struct Case {
+    std::string what;
+    std::vector<SourceFact> facts;
+    LineEvidence lines;  ///< of a.py
+    std::string said;    ///< at the end of the message
+    std::vector<std::string> shown;
+  };
+  for (const Case& c : std::vector<Case>{
+           {"the function's",
+            {match("loader", "a.py", 12, "train"), match("loader", "a.py", 40, "test")},
+            {},
+            "Its loader may be made at line 12.",
+            {"loader measured /w/a.py:20 priced", "loader not-seen a.py:40"}},
+           {"the file's",
+            {match("loader", "a.py", 40, "make"), match("loader", "b.py", 3, "make")},
+            {},
+            "Its loader may be made at line 40.",
+            {"loader measured /w/a.py:20 priced", "loader not-seen b.py:3"}},
+           {"not a line that did not run",
+            {match("loader", "a.py", 12, "train"), match("loader", "a.py", 14, "train")},
+            {.watched = {12, 14}, .hit = {14}, .compiled = {}},
+            "Its loader may be made at line 14.",
+            {"loader measured /w/a.py:20 priced", "loader not-executed a.py:12"}},
+           {"another file's that nobody loaded",
+            {match("loader", "b.py", 3, "make")},
+            {},
+            "of it).",
+            {"loader measured /w/a.py:20 priced", "loader not-seen b.py:3"}}}) {
+    CAPTURE(c.what);
+    RunSummary run = run_with({frame("/w/a.py", 20, "train")});
+    run.ranks[0].observations[0].kind = "input-wait";
+    EvaluateOptions options;
+    options.files["a.py"] = {"1", {{"train", 7, 25}, {"test", 30, 45}}};
+    options.files["b.py"] = {"1", {{"make", 1, 5}}};
+    if (!c.lines.watched.empty()) options.line_evidence["/w/a.py"] = c.lines;
+    const RuleResults results = evaluate(std::vector<Rule>{loader_rule()}, &run, c.facts, options);
+    CHECK(shown(results) == c.shown);
+    const auto measured =
+        std::ranges::find(results.findings, FindingStatus::measured, &Finding::status);
+    REQUIRE(measured != results.findings.end());
+    CHECK_MESSAGE(measured->message.ends_with(c.said), measured->message);
+  }
+}
+
+TEST_CASE("what runs in a loader is told to be a part of the wait for it") {
+  const Place loop = frame("/w/a.py", 20, "train"), body = frame("/w/a.py", 21, "train"),
+              next = frame("/lib/loader.py", 7, "__next__"), read = frame("/w/data.py", 3, "read");
+  for (const auto& [stack, is_part] :
+       {std::pair<std::vector<Place>, bool>{{read, next, loop}, true}, {{read, body}, false}}) {
+    RunSummary run = run_with(stack);
+    Observation wait = run.ranks[0].observations[0];
+    wait.kind = "input-wait";
+    wait.place = loop;
+    wait.stack = {next, loop};
+    run.ranks[0].observations.push_back(wait);
+    const RuleResults results =
+        evaluate(std::vector<Rule>{few_rules().front(), loader_rule()}, &run, {}, {});
+    REQUIRE(results.findings.size() == 2);
+    for (const Finding& f : results.findings)
+      CHECK(f.message.ends_with(" It is a part of the wait for input at a.py:20.") ==
+            (is_part && f.rule_id == "item"));
+  }
 }
 
 TEST_CASE("what a line calls may be what blocks") {
