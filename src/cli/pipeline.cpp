@@ -7,6 +7,7 @@
 
 #include "analyze/align_clocks.h"
 #include "analyze/analyze.h"
+#include "analyze/repeated_traces.h"
 #include "analyze/starts.h"
 #include "base/file.h"
 #include "cli/lint_totals.h"
@@ -140,6 +141,8 @@ Result<Report> make_report(std::span<const std::string> inputs, const PipelineOp
   const Result<std::vector<Rule>> rules = loading.get();
   if (!rules) return rules.error();
   if (!analyzed) return analyzed.error();
+  if (std::string note = drop_repeated_traces(analyzed->ranks); !note.empty())
+    analyzed->warnings.push_back(std::move(note));
   if (std::string note = keep_last_start(analyzed->ranks); !note.empty())
     analyzed->warnings.push_back(std::move(note));
   EvaluateOptions evaluation;

@@ -1,4 +1,5 @@
 #include "analyze/starts.h"
+#include "analyze/repeated_traces.h"
 
 #include <doctest/doctest.h>
 
@@ -70,4 +71,17 @@ TEST_CASE(
     CHECK(keep_last_start(ranks).empty());
     CHECK(kept(ranks) == before);
   }
+}
+
+TEST_CASE("one trace in several files counts once") {
+  auto ranks =
+      ranks_of({{0, 10, 0, 4}, {1, 11, 10, 3}, {0, 10, 0, 4}, {0, 10, 0, 5}, {0, 12, 0, 4}});
+  const std::string note = drop_repeated_traces(ranks);
+  CHECK(kept(ranks) == std::vector<int64_t>{10, 11, 10, 12});
+  CHECK(note == "The inputs hold the same trace more than once (rank 0): each counts once");
+  CHECK(drop_repeated_traces(ranks).empty());
+  // Of what nothing is known but that it ran, nothing is the same.
+  auto silent = ranks_of({{0, 10, 0, 0}, {0, 10, 0, 0}});
+  for (RankSummary& rank : silent) rank.steps.clear();
+  CHECK(drop_repeated_traces(silent).empty());
 }
