@@ -1,6 +1,9 @@
 #include "analyze/step_marks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <tuple>
 
@@ -13,6 +16,9 @@ namespace {
 /// point: ranges that follow each other seem to overlap by up to this much, and never by more than
 /// a small part of their length.
 constexpr Ns kRounding = 2'000, kRoundingShare = 50;
+
+/// A range that comes less often marks no steps; of those that may, more are too many to try.
+constexpr size_t kFewestTimes = 3, kMostNamed = 3;
 
 /// Ranges of one marker on one thread.
 struct Candidate {
@@ -78,6 +84,25 @@ void count_launches(const ProcessIndex& index, const DeviceWork* work,
   for (Candidate& candidate : candidates) candidate.launches = launches[candidate.thread];
 }
 
+/// How to mark steps: by one of the ranges that come most often, or by one that is not there yet.
+std::string how_to_mark(const ProcessIndex& index) {
+  const Trace& trace = *index.trace;
+  std::map<std::string_view, size_t> times;
+  for (const HostThread& thread : index.threads)
+    for (EventId id = thread.first; id < thread.last; ++id)
+      if (trace.kinds()[id] == EventKind::range &&
+          static_cast<RangeKind>(trace.details()[id]) == RangeKind::annotation)
+        ++times[trace.name(id)];
+  std::vector<std::pair<std::string_view, size_t>> often(times.begin(), times.end());
+  std::erase_if(often, [](const auto& range) { return range.second < kFewestTimes; });
+  std::ranges::stable_sort(often, std::greater{}, [](const auto& range) { return range.second; });
+  if (often.empty()) return "put one named step around what repeats (NVTX or annotate.h)";
+  std::string named;
+  for (size_t i = 0; i < std::min(often.size(), kMostNamed); ++i)
+    named += fmt::format("{}{} ({} times)", i == 0 ? "" : ", ", often[i].first, often[i].second);
+  return "name one with --step-range; there are " + named;
+}
+
 StepMarks find_steps_without_marker(const ProcessIndex& index, const DeviceWork* work,
                                     bool ignore_calls) {
   StepMarks marks;
@@ -88,8 +113,7 @@ StepMarks find_steps_without_marker(const ProcessIndex& index, const DeviceWork*
   if (!period.hosts.empty()) return period;
   if (!ignore_calls) marks = find_steps_by_calls(index, CallEvidence::likely);
   if (!marks.hosts.empty()) return marks;
-  period.failure =
-      work != nullptr ? period.failure : "no range marks steps; name one with --step-range";
+  if (work == nullptr) period.failure = "no range marks steps; " + how_to_mark(index);
   return period;
 }
 

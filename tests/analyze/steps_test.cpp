@@ -148,6 +148,24 @@ TEST_CASE("one step gives no period, however many layers it has") {
   }
 }
 
+TEST_CASE("without steps the ranges that may be them are named") {
+  const auto reason = [](const std::string& text) {
+    const auto ranks = analyze_trace(read(text), {});
+    REQUIRE(ranks.size() == 1);
+    REQUIRE_FALSE(ranks[0].abstentions.empty());
+    return ranks[0].abstentions.front();
+  };
+  std::string text;
+  for (int i = 0; i < 5; ++i)
+    for (const char* name : {"forward", i < 2 ? "setup" : "solve"})
+      text += std::string("{\"name\":\"") + name + "\",\"startNs\":" + std::to_string(i * 1000) +
+              ",\"durationNs\":400}\n";
+  CHECK(reason(text).find("--step-range; there are forward (5 times), solve (3 times).") !=
+        std::string::npos);
+  CHECK(reason("{\"name\":\"setup\",\"startNs\":0,\"durationNs\":400}\n")
+            .find("put one named step around what repeats") != std::string::npos);
+}
+
 TEST_CASE("steps that overlap by what profilers round are no overlap") {
   const auto overlapping_by = [](Ns overlap) {
     const std::string text = R"({"repeat":8,"everyNs":1000000}
