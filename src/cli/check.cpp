@@ -1,4 +1,5 @@
 // `stallscope check`: assertions on a run, for continuous integration.
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -57,12 +58,18 @@ std::string json_of(const std::vector<GateResult>& results, int code) {
   return dump(document, 1) + "\n";
 }
 
+/// The options with the settings' own rules: what is asserted of them must be looked for.
+PipelineOptions with_rules_of(const Config& config, PipelineOptions pipeline) {
+  for (const std::string& folder : config.rule_folders)
+    if (std::ranges::find(pipeline.rule_folders, folder) == pipeline.rule_folders.end())
+      pipeline.rule_folders.push_back(folder);
+  return pipeline;
+}
+
 /// An assertion about a rule that nobody has would hold for ever.
 Status expect_asserted_rules(const Config& config, const PipelineOptions& pipeline) {
   if (config.named_rules.empty()) return ok_status();
-  std::vector<std::string> folders = config.rule_folders;
-  folders.insert(folders.end(), pipeline.rule_folders.begin(), pipeline.rule_folders.end());
-  const Result<std::vector<Rule>> rules = load_bundled_rules(folders);
+  const Result<std::vector<Rule>> rules = load_bundled_rules(pipeline.rule_folders);
   if (!rules) return rules.error();
   return expect_known_rules(config, *rules);
 }
@@ -74,11 +81,12 @@ int check(const CheckOptions& options) {
                  .remedy = "write one (see stallscope check --help), or name it with --config"});
   const Result<Config> config = load_config(config_file);
   if (!config) return fail(config.error());
-  if (const Status known = expect_asserted_rules(*config, options.pipeline); !known)
+  const PipelineOptions pipeline = with_rules_of(*config, options.pipeline);
+  if (const Status known = expect_asserted_rules(*config, pipeline); !known)
     return fail(known.error());
   const CheckSettings& settings = config->check;
   const std::string baseline_file = options.baseline.empty() ? settings.baseline : options.baseline;
-  const Result<std::vector<RunMeasures>> runs = load_runs(options.inputs, options.pipeline);
+  const Result<std::vector<RunMeasures>> runs = load_runs(options.inputs, pipeline);
   if (!runs) return fail(runs.error());
 
   if (options.update) {
