@@ -40,6 +40,16 @@ std::string rank_name(const RankSummary& rank) {
 
 }  // namespace
 
+const RankSummary* described_rank(const RunSummary& summary) {
+  if (const RankSummary* slowest = slowest_rank(summary)) return slowest;
+  constexpr size_t kFewSteps = 3;  // what the first and the last leave of them is one
+  const auto one = std::ranges::find_if(summary.ranks, [](const RankSummary& rank) {
+    return rank.abstentions.size() == 1 && rank.steps.size() <= kFewSteps &&
+           count_steps(rank).used == 1 && rank.mean_breakdown.total() > 0;
+  });
+  return one == summary.ranks.end() ? nullptr : &*one;
+}
+
 std::vector<std::string> abstentions(const RunSummary& summary) {
   if (slowest_rank(summary) != nullptr) return {};
   if (summary.ranks.empty()) return {"No process left any events that can be analysed"};
@@ -119,6 +129,8 @@ Report build_report(ReportInput input) {
         report.warnings.push_back(
             fmt::format("{} takes no part in the verdict: {}", rank_name(rank), reason));
   } else {
+    if (const RankSummary* one = described_rank(report.summary))
+      report.steps_used = count_steps(*one).used;
     for (const RankSummary& rank : report.summary.ranks)
       report.steps_discarded += count_steps(rank).discarded();
   }

@@ -32,6 +32,10 @@ struct ReportInput {
 /// that can carry a verdict the step time and the recoverable range stay unknown.
 Report build_report(ReportInput input);
 
+/// The slowest rank or, where none can carry a verdict for no other reason than that one step alone
+/// could be used, the first of those; nullptr when there is none.
+const RankSummary* described_rank(const RunSummary& summary);
+
 /// Why no verdict can be given, for the run as a whole; empty when one can.
 std::vector<std::string> abstentions(const RunSummary& summary);
 

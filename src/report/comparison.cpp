@@ -135,6 +135,11 @@ std::optional<double> gain_of(const SeenFinding& seen) {
   return seen.gain / static_cast<double>(seen.priced);
 }
 
+/// Whether findings of the runs were held against a step time.
+bool carries_verdict(std::span<const RunMeasures> runs) {
+  return std::ranges::none_of(runs, [](const RunMeasures& run) { return run.steps.empty(); });
+}
+
 std::vector<ComparedFinding> compare_findings(std::span<const RunMeasures> before,
                                               std::span<const RunMeasures> after, double step_ns) {
   const auto from = usual_findings(before), to = usual_findings(after);
@@ -196,7 +201,9 @@ RunComparison compare_runs(std::span<const RunMeasures> before, std::span<const 
     for (size_t i = 0; i < kStepClasses; ++i)
       result.classes.push_back({static_cast<StepClass>(i), (*old_classes)[i], (*new_classes)[i]});
   result.kernels = compare_kernels(before, after);
-  result.findings = compare_findings(before, after, static_cast<double>(result.step_time.before));
+  // What a run without a verdict does not show may be there all the same.
+  if (carries_verdict(before) == carries_verdict(after))
+    result.findings = compare_findings(before, after, static_cast<double>(result.step_time.before));
   return result;
 }
 

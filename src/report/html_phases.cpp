@@ -9,7 +9,7 @@
 namespace stallscope {
 
 std::string phases_html(const Report& report) {
-  const RankSummary* rank = slowest_rank(report.summary);
+  const RankSummary* rank = described_rank(report.summary);
   if (rank == nullptr || rank->phases.empty()) return {};
   const bool device = rank->view == RankView::device;
   std::string rows;

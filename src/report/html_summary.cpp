@@ -126,7 +126,7 @@ std::vector<TrustItem> trust_items(const Report& report) {
   std::vector<TrustItem> items;
   items.push_back({"Steps",
                    fmt::format("{} used, {} discarded", report.steps_used, report.steps_discarded),
-                   report.steps_used >= 10 ? Mark::good : Mark::warn});
+                   report.step_time && report.steps_used >= 10 ? Mark::good : Mark::warn});
   items.push_back(known("Recorder\xE2\x80\x99s own cost",
                         report.overhead.paired_difference ? report.overhead.paired_difference
                                                           : report.overhead.own_fraction,
@@ -223,7 +223,7 @@ std::string trust_html(const Report& report) {
         report.warnings.size() + report.errors.size() == 1 ? "One thing" : "Things");
     for (const Error& error : report.errors)
       out += fmt::format("<li><strong>{}</strong>{}</li>", escape_markup(error.message),
-                         error.remedy.empty() ? "" : ". " + escape_markup(error.remedy));
+                         error.remedy.empty() ? "" : " (" + escape_markup(error.remedy) + ")");
     for (const std::string& warning : report.warnings)
       out += fmt::format("<li>{}</li>", escape_markup(warning));
     out += "</ul></details>";
@@ -232,19 +232,22 @@ std::string trust_html(const Report& report) {
 }
 
 std::string breakdown_html(const Report& report) {
-  const RankSummary* rank = slowest_rank(report.summary);
+  const RankSummary* rank = described_rank(report.summary);
   if (rank == nullptr || rank->mean_breakdown.total() <= 0)
     return empty_html("No breakdown: no step could be used. The reasons are stated above.");
+  const uint32_t used = count_steps(*rank).used;
   const ClassTimes& times = rank->mean_breakdown;
   const double total = static_cast<double>(times.total());
   std::string out = fmt::format(
       "<p>Every instant of a step belongs to exactly one class, so the parts sum to 100 % of its "
-      "wall time. Mean "
-      "over the {} used steps of {}, {}.</p>",
-      report.steps_used, escape_markup(rank_label(*rank)),
+      "wall time. {} of {}, {}{}.</p>",
+      used == 1 ? "This is the one step that could be used"
+                : fmt::format("Mean over the {} used steps", used),
+      escape_markup(rank_label(*rank)),
       rank->view == RankView::device
           ? "seen from the device"
-          : "seen from the thread that runs the steps, because the process ran no device work");
+          : "seen from the thread that runs the steps, because the process ran no device work",
+      report.step_time ? "" : "; how typical it is, is unknown");
   out += class_bar_svg(
       times,
       "Stacked bar of a step\xE2\x80\x99s wall time by class; the table below has the values");

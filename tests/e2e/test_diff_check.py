@@ -54,6 +54,7 @@ def test_data_that_cannot_carry_a_verdict_abstains(tool, tmp_path):
     assert found["verdict"] == "abstain"
     assert found["interval"] is None
     assert found["abstentions"]
+    assert found["findings"] == []  # what a run without a verdict does not show may be there all the same
 
 
 def test_what_is_no_run_is_refused(tool, tmp_path):
@@ -84,6 +85,19 @@ def test_budgets_findings_and_severity(tool, tmp_path):
     failed = check_with(tool, tmp_path, "check: {findings: {item-in-step: 0}}", stalled, code=1).stdout
     for word in ("FAILED", "expected:", "found:", "evidence:", "train.py:52", "next:"):
         assert word in failed
+
+
+def test_rules_of_the_settings_are_looked_for(tool, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/my-sync.yaml").write_text(
+        "id: my-sync\ntitle: Mine\nseverity: high\nlanguages: [python]\nwhy: w\n"
+        "trace: {observe: host-sync}\ngain: {model: remove-sync}\n")
+    (tmp_path / "stallscope.yml").write_text("rules: [mine]\ncheck: {findings: {my-sync: 0}}\n")
+    stalled, quiet = write_trace(tmp_path / "s.json.gz", sync=True), write_trace(tmp_path / "q.json.gz")
+    done = tool("check", stalled, cwd=tmp_path, check=1)
+    assert "my-sync" in done.stdout and "FAILED" in done.stdout
+    tool("check", quiet, cwd=tmp_path)
+    tool("check", quiet, "--rules", "mine", cwd=tmp_path)  # named twice, it is the same folder
 
 
 def test_a_baseline_is_written_and_held(tool, tmp_path):

@@ -1,4 +1,5 @@
 #include "report/build.h"
+#include "report/comparison.h"
 #include "report/recoverable.h"
 
 #include <doctest/doctest.h>
@@ -141,6 +142,55 @@ TEST_CASE("no rank that carries a verdict means no figures") {
   CHECK(report.steps_used == 0);
   CHECK(abstentions(report.summary).size() == 2);
   CHECK(abstentions(sample::empty().summary).size() == 1);
+}
+
+TEST_CASE("one step is described, and carries no verdict") {
+  struct Case {
+    const char* what;
+    size_t steps;
+    std::vector<std::string> abstentions;
+    bool described;
+  };
+  for (const Case& c : {Case{"one of three", 3, {"too few"}, true},
+                        {"what it shows does not hold either", 3, {"too few", "holes"}, false},
+                        {"there are enough, and another reason", 9, {"unlaunched"}, false}}) {
+    CAPTURE(c.what);
+    ReportInput input;
+    RankSummary& rank = input.summary.ranks.emplace_back(rank_of(600, 400));
+    rank.abstentions = c.abstentions;
+    rank.steps.resize(c.steps);
+    for (Step& step : rank.steps) step.use = StepUse::first;
+    rank.steps[1].use = StepUse::used;
+    const Report report = build_report(std::move(input));
+    CHECK_FALSE(report.step_time);
+    CHECK((described_rank(report.summary) != nullptr) == c.described);
+    CHECK(report.steps_used == (c.described ? 1 : 0));
+    const std::string page = *find_format("html")->render(report);
+    CHECK((page.find("the one step that could be used") != std::string::npos) == c.described);
+  }
+}
+
+TEST_CASE("a comparison with a run without a verdict names no finding as new or gone") {
+  const auto run = [](std::vector<double> steps, std::vector<FindingMeasure> findings) {
+    RunMeasures out;
+    out.label = "run";
+    out.steps = std::move(steps);
+    if (out.steps.empty()) out.abstentions = {"too few steps"};
+    out.findings = std::move(findings);
+    return std::vector<RunMeasures>{out};
+  };
+  const FindingMeasure item = {.fingerprint = "1",
+                               .rule_id = "item-in-step",
+                               .title = "t",
+                               .severity = "high",
+                               .place = "a.py:1",
+                               .gain_ns = {},
+                               .one_time_ns = {}};
+  const std::vector<double> steps(20, 1e6);
+  CHECK(compare_runs(run(steps, {}), run(steps, {item})).findings.size() == 1);
+  CHECK(compare_runs(run({}, {}), run(steps, {item})).findings.empty());
+  CHECK(compare_runs(run(steps, {item}), run({}, {})).findings.empty());
+  CHECK(compare_runs(run({}, {}), run({}, {item})).findings.size() == 1);
 }
 
 TEST_CASE("a rank that abstains is named when the others carry the verdict") {
