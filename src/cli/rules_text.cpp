@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "cli/lint_totals.h"
+
 namespace stallscope {
 namespace {
 
@@ -187,8 +189,9 @@ CaseReport case_report(std::span<const Rule> rules, std::span<const Rule> tested
         report.text += fmt::format("noisy     {} (in {})\n", line, result.path);
     }
   }
-  report.text += fmt::format("{} rules, {} cases: {} failed, {} rules without cases\n",
-                             tested.size(), cases, failed, untested);
+  report.text +=
+      fmt::format("{}, {}: {} failed, {} without cases\n", counted(tested.size(), "rule"),
+                  counted(cases, "case"), failed, counted(untested, "rule"));
   report.ok = failed == 0;
   return report;
 }

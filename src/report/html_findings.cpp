@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 #include "report/html_parts.h"
 #include "report/present.h"
@@ -105,6 +107,14 @@ std::string fix_html(const Finding& finding) {
 
 /// "longest_ns" as "longest": the value beside it carries its unit.
 std::string in_words(std::string name) {
+  // What samples of a line tell, for who does not know the terms of profilers.
+  constexpr std::pair<std::string_view, std::string_view> kPlain[] = {
+      {"self_ns", "in it alone"},        {"inclusive_ns", "with what it calls"},
+      {"python_ns", "in Python itself"}, {"native_ns", "in libraries"},
+      {"waiting_ns", "asleep"},          {"delayed_ns", "ready, but no CPU was free"},
+  };
+  for (const auto& [term, plain] : kPlain)
+    if (name == term) return std::string(plain);
   if (name.ends_with("_ns")) name.resize(name.size() - 3);
   std::ranges::replace(name, '_', ' ');
   return name;

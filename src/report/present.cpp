@@ -54,8 +54,9 @@ std::string range_text(Ns low, Ns high) {
 // What was seen of a finding that nothing could price.
 std::string unpriced_text(const Finding& finding) {
   if (finding.status != FindingStatus::measured) return "not measured";
-  if (const double device = seen_cost(finding); device > 0)
-    return duration_text(device) + " of device time seen, gain unknown";
+  // Of a process without a device what is exposed is the host's time.
+  if (const double cost = seen_cost(finding); cost > 0)
+    return duration_text(cost) + " seen, gain unknown";
   const auto host = std::ranges::find(finding.evidence, "host blocked", &Evidence::name);
   return host != finding.evidence.end()
              ? duration_text(host->value) + " of host time seen, gain unknown"
