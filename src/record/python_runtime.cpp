@@ -4,6 +4,7 @@
 #include <gelf.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <filesystem>
@@ -129,6 +130,13 @@ bool is_free_threaded(const RemoteMemory& memory, uint64_t runtime) {
          memory.get<uint64_t>(runtime + kDebugFreeThreaded).value_or(0) != 0;
 }
 
+/// False for a process that has ended, or become another program, since it was looked at.
+bool is_mapped(pid_t pid, const Candidate& candidate) {
+  return std::ranges::any_of(candidates(pid), [&](const Candidate& now) {
+    return now.path == candidate.path && now.base == candidate.base;
+  });
+}
+
 PythonSearch unreadable(std::string reason) {
   return {.presence = PythonPresence::unreadable, .runtime = {}, .reason = std::move(reason)};
 }
@@ -141,8 +149,10 @@ PythonSearch find_python(pid_t pid) {
     const std::optional<Symbols> symbols = read_symbols(pid, candidate);
     if (!symbols || symbols->runtime == 0) continue;  // a small program beside libpython
     const std::optional<std::pair<int, int>> version = version_of(memory, *symbols, candidate.path);
-    if (!memory.get<uint64_t>(symbols->runtime))
+    if (!memory.get<uint64_t>(symbols->runtime)) {
+      if (!is_mapped(pid, candidate)) return {};
       return unreadable("the process's memory cannot be read (see `stallscope doctor`)");
+    }
     if (!version) return unreadable("the version of " + candidate.path + " is not known");
     const std::string text = std::to_string(version->first) + "." + std::to_string(version->second);
     const PythonLayout* layout = python_layout(version->first, version->second);

@@ -338,7 +338,7 @@ def test_rule_pages_are_written(tool, tmp_path):
 def test_a_new_rule_that_takes_a_bundled_ones_place_is_told(tool, project):
     done = tool("rules", "new", "my-rule", "--dir", "mine", cwd=project)
     assert "mine/my-rule.yaml" in done.stdout and "bundled" not in done.stderr
-    tool("rules", "test", "mine", cwd=project)
+    assert tool("rules", "test", "mine", cwd=project).stdout.startswith("1 rule, 2 cases: 0 failed")
     assert "replaces" not in tool("lint", "--rules", "mine", "--no-cache", cwd=project, check=1).stderr
     assert "'item-in-step' is a bundled rule" in tool("rules", "new", "item-in-step", "mine", cwd=project).stderr
     shown = tool("lint", "--rules", "mine", "--no-cache", cwd=project, check=1)
