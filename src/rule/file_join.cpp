@@ -69,6 +69,9 @@ FileJoin::FileJoin(AnalysedFiles files, PathMap path_map,
                    std::map<std::string, std::string> run_hashes)
     : files_(std::move(files)), path_map_(std::move(path_map)), run_hashes_(std::move(run_hashes)) {
   for (const auto& [path, file] : files_) by_name_.emplace(file_name(path), path);
+  paths_are_here_ = std::ranges::any_of(run_hashes_, [&](const auto& entry) {
+    return files_.contains(mapped_path(entry.first, path_map_));
+  });
 }
 
 std::optional<std::string> FileJoin::source_file(const std::string& run_path) const {
@@ -137,8 +140,10 @@ const FileJoin::Found& FileJoin::find(const std::string& run_path) const {
   Found found;
   if (const std::string best = best_match(path, run_hash); !best.empty()) {
     const std::string& here = files_.at(best).content_hash;
-    found.file = best;
-    found.changed = !run_hash.empty() && !here.empty() && here != run_hash;
+    const bool differs = !run_hash.empty() && !here.empty() && here != run_hash;
+    // A path that is not here is then another file's of that name, not an older text of this one.
+    const bool another = differs && paths_are_here_ && best != path;
+    if (!another) found = {.file = best, .changed = differs};
   }
   return cache_.emplace(run_path, std::move(found)).first->second;
 }

@@ -62,6 +62,7 @@ class FileJoin {
   std::multimap<std::string, std::string, std::less<>> by_name_;  // last component -> path
   PathMap path_map_;
   std::map<std::string, std::string> run_hashes_;
+  bool paths_are_here_ = false;  ///< some of the run's files lie here under the run's own paths
   mutable std::map<std::string, Found> cache_;
 };
 

@@ -63,6 +63,24 @@ TEST_CASE("content settles what names cannot") {
   CHECK(mapped.source_file("/container/x/net.py") == "a/net.py");
 }
 
+TEST_CASE("another file's name is no sign of a change where the run's paths are those of here") {
+  std::vector<SourceFact> facts(2);
+  facts[0].file = "/p/load.py";
+  facts[0].content_hash = "11";
+  facts[1].file = "/p/train.py";
+  facts[1].content_hash = "22";
+  for (const auto& [train, changed] :
+       {std::pair<const char*, bool>{"/p/train.py", false}, {"/container/train.py", true}}) {
+    CAPTURE(train);
+    const FileJoin join(files_of(facts), {}, {{train, "22"}, {"/lib/load.py", "33"}});
+    CHECK(join.source_file(train) == "/p/train.py");
+    CHECK_FALSE(join.source_file("/lib/load.py").has_value());
+    CHECK(join.changed_file("/lib/load.py").has_value() == changed);
+  }
+  const FileJoin edited(files_of(facts), {}, {{"/p/train.py", "22"}, {"/p/load.py", "33"}});
+  CHECK(edited.changed_file("/p/load.py") == "/p/load.py");
+}
+
 TEST_CASE("a part of a path is mapped by whole folders") {
   struct Case {
     const char *from, *to, *path, *mapped;
