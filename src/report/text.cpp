@@ -178,8 +178,8 @@ const RegisterFormat kTextReport({kTextFormat.name, kTextFormat.file_name, kText
 
 std::string text_summary(const Report& report, const TextStyle& style) {
   std::string out = headline(report, style);
-  if (const RankSummary* slowest = slowest_rank(report.summary))
-    out += "\n" + breakdown(*slowest, style) + phases(*slowest);
+  if (const RankSummary* rank = described_rank(report.summary))
+    out += "\n" + breakdown(*rank, style) + phases(*rank);
   out += "\n";
   if (report.findings.empty()) out += "No findings.\n";
   size_t shown = 0;

@@ -8,6 +8,7 @@
 
 #include "report/sample_report.h"
 #include "report/skew.h"
+#include "report/text.h"
 
 using namespace stallscope;
 
@@ -167,6 +168,7 @@ TEST_CASE("one step is described, and carries no verdict") {
     CHECK(report.steps_used == (c.described ? 1 : 0));
     const std::string page = *find_format("html")->render(report);
     CHECK((page.find("the one step that could be used") != std::string::npos) == c.described);
+    CHECK((text_summary(report, {}).find("Compute") != std::string::npos) == c.described);
   }
 }
 
