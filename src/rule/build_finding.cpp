@@ -170,7 +170,7 @@ class Builder {
         // What is seen of one line in several ways is one time.
         block_one_time = std::max(block_one_time, seen_[i].observation->one_time_ns);
         // Observations of one host block describe the same time: the dearest counts.
-        const auto price = price_of(rule_.gain, rule_.gain_share, seen_[i]);
+        const auto price = price_of(rule_, seen_[i]);
         if (price && adds_up) part->prices.push_back(*price);
         if (price && !adds_up && (!block_price || price->range.mid > block_price->range.mid))
           block_price = price;

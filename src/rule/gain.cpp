@@ -76,6 +76,17 @@ Charge charge_of(GainModel model, const Seen& seen) {
   return host_charge(seen);
 }
 
+// Of a place that does more than what the rule is about: that part, which may be charged in full
+// where no device has to idle for it.
+Charge limited(Charge charge, const std::string& field, const Seen& seen) {
+  if (field.empty() || !seen.observation->numbers.contains(field)) return charge;
+  const double part = number(*seen.observation, field.c_str());
+  const double all = charge.mid + charge.beyond;
+  charge.mid = std::min(part, is_host_view(seen) ? all : charge.mid);
+  charge.beyond = all - charge.mid;
+  return charge;
+}
+
 Ns to_ns(double value) {
   return static_cast<Ns>(std::llround(std::clamp(value, 0.0, 9e18)));
 }
@@ -103,11 +114,13 @@ Ns budget_of(const RankSummary& rank, Budget budget) {
          c[StepClass::exposed_copy];
 }
 
-std::optional<Price> price_of(GainModel model, double share, const Seen& seen) {
+std::optional<Price> price_of(const Rule& rule, const Seen& seen) {
+  const GainModel model = rule.gain;
+  const double share = rule.gain_share;
   if (model == GainModel::none) return std::nullopt;
   if (seen.startup_only()) return std::nullopt;
   const Observation& o = *seen.observation;
-  const Charge charge = charge_of(model, seen);
+  const Charge charge = limited(charge_of(model, seen), rule.gain_of, seen);
   Price price;
   price.budget = charge.budget;
   price.host_view = is_host_view(seen);

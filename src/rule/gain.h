@@ -33,8 +33,8 @@ struct Price {
 };
 
 /// The price of one observation under the rule's model; nullopt when the model
-/// is `none` or the observation says nothing about time. `share` of it is taken.
-std::optional<Price> price_of(GainModel model, double share, const Seen& seen);
+/// is `none` or the observation says nothing about time.
+std::optional<Price> price_of(const Rule& rule, const Seen& seen);
 
 /// Sum of prices of one rank's blocks, each budget capped by that rank's step.
 Price add_prices(std::span<const Price> prices, const RankSummary& rank);

@@ -120,6 +120,21 @@ class RuleReader {
       yaml_fail(file_, root_["fallback"], "a fallback rule needs a `trace:` block");
   }
 
+  // A field of what the rule observes.
+  std::string time_field(const YamlNode& node) {
+    std::vector<std::string_view> known;
+    for (const TraceCondition& condition : rule_.trace) {
+      const auto& kinds = observation_kinds();
+      const auto kind = std::ranges::find(kinds, condition.kind, &ObservationKind::name);
+      for (const auto& [name, meaning] : kind->fields)
+        if (name.ends_with("_ns")) known.push_back(name);
+    }
+    const std::string word = yaml_text(file_, node, "of");
+    if (std::ranges::find(known, word) == known.end())
+      yaml_unknown(file_, node, "field of time", word, known);
+    return word;
+  }
+
   void read_gain() {
     const YamlNode gain = root_["gain"];
     if (!gain) return;
@@ -127,10 +142,11 @@ class RuleReader {
       rule_.gain = *gain_model_of(one_of(gain, "gain model", kModels));
       return;
     }
-    static constexpr std::array<std::string_view, 2> kGainKeys = {"model", "share"};
+    static constexpr std::array<std::string_view, 3> kGainKeys = {"model", "share", "of"};
     expect_keys(file_, gain, "gain", kGainKeys);
     if (!gain["model"]) yaml_fail(file_, gain, "key 'model' is missing");
     rule_.gain = *gain_model_of(one_of(gain["model"], "gain model", kModels));
+    if (const YamlNode of = gain["of"]) rule_.gain_of = time_field(of);
     if (!gain["share"]) return;
     rule_.gain_share = yaml_number(file_, gain["share"], "share");
     if (!(rule_.gain_share > 0 && rule_.gain_share <= 1))

@@ -90,6 +90,7 @@ struct Rule {
   std::vector<EnvironmentCondition> environment;  ///< any of them
   GainModel gain = GainModel::none;
   double gain_share = 1;  ///< the part of what is charged that the fix can save
+  std::string gain_of;    ///< the field with all that it can save; empty = what is charged
   Fix fix;
   CallEdit edit;
   std::vector<RuleCase> cases;

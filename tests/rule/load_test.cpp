@@ -178,6 +178,8 @@ TEST_CASE("bad gains, fixes and cases are named with their place") {
        "my-rule.yaml:7:21: unknown key 'sahre', did you mean 'share'?"},
       {start + "gain: {model: none, share: 1.5}\n",
        "my-rule.yaml:7:28: share must be above 0 and at most 1"},
+      {start + "gain: {model: shrink-host, of: blockd_ns}\n",
+       "my-rule.yaml:7:32: unknown field of time 'blockd_ns', did you mean 'blocked_ns'?"},
       {start + "gain: {model: none, share: half}\n", "my-rule.yaml:7:28: share must be a number"},
       {start + "fix: {before: a}\n", "my-rule.yaml:7:6: key 'after' is missing"},
       {start + "fix: {befor: a}\n",
