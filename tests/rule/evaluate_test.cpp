@@ -255,31 +255,6 @@ TEST_CASE("how much of a collective can be hidden is not known, replayed or not"
   }
 }
 
-TEST_CASE("of a line that does more, what the rule is about is priced") {
-  Observation o;
-  o.kind = "python-hot-function";
-  o.numbers = {{"inclusive_ns", 90'000}, {"charged_ns", 10'000}};
-  RankSummary r = rank({});
-  Rule rule;
-  rule.gain = GainModel::shrink_host;
-  rule.gain_of = "standard_wait_ns";
-  for (const auto& [view, wait, mid, high] :
-       {std::tuple<RankView, double, Ns, Ns>{RankView::host, 40'000, 40'000, 90'000},
-        {RankView::host, -1, 10'000, 90'000},         // nothing tells: what is charged
-        {RankView::device, 40'000, 20'000, 110'000},  // the device idles for less
-        {RankView::device, 5'000, 5'000, 110'000}}) {
-    CAPTURE(wait);
-    r.view = view;
-    o.idle_ns = {.total = view == RankView::device ? 200'000.0 : 0.0, .steps = 10};
-    o.numbers.erase("standard_wait_ns");
-    if (wait >= 0) o.numbers["standard_wait_ns"] = wait;
-    const auto price = price_of(rule, {.observation = &o, .rank = &r});
-    REQUIRE(price);
-    CHECK(price->range.mid == mid);
-    CHECK(price->range.high == high);
-  }
-}
-
 TEST_CASE("the trace decides the severity, up to the rule's") {
   struct Case {
     Ns idle;
