@@ -209,10 +209,12 @@ const RegisterCommand bench_registration({
           ->check(CLI::IsMember({"fp32", "bf16"}))
           ->capture_default_str();
       app.add_option("--dropout", flags->shape.dropout, "Share of elements dropped (bert, gpt)")
-          ->check(CLI::Range(0.0, 0.9));
+          ->check(CLI::Range(0.0, 0.9))
+          ->check(zero_or_more());  // a range lets "nan" through
       app.add_option("--padding", flags->shape.padding,
                      "Share of tokens that are padding (bert, gpt)")
-          ->check(CLI::Range(0.0, 0.5));
+          ->check(CLI::Range(0.0, 0.5))
+          ->check(zero_or_more());  // a range lets "nan" through
       app.add_option("--accumulate", flags->shape.parts,
                      "Parts of the batch that run one after another, their gradients added up")
           ->check(positive);

@@ -1,8 +1,11 @@
 // stallscope-trainer: the reference trainer as a program. `stallscope bench` runs it under the
 // recorder; alone, it prints the loss.
 #include <CLI/CLI.hpp>
+#include <cmath>
+#include <cstdio>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "trainer/loop/bench.h"
 
@@ -70,6 +73,15 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
+  // The ranges let "nan" through.
+  for (const auto& [name, value] : {std::pair<const char*, double>{"--dropout", options.dropout},
+                                    {"--padding", options.padding},
+                                    {"--rate", options.rate},
+                                    {"--sparsity", options.sparsity}})
+    if (!std::isfinite(value)) {
+      std::fprintf(stderr, "%s: not a number that can be used\n", name);
+      return 2;
+    }
   options.activation = activations.at(activation);
   if (precision == "bf16") options.precision = stallscope::trainer::Precision::bf16;
   options.dense_decoder = decoder == "dense";

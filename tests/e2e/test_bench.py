@@ -187,6 +187,7 @@ def test_a_sweep_of_what_is_no_axis_is_refused(tool, tmp_path, axes):
     (["--model", "nothing"], "bert"),
     (["--batch", 4, "--accumulate", 3], "multiple"),
     (["--model", "clt", "--dropout", 0.1], "no dropout"),
+    (["--dropout", "nan"], "'nan' is no number"),
     (["--model", "clt", "--accumulate", 2], "whole batch"),
     (["--model", "clt", "--tp", 2, "--sequence-parallel"], "no sequence"),
     (["--batch", 3, "--seq", 5, "--tp", 2, "--heads", 4, "--vocabulary", 64, "--hidden", 64,
@@ -216,6 +217,8 @@ def test_the_trainers_own_command_line_names_its_choices(build):
     for args in (["--precision", "fp16"], ["--precision", "1"], ["--activation", "0"]):
         done = trainer(build, *args, base=[], check=2)
         assert f"{args[1]} not in" in done.stderr
+    for option in ("--rate", "--dropout", "--padding", "--sparsity"):
+        assert option in trainer(build, option, "nan", check=2).stderr
 
 
 @pytest.mark.parametrize("flag", ["--save", "--facts", "--record-run"])
