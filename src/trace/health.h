@@ -34,8 +34,8 @@ struct TraceHealth {
   std::string clock_source;           ///< "tsc", "monotonic", "kineto", ...
   /// True when stacks have the first line of each function in place of the line that ran.
   bool stacks_name_functions = false;
-  double clock_residual_ns = -1;      ///< largest error of the clock conversion
-  double recorder_own_ns = -1;        ///< time the recorder spent in the process
+  double clock_residual_ns = -1;  ///< largest error of the clock conversion
+  double recorder_own_ns = -1;    ///< time the recorder spent in the process
 };
 
 }  // namespace stallscope

@@ -231,9 +231,8 @@ class Runner {
     shape.lengths = bindings_.index_at(op_.in[lengths]);
     shape.dropout = dropout_of(op_.f[0], op_.n[5], bindings_.index_at(op_.in[lengths + 1]));
     const size_t each = table_.attention_scratch(shape);
-    over(shape.batch * shape.heads, 1, [&](size_t b, size_t e) {
-      body(shape, bindings_.scratch + team_member() * each, b, e);
-    });
+    over(shape.batch * shape.heads, 1,
+         [&](size_t b, size_t e) { body(shape, bindings_.scratch + team_member() * each, b, e); });
   }
   size_t n(size_t i) const { return static_cast<size_t>(op_.n[i]); }
   int32_t first(size_t i) const { return static_cast<int32_t>(op_.n[i]); }
