@@ -2,16 +2,22 @@
 // recorder; alone, it prints the loss.
 #include <CLI/CLI.hpp>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <string>
-#include <utility>
 
 #include "trainer/loop/bench.h"
 
 int main(int argc, char** argv) {
   stallscope::trainer::BenchOptions options;
   CLI::App app("Train a model of a given shape as well as this machine can.", "stallscope-trainer");
+  // A range lets "nan" through.
+  const CLI::Validator finite(
+      [](const std::string& text) {
+        double value = 0;
+        const bool passes = CLI::detail::lexical_cast(text, value) && std::isfinite(value);
+        return passes ? std::string() : "'" + text + "' is no number that can be used";
+      },
+      "");
   const auto size = CLI::Range(size_t{1}, size_t{1} << 32);
   app.add_option("--model", options.model, "gpt, bert or clt")
       ->check(CLI::IsMember({"gpt", "bert", "clt"}));
@@ -35,7 +41,8 @@ int main(int argc, char** argv) {
   app.add_option("--decoder", decoder, "sparse or dense (clt)")
       ->check(CLI::IsMember({"sparse", "dense"}));
   app.add_option("--sparsity", options.sparsity, "Factor of the sparsity penalty (clt)")
-      ->check(CLI::Range(0.0, 1e6));
+      ->check(CLI::Range(0.0, 1e6))
+      ->check(finite);
   app.add_option("--dead-after", options.dead_after,
                  "Steps without activity after which a feature is dead (clt)");
   app.add_option("--tp", options.ranks, "Tensor-parallel ranks")->check(CLI::Range(1, 1024));
@@ -52,16 +59,19 @@ int main(int argc, char** argv) {
   app.add_option("--head", head, "Tokens projected on the vocabulary (bert): all or masked")
       ->check(CLI::IsMember({"all", "masked"}));
   app.add_option("--dropout", options.dropout, "Share of elements dropped (bert, gpt)")
-      ->check(CLI::Range(0.0, 0.9));
+      ->check(CLI::Range(0.0, 0.9))
+      ->check(finite);
   app.add_option("--padding", options.padding, "Share of tokens that are padding (bert, gpt)")
-      ->check(CLI::Range(0.0, 0.5));
+      ->check(CLI::Range(0.0, 0.5))
+      ->check(finite);
   app.add_option("--accumulate", options.parts, "Parts of the batch whose gradients add up")
       ->check(size);
   app.add_flag("--recompute", options.recompute,
                "Layers compute their activations again in the backward pass");
   app.add_flag("--own-kernels", options.own_kernels, "Matrix products without oneDNN");
   app.add_option("--rate", options.rate, "Learning rate of AdamW")
-      ->check(CLI::Range(0.0, 1e30));  // wide enough to diverge at once, as a test of that does
+      ->check(CLI::Range(0.0, 1e30))
+      ->check(finite);  // wide enough to diverge at once, as a test of that does
   app.add_option("--save", options.save, "Write parameters and moments here at the end");
   app.add_option("--resume", options.resume, "Start from what --save wrote");
   app.add_option("--record-run", options.record,
@@ -73,15 +83,6 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
-  // The ranges let "nan" through.
-  for (const auto& [name, value] : {std::pair<const char*, double>{"--dropout", options.dropout},
-                                    {"--padding", options.padding},
-                                    {"--rate", options.rate},
-                                    {"--sparsity", options.sparsity}})
-    if (!std::isfinite(value)) {
-      std::fprintf(stderr, "%s: not a number that can be used\n", name);
-      return 2;
-    }
   options.activation = activations.at(activation);
   if (precision == "bf16") options.precision = stallscope::trainer::Precision::bf16;
   options.dense_decoder = decoder == "dense";

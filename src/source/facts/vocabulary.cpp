@@ -57,6 +57,7 @@ const std::vector<KindWord>& kind_words() {
       {"host-tensor", {Kind::host_tensor}},
       {"fresh-tensor", {Kind::host_tensor}, kFresh},
       {"host-data-tensor", {Kind::host_tensor}, kFromHost},
+      {"host-made-tensor", {Kind::host_tensor}, kFresh | kFromHost},
       {"built-tensor", {Kind::device_tensor, Kind::mask, Kind::host_tensor}, kFresh},
       {"read-back-tensor", {Kind::host_tensor}, 0, 0xff},
       {"kept-host-tensor", {Kind::host_tensor}, kAttribute},

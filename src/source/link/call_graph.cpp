@@ -313,7 +313,8 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
                ? constructors(last, static_cast<uint32_t>(file))
                : out;
   if (form == CallForm::self_method || form == CallForm::super_method) {
-    if (!own_class(in).empty()) out = methods(own_class(in), last, where_[in].first, form);
+    if (const std::string_view own = own_class(in); !own.empty())
+      out = methods(own, last, where_[in].first, form);
     return out;
   }
   if (!receiver_class.empty()) {
@@ -332,9 +333,12 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
     if (!out.empty()) return out;
   }
   // C++: a method calls its class's others without saying `this`.
-  if (form == CallForm::function && files_[file]->language != "python" && name == last &&
-      !own_class(in).empty()) {
-    out = methods(own_class(in), last, where_[in].first);
+  const std::string_view own =
+      form == CallForm::function && files_[file]->language != "python" && name == last
+          ? own_class(in)
+          : std::string_view();
+  if (!own.empty()) {
+    out = methods(own, last, where_[in].first);
     std::erase_if(out, [&](FunctionId id) { return !takes(id, given); });
     if (!out.empty()) return out;
   }

@@ -95,12 +95,9 @@ void CallGraph::keep_named_after(std::string_view object, std::vector<FunctionId
 
 /// The methods of the caller's class, of its bases and of what derives from it, that begin so.
 std::vector<FunctionId> CallGraph::named_by_prefix(size_t file, const CallFacts& call) const {
-  FunctionId at = id_of(file, call.function);
-  while (function(at).class_name.empty() && function(at).parent != kNone)
-    at = id_of(file, function(at).parent);
+  const std::string_view own = own_class(id_of(file, call.function));
   std::vector<FunctionId> out;
-  for (const ClassPlace& klass :
-       classes_.visible(function(at).class_name, static_cast<uint32_t>(file))) {
+  for (const ClassPlace& klass : classes_.visible(own, static_cast<uint32_t>(file))) {
     std::vector<ClassPlace> family = classes_.with_bases(klass);
     const std::vector<ClassPlace> below = classes_.below(klass);
     family.insert(family.end(), below.begin(), below.end());

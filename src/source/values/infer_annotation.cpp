@@ -1,19 +1,11 @@
 // What declared types say about values, in Python also where they name a class otherwise.
 #include <algorithm>
-#include <cctype>
 #include <string>
 
+#include "source/syntax/identifier.h"
 #include "source/values/infer.h"
 
 namespace stallscope {
-namespace {
-
-bool is_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
-
-}  // namespace
-
 /// "T" of `from torch import Tensor as T` and of `T = torch.Tensor`, also in Optional[T].
 Value Inference::declared_value(std::string_view type) const {
   const Value known = uses_thrust_ ? declared_vector(type) : value_of_type(type);
@@ -22,7 +14,7 @@ Value Inference::declared_value(std::string_view type) const {
   bool renamed = false;
   for (size_t at = 0; at < type.size();) {
     size_t end = at;
-    while (end < type.size() && is_word(type[end])) ++end;
+    while (end < type.size() && is_identifier_char(type[end])) ++end;
     const std::string_view word = type.substr(at, std::max(end, at + 1) - at);
     const std::string_view path = names_.import_of(word);
     // T = torch.tensor names the function, and means the class

@@ -141,7 +141,9 @@ Value Inference::eval_name(NodeId id) {
     out.flags &= static_cast<uint8_t>(~kModuleOutput);
   if (out.kind != Kind::unknown) return out;
   // A method of C++ names its object's fields without saying `this`.
-  if (!bound && uses_thrust_ && field_value(name).kind != Kind::unknown) return field_value(name);
+  if (const Value field = !bound && uses_thrust_ ? field_value(name) : Value{};
+      field.kind != Kind::unknown)
+    return field;
   if (own.used_as_module.contains(name) && is_model_name(name)) return likely(Kind::module);
   const Dependency* from = dependency(out);
   const bool instance = from && from->kind == DependencyKind::instance;
@@ -253,7 +255,8 @@ Value Inference::eval_attribute(NodeId id) {
       kept.flags &= static_cast<uint8_t>(~(kFresh | kFromHost));
       if (kept.kind != Kind::unknown) return kept;
     }
-    if (fields_.contains(name)) return field_value(name);
+    const auto field = fields_.find(name);
+    if (field != fields_.end()) return field->second;
     if (is_host_copy_of_tensor(name)) return likely(Kind::host_tensor);
   }
   return path.imported ? function_value(id) : Value{};
