@@ -47,6 +47,7 @@ CallGraph::CallGraph(std::span<const std::unique_ptr<FileFacts>> files)
       where_.emplace_back(f, i);
     }
   }
+  name_classes();
   find_batch_movers();
   add_edges();
 }

@@ -65,6 +65,7 @@ class CallGraph {
   std::vector<FunctionId> constructors(std::string_view class_name, uint32_t from_file) const;
   std::vector<FunctionId> dispatched(const CallFacts& call) const;
   std::string_view root_class(std::string_view name) const;
+  void name_classes();
   void keep_named_after(std::string_view object, std::vector<FunctionId>& methods) const;
   bool takes(FunctionId id, uint8_t given) const;
   std::vector<FunctionId> starred(size_t file, const std::vector<FunctionId>& candidates) const;
@@ -118,6 +119,12 @@ class CallGraph {
   /// by class, then by name
   std::unordered_map<std::string_view, std::map<std::string_view, std::vector<FunctionId>>>
       members_;
+  /// A class's name and that of the first of its hierarchy, in small letters alone.
+  struct ClassNames {
+    std::string own, root;
+  };
+  std::vector<ClassNames> class_names_;
+  std::vector<uint32_t> class_name_of_;          ///< by function, into class_names_
   std::unordered_set<std::string_view> remade_;  ///< classes with a __new__() or __getattr__()
   std::vector<Edge> edges_;
   std::vector<std::vector<uint32_t>> callers_;

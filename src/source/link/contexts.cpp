@@ -158,8 +158,12 @@ bool Contexts::repeats(const Edge& edge) const {
 
 void Contexts::propagate(uint16_t bit) {
   const auto position = static_cast<size_t>(std::countr_zero(bit));
+  // These a call hands on, and never begins: most functions need not be looked at.
+  const bool inherited = (bit & (kInForward | kInInference | kInCheckpoint | kInInit)) != 0;
   std::vector<FunctionId> work;
-  for (FunctionId id = 0; id < graph_.functions(); ++id) work.push_back(id);
+  for (FunctionId id = 0; id < graph_.functions(); ++id) {
+    if (!inherited || (bits_[id] & bit) != 0) work.push_back(id);
+  }
   for (size_t i = 0; i < work.size(); ++i) {
     for (uint32_t e : graph_.calls(work[i])) {
       const Edge& edge = graph_.edges()[e];

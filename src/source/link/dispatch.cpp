@@ -31,11 +31,10 @@ std::string plain(std::string_view name, bool object) {
   return out;
 }
 
-/// Whether an object of this name is one of the class, by the names.
+/// Whether an object of this name is one of the class, by the names, both plain.
 bool is_named_after(std::string_view object, std::string_view klass) {
-  const std::string o = plain(object, true), k = plain(klass, false);
-  if (o.size() < kShortestName || k.size() < kShortestName) return false;
-  return k.find(o) != std::string::npos || o.find(k) != std::string::npos;
+  return klass.size() >= kShortestName && (klass.find(object) != std::string_view::npos ||
+                                           object.find(klass) != std::string_view::npos);
 }
 
 }  // namespace
@@ -84,11 +83,24 @@ std::vector<FunctionId> CallGraph::dispatched(const CallFacts& call) const {
   return out;
 }
 
+/// The plain names of all methods' classes, made once: common methods ask for hundreds each.
+void CallGraph::name_classes() {
+  std::unordered_map<std::string_view, uint32_t> known;
+  for (FunctionId id = 0; id < functions(); ++id) {
+    const std::string_view klass = function(id).class_name;
+    const auto [at, is_new] = known.try_emplace(klass, static_cast<uint32_t>(class_names_.size()));
+    if (is_new) class_names_.push_back({plain(klass, false), plain(root_class(klass), false)});
+    class_name_of_.push_back(at->second);
+  }
+}
+
 /// Keeps the methods of classes that an object of that name is one of, by the names.
 void CallGraph::keep_named_after(std::string_view object, std::vector<FunctionId>& methods) const {
+  const std::string name = plain(object, true);
   std::erase_if(methods, [&](FunctionId id) {
-    const std::string_view klass = function(id).class_name;
-    return !is_named_after(object, klass) && !is_named_after(object, root_class(klass));
+    const ClassNames& klass = class_names_[class_name_of_[id]];
+    return name.size() < kShortestName ||
+           !(is_named_after(name, klass.own) || is_named_after(name, klass.root));
   });
   if (methods.size() > kMostOverriders) methods.clear();
 }

@@ -188,14 +188,21 @@ std::vector<uint32_t> mentions_of(const Ast& ast, const Names& names, bool packa
   NameCollector out;
   ClassUsers users(classes);
   ImportedNames imported;
-  NodeId definition = kNoNode;  // the outermost around what is looked at
+  NodeId end = 0;   // of the outermost definition around what is looked at
+  uint32_t by = 0;  // that definition, 0 outside
   for (NodeId id = 1; id < ast.size(); ++id) {
     const Node& node = ast[id];
-    if (definition != kNoNode && id >= ast[definition].end) definition = kNoNode;
-    if (definition == kNoNode && (node.kind == K::class_ || node.kind == K::function))
-      definition = id;
-    if (definition != kNoNode && is_own_test(ast[definition])) continue;
-    const uint32_t by = definition == kNoNode ? 0 : name_hash(ast[definition].text);
+    if (id >= end) {
+      by = 0;
+      if (node.kind == K::class_ || node.kind == K::function) {
+        end = node.end;
+        by = name_hash(node.text);
+        if (is_own_test(node)) {
+          id = end - 1;
+          continue;
+        }
+      }
+    }
     const auto add_either = [&](std::string_view name) {
       const uint32_t hash = name_hash(name);
       if (users.add(hash, by)) out.add_hash(hash);
