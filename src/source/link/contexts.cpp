@@ -158,11 +158,14 @@ bool Contexts::repeats(const Edge& edge) const {
 
 void Contexts::propagate(uint16_t bit) {
   const auto position = static_cast<size_t>(std::countr_zero(bit));
-  // These a call hands on, and never begins: most functions need not be looked at.
+  // Calls of most functions need not be looked at: some contexts a call hands on and never begins,
+  // and most others begin in a context or in a loop.
   const bool inherited = (bit & (kInForward | kInInference | kInCheckpoint | kInInit)) != 0;
   std::vector<FunctionId> work;
   for (FunctionId id = 0; id < graph_.functions(); ++id) {
-    if (!inherited || (bits_[id] & bit) != 0) work.push_back(id);
+    if (inherited ? (bits_[id] & bit) != 0
+                  : bit == kInJit || bits_[id] != 0 || steps_.in(id) || runs_epochs_[id] != 0)
+      work.push_back(id);
   }
   for (size_t i = 0; i < work.size(); ++i) {
     for (uint32_t e : graph_.calls(work[i])) {
