@@ -60,9 +60,7 @@ std::string json_of(const std::vector<GateResult>& results, int code) {
 
 /// The options with the settings' own rules: what is asserted of them must be looked for.
 PipelineOptions with_rules_of(const Config& config, PipelineOptions pipeline) {
-  for (const std::string& folder : config.rule_folders)
-    if (std::ranges::find(pipeline.rule_folders, folder) == pipeline.rule_folders.end())
-      pipeline.rule_folders.push_back(folder);
+  add_rule_folders(config, pipeline.rule_folders);
   return pipeline;
 }
 

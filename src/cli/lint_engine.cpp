@@ -38,9 +38,7 @@ std::vector<std::string> split_list(const std::vector<std::string>& given) {
 
 /// What is said once for all files: command line over the root's settings over defaults.
 void take_settings_of_root(LintSettings& settings, const Config& root) {
-  for (const std::string& folder : root.rule_folders)
-    if (std::ranges::find(settings.rule_folders, folder) == settings.rule_folders.end())
-      settings.rule_folders.push_back(folder);
+  add_rule_folders(root, settings.rule_folders);
   if (settings.baseline.empty()) settings.baseline = root.baseline;
   if (settings.libclang.empty()) settings.libclang = root.libclang;
   if (settings.fail_on.empty() && root.fail_on) settings.fail_on = to_string(*root.fail_on);

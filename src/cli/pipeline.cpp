@@ -14,7 +14,9 @@
 #include "cli/rank_inputs.h"
 #include "cli/run_info.h"
 #include "report/build.h"
+#include "rule/config.h"
 #include "rule/evaluate.h"
+#include "rule/known_rules.h"
 #include "rule/load.h"
 #include "trace/line_ranges.h"
 
@@ -118,6 +120,16 @@ std::vector<Error> missing_ranks(const std::vector<RankSummary>& ranks) {
                 .code = "rank-missing"}};
 }
 
+/// The tool's rules, the settings' own and the given ones; the settings name no others.
+Result<std::vector<Rule>> rules_of(const Config& config, const PipelineOptions& options) {
+  std::vector<std::string> folders = options.rule_folders;
+  add_rule_folders(config, folders);
+  Result<std::vector<Rule>> rules = load_bundled_rules(folders);
+  if (!rules) return rules;
+  if (const Status known = expect_known_rules(config, *rules); !known) return known.error();
+  return rules;
+}
+
 /// What lies beside the program and was left out, in one sentence.
 std::string left_out_note(const std::map<std::string, size_t>& not_loaded) {
   size_t findings = 0;
@@ -130,13 +142,23 @@ std::string left_out_note(const std::map<std::string, size_t>& not_loaded) {
 
 }  // namespace
 
+Status expect_usable_settings(const PipelineOptions& options) {
+  const Result<Config> config = config_of(options.source);
+  if (!config) return config.error();
+  if (config->file.empty() && options.rule_folders.empty()) return ok_status();
+  const Result<std::vector<Rule>> rules = rules_of(*config, options);
+  return rules ? ok_status() : rules.error();
+}
+
 Result<Report> make_report(std::span<const std::string> inputs, const PipelineOptions& options,
                            Progress& progress) {
   const Result<std::vector<std::string>> paths = expand_inputs(inputs);
   if (!paths) return paths.error();
+  const Result<Config> config = config_of(options.source);
+  if (!config) return config.error();
   // Beside the traces: reading the rules takes longer than reading a small trace.
   std::future<Result<std::vector<Rule>>> loading =
-      std::async(std::launch::async, [&] { return load_bundled_rules(options.rule_folders); });
+      std::async(std::launch::async, [&] { return rules_of(*config, options); });
   Result<Analyzed> analyzed = analyze_inputs(*paths, options, progress);
   const Result<std::vector<Rule>> rules = loading.get();
   if (!rules) return rules.error();
@@ -146,9 +168,10 @@ Result<Report> make_report(std::span<const std::string> inputs, const PipelineOp
   if (std::string note = keep_last_start(analyzed->ranks); !note.empty())
     analyzed->warnings.push_back(std::move(note));
   EvaluateOptions evaluation;
-  Result<PathMap> path_map = path_map_of(options.source);
-  if (!path_map) return path_map.error();
-  evaluation.path_map = std::move(*path_map);
+  evaluation.path_map = path_map_of(options.source, *config);
+  evaluation.select = config->select;
+  evaluation.ignore = config->ignore;
+  evaluation.severities = config->severities;
   describe_files(*analyzed, evaluation);
   SourceStore& sources = analyzed->sources;
 
@@ -180,6 +203,8 @@ Result<Report> make_report(std::span<const std::string> inputs, const PipelineOp
   evaluation.loaded_only = options.source.what == "auto";
   if (!source) source.emplace();
   evaluation.files = std::move(source->files);
+  if (!config->select.empty() || !config->ignore.empty())
+    input.warnings.push_back(config->file + " switches rules off: the list of rules says which.");
   RuleResults results = evaluate(*rules, &input.summary, source->facts, evaluation);
   if (!results.not_loaded.empty()) input.warnings.push_back(left_out_note(results.not_loaded));
   input.findings = std::move(results.findings);

@@ -24,6 +24,10 @@ struct PipelineOptions {
   std::vector<int> ranks;  ///< only these; empty = all
 };
 
+/// Whether make_report() could use the settings and rules it would read: a recording should not
+/// begin when its report is known to fail.
+Status expect_usable_settings(const PipelineOptions& options);
+
 /// Imports, analyses, merges and evaluates: one rank at a time, so that memory
 /// is that of the largest rank.
 Result<Report> make_report(std::span<const std::string> inputs, const PipelineOptions& options,

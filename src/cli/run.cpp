@@ -147,6 +147,9 @@ int run(RunOptions& options) {
     record_options.capture_range = options.capture.substr(kRange.size());
 
   record_options.step_range = options.pipeline.analyze.step_range;
+  if (!options.no_report)
+    if (const Status usable = expect_usable_settings(options.pipeline); !usable)
+      return fail(usable.error());
 
   std::optional<PairedOverhead> overhead;
   if (options.measure_overhead > 0) {

@@ -7,7 +7,6 @@
 
 #include "cli/program_files.h"
 #include "cli/source_analysis.h"
-#include "rule/config.h"
 
 namespace stallscope {
 namespace {
@@ -29,18 +28,20 @@ AnalysedFile analysed(const FileFacts& file) {
 
 }  // namespace
 
-Result<PathMap> path_map_of(const SourceChoice& choice) {
-  PathMap map;
-  for (const auto& [from, to] : choice.path_map)
-    map.emplace_back(from, fs::absolute(to).lexically_normal().string());
+Result<Config> config_of(const SourceChoice& choice) {
   std::error_code error;
   const std::string folder = fs::is_directory(choice.what, error) ? choice.what : ".";
   const std::string file = find_config(folder);
-  if (file.empty()) return map;
-  const Result<Config> config = load_config(file);
-  if (!config) return config.error();
-  const fs::path base = fs::absolute(file).parent_path();
-  for (const auto& [from, to] : config->path_map)
+  return file.empty() ? Config{} : load_config(file);
+}
+
+PathMap path_map_of(const SourceChoice& choice, const Config& config) {
+  PathMap map;
+  for (const auto& [from, to] : choice.path_map)
+    map.emplace_back(from, fs::absolute(to).lexically_normal().string());
+  if (config.file.empty()) return map;
+  const fs::path base = fs::absolute(config.file).parent_path();
+  for (const auto& [from, to] : config.path_map)
     map.emplace_back(from, (base / to).lexically_normal().string());
   return map;
 }

@@ -9,6 +9,7 @@
 
 #include "analyze/summary.h"
 #include "base/result.h"
+#include "rule/config.h"
 #include "rule/file_join.h"
 #include "rule/rule.h"
 #include "source/facts/source_fact.h"
@@ -27,9 +28,12 @@ struct SourceChoice {
 /// The longest that types of C++ may delay a report.
 inline constexpr std::chrono::seconds kMostTimeForTypes{10};
 
-/// --path-map, then `path-map` of the project file of --source, or else of this folder; what stands
-/// for the run's paths is made absolute.
-Result<PathMap> path_map_of(const SourceChoice& choice);
+/// The settings of a run: of the folder that --source names, or else of this one. Empty ones where
+/// there are none.
+Result<Config> config_of(const SourceChoice& choice);
+
+/// --path-map, then the `path-map` of the settings; what stands for the run's paths is absolute.
+PathMap path_map_of(const SourceChoice& choice, const Config& config);
 
 /// What static analysis says of a run's sources.
 struct SourceOfRun {

@@ -116,9 +116,7 @@ class ConfigReader {
   // Of several extended files the later wins; lists add up.
   void merge(Config base) {
     // Two extended files may share a third one.
-    for (const std::string& folder : base.rule_folders)
-      if (std::ranges::find(config_.rule_folders, folder) == config_.rule_folders.end())
-        config_.rule_folders.push_back(folder);
+    add_rule_folders(base, config_.rule_folders);
     append(config_.select, base.select);
     append(config_.ignore, base.ignore);
     append(config_.exclude, base.exclude);
@@ -254,6 +252,11 @@ class ConfigReader {
 };
 
 }  // namespace
+
+void add_rule_folders(const Config& config, std::vector<std::string>& folders) {
+  for (const std::string& folder : config.rule_folders)
+    if (std::ranges::find(folders, folder) == folders.end()) folders.push_back(folder);
+}
 
 Result<Config> load_config(const std::string& path) {
   Config config;

@@ -1,23 +1,28 @@
 // stallscope.yml: what a project wants of the tool. A pyproject.toml may hold
 // the same under [tool.stallscope].
 //
-//   extends: ../stallscope.yml        # one file or a list; this file wins
-//   rules: [my-rules]                 # folders, relative to this file
-//   select: [item-in-step]            # only these; empty = all
+// clang-format off
+//   extends: ../stallscope.yml          # one file or a list; this file wins
+//   rules: [my-rules]                   # folders, relative to this file
+//   select: [item-in-step]              # only these; empty = all
 //   ignore: [no-compile]
-//   exclude: [third_party, "*_gen.py"] # what is not linted; globs as in .gitignore, from this
-//   folder fail-on: high baseline: stallscope-baseline.json libclang: auto                    #
-//   types of C++: auto, off or the library's path severities: {explicit-sync: medium} path-map:
-//   {/workspace: .} per-path:                         # the same globs
+//   exclude: [third_party, "*_gen.py"]  # what is not linted; globs as in .gitignore, from this folder
+//   fail-on: high
+//   baseline: stallscope-baseline.json
+//   libclang: auto                      # types of C++: auto, off or the library's path
+//   severities: {explicit-sync: medium}
+//   path-map: {/workspace: .}
+//   per-path:                           # the same globs
 //     "tests/**": {ignore: [item-in-step], severities: {explicit-sync: info}}
-//   check:                            # for `stallscope check`
+//   check:                              # for `stallscope check`
 //     step-time: "<= 120 ms"
-//     tolerance: 3 %                  # against the baseline run
+//     tolerance: 3 %                    # against the baseline run
 //     classes: {host-sync: "<= 5 %", exposed-communication: "<= 2 ms"}
 //     findings: {item-in-step: 0, critical: 0}
-//     no-new: [all]                   # rule ids, or all: none that the baseline run has not
-//     repeats: 3                      # runs that must be given
-//     baseline: stallscope-check.json # written by `check --update-baseline`
+//     no-new: [all]                     # rule ids, or all: none that the baseline run has not
+//     repeats: 3                        # runs that must be given
+//     baseline: stallscope-check.json   # written by `check --update-baseline`
+// clang-format on
 #pragma once
 
 #include <map>
@@ -81,6 +86,9 @@ struct Config {
 
 /// Reads one project file and what it extends. Strict, like rule files.
 Result<Config> load_config(const std::string& path);
+
+/// Adds the folders of a project's own rules that `folders` lacks.
+void add_rule_folders(const Config& config, std::vector<std::string>& folders);
 
 /// The nearest settings file in `folder` or above it, see settings_file_in(); empty when there is
 /// none.

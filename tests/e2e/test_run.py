@@ -291,3 +291,11 @@ def test_the_cost_of_recording_is_reported(tool, steps, tmp_path):
     assert trust["recorderOwnFraction"] is not None
     overhead = trust["measuredOverhead"]
     assert overhead["low"] <= overhead["difference"] <= overhead["high"]
+
+
+def test_settings_that_the_report_could_not_use_are_refused_before_the_program_runs(tool, tmp_path):
+    (tmp_path / "stallscope.yml").write_text("ignore: [no-such-rule]\n")
+    refused = tool("run", "--", "touch", "ran", cwd=tmp_path, check=2)
+    assert "no-such-rule" in refused.stderr and not (tmp_path / "ran").exists()
+    tool("run", "--no-report", "--", "touch", "ran", cwd=tmp_path)
+    assert (tmp_path / "ran").exists()

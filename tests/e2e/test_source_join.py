@@ -99,3 +99,21 @@ def test_a_path_is_mapped(tool, trace, told):
         other = reads(tool, trace, "--source", "source", "--path-map", "/work=source/beta")
         assert other[("/workspace/job/train.py", 52)]["status"] == "measured"
         assert "OLD=NEW" in tool("report", "trace.json.gz", "--path-map", "x", cwd=trace, check=2).stderr
+
+
+def test_the_settings_of_the_source_hold_for_a_report(tool, trace):
+    write_source(trace / "source/train.py")
+    settings = trace / "source/stallscope.yml"
+    settings.write_text("severities: {item-in-step: info}\n")
+    assert [f["severity"] for f in reads(tool, trace, "--source", "source").values()] == ["info"]
+    settings.write_text("ignore: [item-in-step]\n")
+    assert reads(tool, trace, "--source", "source") == {}
+    rule = tool.report(trace / "out")["rules"]["item-in-step"]
+    assert (rule["outcome"], rule["reason"]) == ("not-applicable", "switched off")
+    tool("rules", "new", "our-own", "--dir", "source/ours", cwd=trace)
+    settings.write_text("rules: [ours]\n")
+    reads(tool, trace, "--source", "source")
+    assert "our-own" in tool.report(trace / "out")["rules"]
+    settings.write_text("ignore: [no-such-rule]\n")
+    refused = tool("report", "trace.json.gz", "--source", "source", cwd=trace, check=2).stderr
+    assert "no-such-rule" in refused and "stallscope.yml:1" in refused
