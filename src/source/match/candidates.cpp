@@ -191,6 +191,10 @@ class CandidateCollector {
     const NodeId right = ast_.child(ast_[target].parent, Role::right);
     if (right == kNoNode) return true;
     const Value value = file_.inference.at(right);
+    // Of what can be put there only a tensor has to().
+    if (value.kind == Kind::unknown && ast_[right].kind == K::call &&
+        callee_name(ast_, right) == "to")
+      return false;
     const bool one = ast_[right].kind == K::call && ast_.child(right, Role::argument) == kNoNode &&
                      is_one_of(callee_name(ast_, right), {"sum", "mean", "max", "min", "median"});
     return one || !value.is_device() || value.certainty < Certainty::likely || value.has(kFromHost);

@@ -1,5 +1,6 @@
 #include "source/names/consumers.h"
 
+#include "source/names/iteration.h"
 #include "source/names/names.h"
 #include "source/syntax/words.h"
 
@@ -8,10 +9,10 @@ namespace {
 
 using K = NodeKind;
 
-/// Calls whose elements are those of their first argument.
+/// Calls whose elements are made as a loop asks for them, of those of their arguments.
 bool hands_through(const Ast& ast, NodeId call) {
-  return is_one_of(callee_name(ast, call),
-                   {"enumerate", "tqdm", "trange", "iter", "zip", "islice", "cycle", "track"});
+  const std::string_view name = callee_name(ast, call);
+  return passes_as_asked(name) || is_one_of(name, {"enumerate", "zip", "trange"});
 }
 
 }  // namespace

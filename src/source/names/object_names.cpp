@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "source/names/iteration.h"
 #include "source/names/names.h"
 #include "source/syntax/words.h"
 
@@ -25,7 +26,7 @@ NodeId source_of(const Ast& ast, NodeId call) {
   if (ast.grammar != Grammar::python || callee == kNoNode) return callee;
   const std::string_view name = ast[callee].text;
   if (is_one_of(name, {"items", "values"})) return ast.child(callee, Role::object);
-  return is_one_of(name, {"enumerate", "zip", "list", "reversed", "sorted", "tqdm"})
+  return passes_elements(name) || is_one_of(name, {"enumerate", "zip"})
              ? ast.child(call, Role::argument)
              : callee;
 }

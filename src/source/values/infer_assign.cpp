@@ -3,6 +3,7 @@
 #include <span>
 #include <utility>
 
+#include "source/names/iteration.h"
 #include "source/names/roles.h"
 #include "source/syntax/words.h"
 #include "source/values/infer.h"
@@ -134,25 +135,21 @@ void Inference::bind_loop(NodeId loop) {
   if (target == kNoNode || over == kNoNode) return;
   NodeId inner = over;
   auto first_argument = [&](NodeId call) { return ast_.child(call, Role::argument); };
-  std::string_view name =
-      ast_[inner].kind == K::call ? callee_name(ast_, inner) : std::string_view();
-  while (is_one_of(name, {"tqdm", "track", "list", "islice", "log_every", "iter", "prefetch",
-                          "sorted", "reversed"}) &&
-         first_argument(inner) != kNoNode) {
-    inner = first_argument(inner);
+  std::string_view name;
+  const auto look_through = [&] {
     name = ast_[inner].kind == K::call ? callee_name(ast_, inner) : std::string_view();
-  }
+    while (passes_elements(name) && first_argument(inner) != kNoNode) {
+      inner = first_argument(inner);
+      name = ast_[inner].kind == K::call ? callee_name(ast_, inner) : std::string_view();
+    }
+  };
+  look_through();
   NodeId number = kNoNode, rest = target;
   if (name == "enumerate" && first_argument(inner) != kNoNode && ast_[target].kind == K::tuple) {
     number = ast_[target].first_child;
     rest = number == kNoNode ? kNoNode : ast_[number].next;
     inner = first_argument(inner);
-    if (ast_[inner].kind == K::call &&
-        (callee_name(ast_, inner) == "tqdm" || callee_name(ast_, inner) == "log_every") &&
-        first_argument(inner) != kNoNode) {
-      inner = first_argument(inner);
-    }
-    name = ast_[inner].kind == K::call ? callee_name(ast_, inner) : std::string_view();
+    look_through();
   } else if ((name == "items" || name == "named_parameters") && ast_[target].kind == K::tuple) {
     number = ast_[target].first_child;
     rest = number == kNoNode ? kNoNode : ast_[number].next;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "source/names/iteration.h"
 #include "source/names/roles.h"
 #include "source/syntax/words.h"
 #include "source/values/infer.h"
@@ -138,9 +139,7 @@ Value Inference::call_builtin(NodeId id, std::string_view name, const CallShape&
       name == "vars" || name == "dir" || name == "slice" || name == "bytes") {
     return proven(Kind::other);
   }
-  if (name == "list" || name == "tuple" || name == "sorted" || name == "reversed" ||
-      name == "iter" || name == "filter" || name == "set" || name == "enumerate" ||
-      name == "tqdm") {
+  if (passes_elements(name) || name == "filter" || name == "set" || name == "enumerate") {
     if (shape.first.kind == Kind::device_tensor || shape.first.kind == Kind::parameters)
       return likely(Kind::tensor_list, shape.first.flags);
     return shape.first;
