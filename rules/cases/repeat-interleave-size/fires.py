@@ -24,3 +24,11 @@ class Repeat(torch.nn.Module):
     def forward(self, x, counts):
         places = torch.arange(counts.size(0), device=x.device)
         return x[torch.repeat_interleave(places, counts)]  # expect: repeat-interleave-size
+
+
+class Unpacked(torch.nn.Module):
+    def forward(self, x, batch, lengths):
+        counts = batch.ptr[1:] - batch.ptr[:-1]
+        shift = x.repeat_interleave(counts)  # expect: repeat-interleave-size
+        seen = torch.arange(8, device=x.device)[None] < lengths[:, None]
+        return shift, seen, torch.repeat_interleave(x, lengths)  # expect: repeat-interleave-size

@@ -18,3 +18,9 @@ class Heads(torch.nn.Module):
     def forward(self, data, key):
         key = key.repeat_interleave(self.config["groups"], dim=1)
         return key.repeat_interleave(data["nedges"], dim=0, output_size=data["edges"].shape[0])
+
+
+class Repeated(torch.nn.Module):
+    def forward(self, x, batch, times):
+        first = x[:, 0] - x[:, 1]
+        return first.repeat_interleave(times, dim=0), x.repeat_interleave(batch.heads, dim=1)

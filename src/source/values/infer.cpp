@@ -107,11 +107,30 @@ void Inference::run_function(uint32_t function) {
   state_[function] = 2;
 }
 
+namespace {
+
+/// lengths[:, None], x[..., None, :]: a variable that is given a dimension.
+bool adds_dimension(const Ast& ast, NodeId subscript) {
+  const NodeId object = ast.child(subscript, Role::object);
+  if (ast.grammar != Grammar::python || object == kNoNode || ast[object].kind != K::name)
+    return false;
+  bool adds = false, spans = false;
+  for (const NodeId index : children(ast, subscript)) {
+    if (index == object) continue;
+    adds |= ast[index].kind == K::constant && ast.slice(index) == "None";
+    spans |= ast[index].kind == K::slice || ast.slice(index) == "...";
+  }
+  return adds && spans;
+}
+
+}  // namespace
+
 /// Names on which tensor-only or module-only methods are called anywhere in the function.
 void Inference::find_evidence(uint32_t function) {
   Scope& scope = scopes_[function];
   const NodeId node = outline_.functions[function];
   const bool numpy = names_.uses("numpy");
+  std::vector<std::string_view> widened;
   for (NodeId id = node + 1; id < ast_[node].end; ++id) {
     if (outline_.function_of[id] != function) continue;
     if (numpy && !scope.uses_numpy && ast_[id].kind == K::name &&
@@ -119,7 +138,12 @@ void Inference::find_evidence(uint32_t function) {
       scope.uses_numpy = true;
     if (ast_[id].kind == K::call) note_use(id, scope);
     if (ast_[id].kind == K::attribute && ast_[id].text == "device") note_device(id, scope);
+    if (ast_[id].kind == K::subscript && adds_dimension(ast_, id))
+      widened.push_back(ast_[ast_.child(id, Role::object)].text);
   }
+  // NumPy's arrays are given dimensions so, too.
+  if (!scope.uses_numpy && names_.uses("torch"))
+    scope.given_as_tensor.insert(widened.begin(), widened.end());
   // x = x.cuda() before torch.cumsum(x, 0): it was elsewhere. Nor is what a constructor computes
   // with on the device.
   if (facts_.functions[function].name == "__init__") scope.given_as_tensor.clear();

@@ -109,6 +109,7 @@ class Inference {
   Value eval_subscript(NodeId id);
   uint32_t part_of_given(NodeId subscript);
   Value eval_operator(NodeId id);
+  bool is_difference_of_parts(NodeId id) const;
   Value eval_comprehension(NodeId id);
   Value eval_collection(NodeId id);
   Value self_attribute(std::string_view name) const;

@@ -330,10 +330,10 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
       !contains_any(ast_.slice(object), {"np", "df", "arr"})) {
     return likely(Kind::mask);
   }
-  // lengths.max(), lengths[i].max() of what a module's forward() is given
-  const NodeId owner = object != kNoNode && ast_[object].kind == K::subscript
-                           ? ast_.child(object, Role::object)
-                           : object;
+  // lengths.max(), lengths[i].max(), batch.lengths.max() of what a module's forward() is given
+  const bool part =
+      object != kNoNode && (ast_[object].kind == K::subscript || ast_[object].kind == K::attribute);
+  const NodeId owner = part ? ast_.child(object, Role::object) : object;
   if (receiver.kind == Kind::unknown && owner != kNoNode && ast_[owner].kind == K::name &&
       names_.uses("torch") && dependency(values_[owner]) &&
       dependency(values_[owner])->kind == DependencyKind::parameter &&

@@ -29,6 +29,20 @@ bool is_copy_to_device(const Ast& ast, NodeId id) {
 
 }  // namespace
 
+/// offsets[1:] - offsets[:-1]: lists have no difference, and PyTorch alone is used.
+bool Inference::is_difference_of_parts(NodeId id) const {
+  const auto is_part = [&](NodeId operand) {
+    if (ast_[operand].kind != K::subscript) return false;
+    for (const NodeId index : children(ast_, operand)) {
+      if (ast_[index].kind == K::slice) return true;
+    }
+    return false;
+  };
+  const NodeId left = ast_[id].first_child;
+  return ast_.grammar == Grammar::python && names_.uses("torch") && !names_.uses("numpy") &&
+         is_part(left) && is_part(ast_[left].next);
+}
+
 Value Inference::eval_operator(NodeId id) {
   const Node& node = ast_[id];
   if (node.kind == K::conditional) {
@@ -110,6 +124,7 @@ Value Inference::eval_operator(NodeId id) {
   if (a.kind == Kind::number && b.kind == Kind::number) return proven(Kind::number);
   if (a.kind == Kind::text || b.kind == Kind::text) return likely(Kind::text);
   if (a.is_host() && b.is_host()) return likely(Kind::other);
+  if (node.text == "-" && is_difference_of_parts(id)) return likely(Kind::device_tensor);
   Value out;
   out.dependency = a.dependency != 0 ? a.dependency : b.dependency;
   return out;
