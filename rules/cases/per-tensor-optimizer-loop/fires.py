@@ -76,3 +76,31 @@ def train_followed(model, average, loader, optimizer):
         model(x).mean().backward()
         optimizer.step()
         follow(average, model, 0.01)
+
+
+class Shadow:
+    def __init__(self, model, decay):
+        self.model, self.decay, self.shadow = model, decay, {}
+
+    def update(self):
+        for name, param in self.model.named_parameters():
+            if param.requires_grad:
+                average = (1.0 - self.decay) * param.data + self.decay * self.shadow[name]  # expect: per-tensor-optimizer-loop
+                self.shadow[name] = average.clone()
+
+
+class Scaled:
+    def update(self, model):
+        states = model.state_dict()
+        for name, value in self.ema.state_dict().items():
+            if value.dtype.is_floating_point:
+                value *= self.decay
+                value += (1 - self.decay) * states[name].detach()  # expect: per-tensor-optimizer-loop
+
+
+def train_averaged(model, loader, optimizer, shadow: Shadow, scaled: Scaled):
+    for x, y in loader:
+        torch.nn.functional.cross_entropy(model(x), y).backward()
+        optimizer.step()
+        shadow.update()
+        scaled.update(model)

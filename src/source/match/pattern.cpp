@@ -116,6 +116,17 @@ bool Pattern::bind(Matching& m, std::string_view name, NodeId code) const {
   return added || same_code(m.code.slice(entry->second), m.code.slice(code));
 }
 
+/// Sums and products, whose operands may stand in either order. What the first operand was taken
+/// for stays when the second does not match, but for the other order of the two.
+bool Pattern::commuting(Matching& m, NodeId pattern, NodeId code) const {
+  const NodeId first = (*ast_)[pattern].first_child, left = m.code[code].first_child;
+  const NodeId second = (*ast_)[first].next, right = m.code[left].next;
+  const Bindings before = m.bindings;
+  if (node(m, first, left) && node(m, second, right)) return true;
+  m.bindings = before;
+  return node(m, first, right) && node(m, second, left);
+}
+
 bool Pattern::node(Matching& m, NodeId pattern, NodeId code) const {
   const Node& p = (*ast_)[pattern];
   const Node& c = m.code[code];
@@ -128,6 +139,7 @@ bool Pattern::node(Matching& m, NodeId pattern, NodeId code) const {
   } else if (text_matters(p.kind) && !same_text(p, c)) {
     return false;
   }
+  if (p.kind == K::binary && (p.text == "+" || p.text == "*")) return commuting(m, pattern, code);
   NodeId pc = p.first_child, cc = c.first_child;
   while (pc != kNoNode && (*ast_)[pc].kind != K::ellipsis) {
     if (cc == kNoNode) return false;

@@ -42,6 +42,7 @@ class Pattern {
   bool call(Matching& m, NodeId pattern, NodeId code) const;
   bool callee(Matching& m, NodeId pattern, NodeId code) const;
   bool block(Matching& m, NodeId pattern, NodeId code) const;
+  bool commuting(Matching& m, NodeId pattern, NodeId code) const;
   bool sequence(Matching& m, const std::vector<NodeId>& patterns, size_t next, NodeId from) const;
   bool bind(Matching& m, std::string_view name, NodeId code) const;
 
