@@ -58,14 +58,14 @@ std::string waits_html(const Report& report) {
   if (rank == nullptr && !report.summary.ranks.empty()) rank = &report.summary.ranks.front();
   if (rank == nullptr || rank->waits.empty()) return {};
   std::string table =
-      "<table class=\"waits\"><thead><tr><th scope=\"col\">Waiting for</th><th scope=\"col\">Who"
-      "</th><th scope=\"col\">Operator</th><th scope=\"col\">Line</th><th scope=\"col\" "
-      "class=\"n\">Per step</th></tr></thead><tbody>";
+      "<table class=\"waits\"><thead><tr><th scope=\"col\">Waiting for</th><th scope=\"col\" "
+      "class=\"n\">Per step</th><th scope=\"col\">Who</th><th scope=\"col\">Operator</th>"
+      "<th scope=\"col\">Line</th></tr></thead><tbody>";
   for (size_t i = 0; i < rank->waits.size() && i < kMaxWaits; ++i) {
     const WaitShare& wait = rank->waits[i];
-    table += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td>{}</tr>",
-                         escaped(wait.cause), or_dash(wait.subject), or_dash(wait.op),
-                         or_dash(wait.place), duration_cell(wait.per_step));
+    table += fmt::format("<tr><th scope=\"row\">{}</th>{}<td>{}</td><td>{}</td><td>{}</td></tr>",
+                         escaped(wait.cause), duration_cell(wait.per_step), or_dash(wait.subject),
+                         or_dash(wait.op), or_dash(wait.place));
   }
   return fmt::format("<h3>Why the device of {} did not compute</h3>{}", escaped(rank_label(*rank)),
                      scroll("Waits by cause", table + "</tbody></table>"));

@@ -184,3 +184,8 @@ class Enrich(torch.nn.Module):
             mask = torch.logical_and(lengths > 2, lengths < width)
             padded[mask] = payloads[name].to(padded.dtype)  # expect: boolean-mask-index
         return padded
+
+
+class Chosen(torch.nn.Module):
+    def forward(self, x, batch):
+        return x[batch["label"] > 0]  # expect: boolean-mask-index

@@ -216,3 +216,18 @@ def train_packed(model, loader, optimizer):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+
+
+def averaged(value, ranks):
+    shared = value.clone()
+    torch.distributed.all_reduce(shared)
+    shared /= ranks
+    return shared
+
+
+def train_ranks(model, loader, optimizer, ranks):
+    for x, y in loader:
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        print(averaged(loss, ranks).item())  # expect: item-in-step

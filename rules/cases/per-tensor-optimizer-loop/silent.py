@@ -43,3 +43,10 @@ def smooth(model, loader, optimizer, rate):
         optimizer.step()
         average = rate * average + (1 - rate) * loss.detach()
     return average
+
+
+class Norm(torch.nn.Module):
+    def forward(self, x):
+        mean = x.mean(0)
+        self.running.data = self.running.data * (1 - self.momentum) + self.momentum * mean
+        return x - mean
