@@ -155,3 +155,12 @@ class Lengths(torch.nn.Module):
     def forward(self, x, lengths):
         mask = torch.arange(x.shape[1])[None, :] < lengths.cumsum(0)[:, None]
         return x.masked_fill(mask.to(x.device), 0.0)  # expect: create-then-move
+
+
+class Blocks(nn.Module):
+    def forward(self, q, k, v, lengths):
+        if lengths is not None:
+            return flash_attn_varlen_func(q, k, v, lengths)
+        else:
+            mask = torch.ones(q.size(1), k.size(1)).to(q.device)  # expect: create-then-move
+            return self.attend(q, k, v, mask)

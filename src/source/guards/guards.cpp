@@ -31,6 +31,17 @@ bool is_fallback(const Ast& ast, NodeId condition, NodeId branch) {
          contains_any(ast.slice(only).substr(0, 160), {"tensor(0", "tensor([0"});
 }
 
+/// `if self.flash: flash_attn_func(q, k, v)`: its `else` stands in where that cannot run.
+bool asks_for_flash(const Ast& ast, NodeId condition, NodeId branch) {
+  if (!contains_any(ast.slice(condition), {"flash", "xformers"})) return false;
+  for (NodeId id = branch; id != kNoNode && id < ast[branch].end; ++id) {
+    if (ast[id].kind != K::call) continue;
+    const std::string_view name = callee_name(ast, id);
+    if (name.starts_with("flash_attn") || name == "memory_efficient_attention") return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 uint32_t Guards::around(NodeId node) const {
@@ -92,7 +103,10 @@ uint32_t Guards::by_parent(NodeId at, NodeId below) const {
         found |= kGuardErrorPath;
       if ((role == Role::consequence || negated) && keeps_value(ast_, condition, below, negated))
         found |= kGuardCached;
-      if (negated && is_fallback(ast_, condition, below)) found |= kGuardErrorPath;
+      if (negated && (is_fallback(ast_, condition, below) ||
+                      (ast_[below].kind == K::else_ &&
+                       asks_for_flash(ast_, condition, ast_.child(at, Role::consequence)))))
+        found |= kGuardErrorPath;
       if ((found & kGuardInterval) != 0 && accumulates(below)) found &= ~kGuardInterval;
       if (role == Role::consequence && ends_in_error(below)) found |= kGuardErrorPath;
       return found;
