@@ -89,3 +89,13 @@ def train_checked(model, criterion, loader, optimizer, check):
 def next_batches(loader):
     for batch in loader:
         yield {name: part.cuda(non_blocking=True) for name, part in batch.items()}
+
+
+def fit_angles(render, target):
+    angles = torch.tensor([0.1, -0.1, 0.1], requires_grad=True)
+    optimizer = torch.optim.Adam([angles])
+    for step in range(200):
+        loss = (render(angles) - target).pow(2).sum()
+        loss.backward()
+        print("angles", angles, angles.grad)  # on the host
+        optimizer.step()

@@ -212,6 +212,7 @@ std::optional<Value> value_of_attribute(const Value& receiver, std::string_view 
   if (name == "ndim" || name == "is_cuda" || name == "requires_grad" || name == "itemsize") {
     return proven(Kind::number);
   }
+  if (name == "grad" && receiver.kind == Kind::host_tensor) return receiver;
   if (name == "grad") return likely(Kind::device_tensor, kParameterLoop);
   if (name == "logits" || name == "last_hidden_state" || name == "pooler_output" ||
       name == "hidden_states") {
