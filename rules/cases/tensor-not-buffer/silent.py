@@ -32,3 +32,14 @@ class Moved(nn.Module):
     def forward(self, x):
         self.anchors = [a.to(x.device) for a in self.anchors]  # copied once
         return x + torch.cat(self.anchors)
+
+
+class Grid(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.grid = torch.zeros(size, 2)
+
+    def forward(self, x):
+        if not self.training:
+            x = x + self.grid.to(x.device)  # for each batch of an evaluation
+        return x
