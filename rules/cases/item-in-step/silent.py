@@ -191,3 +191,26 @@ class Packed(torch.nn.Module):
         else:
             longest = mask.shape[-1]
         return x[:, :longest]
+
+
+def train_step(model, train_loader, criterion, optimizer):
+    for data, label in train_loader:
+        loss = criterion(model(data), label)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+def infer(model, test_loader, criterion, losses):
+    model.eval()
+    with torch.no_grad():
+        for data, label in test_loader:
+            loss = criterion(model(data), label)
+            losses.append(loss)
+    torch.stack(losses).mean().item()  # once an epoch: train_step() is one
+
+
+def train_all(model, train_loader, test_loader, criterion, optimizer):
+    for epoch in range(90):
+        train_step(model, train_loader, criterion, optimizer)
+        infer(model, test_loader, criterion, [])

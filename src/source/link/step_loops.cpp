@@ -117,8 +117,12 @@ void StepLoops::find_whole_steps(std::span<const EntryPoint> entry_points) {
   for (size_t f = 0; f < marks_.size(); ++f) {
     const FileFacts& file = *graph_.files()[f];
     std::vector<uint8_t> has_loop(file.functions.size(), 0);
-    for (uint32_t l = 0; l < file.loops.size(); ++l)
+    std::vector<uint8_t> over_loader(file.functions.size(), 0);
+    for (uint32_t l = 0; l < file.loops.size(); ++l) {
       has_loop[file.loops[l].function] |= marks_[f][l];
+      over_loader[file.loops[l].function] |=
+          marks_[f][l] != 0 && file.loops[l].over_loader && file.loops[l].optimizer_step;
+    }
     for (uint32_t i = 0; i < file.functions.size(); ++i) {
       const FunctionFacts& function = file.functions[i];
       // A constructor takes the gradient of a function to keep it: nothing is stepped there.
@@ -129,7 +133,9 @@ void StepLoops::find_whole_steps(std::span<const EntryPoint> entry_points) {
                          !constructor && (function.flags & (kModuleLevel | kTestFunction)) == 0 &&
                          !((function.flags & kMainFunction) != 0 && function.class_name.empty());
       const FunctionId id = graph_.id_of(f, i);
-      by_name_[id] = !steps && is_entry_point(file, function, entry_points, true) &&
+      // train_step(model, loader) of a program steps once a batch: an epoch, whatever it is called.
+      const bool is_epoch = over_loader[i] != 0 && function.class_name.empty();
+      by_name_[id] = !steps && !is_epoch && is_entry_point(file, function, entry_points, true) &&
                      !steps_through_sequence(id);
       if (steps || by_name_[id] != 0) whole_step_[id] = 1;
     }
