@@ -398,11 +398,13 @@ Finding unmeasured_finding(const Rule& rule, const SourceFact& fact) {
   f.severity = static_cast<Severity>(std::max(lowered, 0));
   f.severity = std::min(f.severity, rule.unmeasured);
   // Once per evaluation batch still stalls, but no training step does. And where nobody is seen to
-  // call it nor what it reads is known, that is too little to fail a run for.
+  // call it nor what it reads is known, or the rule says little of what the step only calls, that
+  // is too little to fail a run for.
   const auto has = [&](std::string_view guard) {
     return std::ranges::find(fact.guards, guard) != fact.guards.end();
   };
-  if (has("evaluation-only") || (has("no-visible-caller") && fact.certainty != Certainty::proven))
+  if (has("evaluation-only") || has("behind-calls") ||
+      (has("no-visible-caller") && fact.certainty != Certainty::proven))
     f.severity = std::min(f.severity, Severity::low);
   f.related = fact.related;
   f.message = rule.title + ".";

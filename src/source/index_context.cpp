@@ -17,6 +17,13 @@ std::string_view word_of(uint16_t bits) {
   return "library";
 }
 
+/// Some rules say little where a helper or a layer is read: often it serves others than the step.
+void lower_behind_calls(const CompiledClause& clause, SourceFact& out) {
+  if ((clause.lower & kGuardBehindCalls) == 0) return;
+  out.guards.emplace_back("behind-calls");
+  out.lowered += 1;
+}
+
 }  // namespace
 
 /// Whether an evaluation comes here once, or nothing tells that it comes for each batch.
@@ -110,6 +117,7 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     // A decoder of C++ has steps too, and trains nothing.
     if (files_[file]->is_compiled() && is_serving_path(files_[file]->path)) return false;
     out.context_chain = contexts_->chain(function, candidate.loop, step_bit);
+    if (!contexts_->is_own_step(function, candidate.loop)) lower_behind_calls(clause, out);
     return true;
   }
   if ((bits & kInForward) != 0 && clause.wants(Context::forward)) {
@@ -118,6 +126,7 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
       return false;
     out.context = "forward";
     out.context_chain = contexts_->chain(function, candidate.loop, kInForward);
+    lower_behind_calls(clause, out);
     return true;
   }
   if ((bits & kInJit) != 0 && clause.wants(Context::jit) &&

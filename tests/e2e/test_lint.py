@@ -410,3 +410,26 @@ def test_the_steps_of_the_action_annotate_a_pull_request(build, project):
     lines = shown[1].stdout.splitlines()
     assert lines and all(line.startswith("::") and "file=train.py" in line for line in lines), lines
     assert any(f"line={TRAIN.count(chr(10))}" in line for line in lines), lines
+
+
+def test_a_copy_in_the_step_fails_a_run_and_one_in_a_layer_does_not(tool, tmp_path):
+    (tmp_path / "t.py").write_text("""import torch
+
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        self.seen.append(x.cpu())
+        return self.head(x)
+
+
+def train(model, loader, optimizer, history):
+    for x in loader:
+        loss = model(x).mean()
+        loss.backward()
+        optimizer.step()
+        history.append(loss.detach().cpu())
+""", encoding="utf-8")
+    report = json.loads(tool("lint", "t.py", "--format", "json", "--no-cache", cwd=tmp_path, check=1).stdout)
+    found = {f["locations"][0]["line"]: f["severity"] for f in report["findings"]
+             if f["ruleId"] == "device-to-host-in-step"}
+    assert found == {6: "low", 15: "high"}

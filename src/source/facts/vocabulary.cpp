@@ -45,6 +45,8 @@ const std::vector<GuardWord>& guard_words() {
        "observations from or actions for an environment that lives on the host"},
       {"prefetched", kGuardPrefetched, "a loader of the project fetches ahead"},
       {"cpu-branch", kGuardCpuBranch, "under a test for running on the CPU"},
+      {"behind-calls", kGuardBehindCalls,
+       "in a forward pass or what the step calls, not in the step itself: code alone shows little"},
   };
   return words;
 }

@@ -27,6 +27,7 @@ enum Guard : uint32_t {
   kGuardEnvironment = 1u << 14,  ///< observations from, or actions for, an environment
   kGuardPrefetched = 1u << 15,   ///< a loader of the project fetches ahead
   kGuardNoUse = 1u << 16,        ///< no caller, and nothing says that training uses it
+  kGuardBehindCalls = 1u << 17,  ///< run by the step, but not what the step itself does
   kGuardCpuBranch = 1u << 11,    ///< under `if device == "cpu"` or `if not cuda.is_available()`
 };
 

@@ -57,6 +57,10 @@ class Contexts {
   uint32_t step_loop(FunctionId function, uint32_t loop) const {
     return steps_.around(function, loop);
   }
+  /// Whether a place stands in the step itself: in its loop, or in the function that is one.
+  bool is_own_step(FunctionId function, uint32_t loop) const {
+    return step_loop(function, loop) != kNone || steps_.is_whole_step(function);
+  }
   /// Whether `loop` stands before, behind or around the step loop of its function.
   bool is_beside_steps(FunctionId function, uint32_t loop) const {
     return step_loop(function, loop) == kNone && steps_.in(function);
