@@ -51,7 +51,10 @@ bool SourceIndex::once_in_evaluation(FunctionId function, const Candidate& candi
 /// whole: what its step does not reach does not run in it.
 bool SourceIndex::may_be_operator(FunctionId function) const {
   const FileFacts& file = graph_->file(function);
-  return contexts_->launches(function) && !is_setter_name(graph_->function(function).name) &&
+  const FunctionFacts& facts = graph_->function(function);
+  // fit(x, y) of a library is all of training, a destructor the end of what it trained.
+  if (is_whole_fit(facts.name) || facts.name.starts_with('~')) return false;
+  return contexts_->launches(function) && !is_setter_name(facts.name) &&
          !is_serving_path(file.path) && !is_example_path(file.path) &&
          !is_evaluation_script(file.path) &&
          std::ranges::none_of(file.functions, [](const FunctionFacts& f) {

@@ -60,6 +60,47 @@ bool queues_work(const Ast& ast, const Names& names, NodeId call) {
   return launches_by_name(name);
 }
 
+namespace {
+
+/// stream, streams[i], handle.get_stream(), static_cast<cudaStream_t>(0); not what a macro checks.
+bool is_stream(std::string_view text) {
+  constexpr size_t kLongest = 60;
+  if (text.size() > kLongest || !contains_any(text, {"stream"}) || text.find('"') != text.npos)
+    return false;
+  const size_t open = text.find('(');
+  return open == text.npos || text.ends_with("()") || text.starts_with("static_cast<");
+}
+
+}  // namespace
+
+bool is_given_stream(const Ast& ast, NodeId call) {
+  const NodeId callee = ast.child(call, Role::callee);
+  if (callee == kNoNode) return false;
+  // cudaMallocAsync(&p, n, stream), StreamGuard guard(stream), ReleaseEvent(stream): no work.
+  const std::string name = lower(snake_case(ast[callee].text));
+  if (starts_with_any(name, {"cuda", "hip", "cu_"}) ||
+      contains_any(name,
+                   {"stream", "create", "destroy", "sync",  "wait",    "record", "event", "guard",
+                    "init",   "set",    "alloc",   "free",  "print",   "log",    "read",  "write",
+                    "save",   "load",   "check",   "query", "capture", "make"}))
+    return false;
+  unsigned arguments = 0;
+  bool given = false;
+  for (const NodeId c : children(ast, call)) {
+    if (ast[c].role != Role::argument) continue;
+    ++arguments;
+    given |= is_stream(ast.slice(c));
+  }
+  return given && (arguments > 1 || !name.starts_with("get"));
+}
+
+bool names_streams(std::string_view source) {
+  return std::ranges::any_of(
+      std::initializer_list<std::string_view>{"cudaStream_t", "hipStream_t", "CUDAStream",
+                                              "cuda_stream"},
+      [&](std::string_view type) { return source.find(type) != std::string_view::npos; });
+}
+
 OwnStep own_step(std::string_view name) {
   const std::string text = snake_case(name);
   if (contains_any(text, {"test", "print", "check", "bench", "log", "init", "setup", "alloc"}))

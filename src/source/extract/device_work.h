@@ -9,6 +9,13 @@ namespace stallscope {
 /// Whether `call` starts a copy or a library's kernel without waiting for it.
 bool queues_work(const Ast& ast, const Names& names, NodeId call);
 
+/// Whether `call` is handed a stream to queue its work on: fft.forward(x, y, stream). Only where
+/// the file is about such streams, not about those that are read and written.
+bool is_given_stream(const Ast& ast, NodeId call);
+
+/// Whether a file names the type of a stream of the device.
+bool names_streams(std::string_view source);
+
 /// What a call by that name does in a program whose steps are its own functions.
 enum class OwnStep : uint8_t { none, forward, backward, update };
 

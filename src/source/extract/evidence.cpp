@@ -37,6 +37,7 @@ class EvidenceCollector {
         implied_(ast, names, outline, inference, guards, consumers_, known_, facts) {
     for (uint32_t f = 1; f < facts.functions.size(); ++f) known_.insert(facts.functions[f].name);
     own_steps_.resize(facts.functions.size());
+    uses_streams_ = ast.grammar == Grammar::cuda && names_streams(ast.source);
   }
 
   void run() {
@@ -143,7 +144,8 @@ class EvidenceCollector {
     if (loop != kNone) note_play(callee, loop);
     if (ast_.grammar == Grammar::cuda) {
       add_bound(ast_, id, facts_.bound);
-      if (queues_work(ast_, names_, id)) note_device_work(function, kDeviceWork);
+      if (queues_work(ast_, names_, id) || (uses_streams_ && is_given_stream(ast_, id)))
+        note_device_work(function, kDeviceWork);
       if (is_driver_allocation(ast_[callee].text)) note_device_work(function, kDriverAllocation);
       if (ast_[callee].kind == K::name && loop == kNone) note_own_step(callee, function);
     }
@@ -332,6 +334,7 @@ class EvidenceCollector {
   Consumers consumers_;
   References references_;
   ImpliedCalls implied_;
+  bool uses_streams_ = false;    ///< C++: streams of the device
   std::vector<uint32_t> timed_;  ///< loops that time what the device does
   struct OwnSteps {
     bool forward = false, backward = false, update = false;

@@ -29,6 +29,14 @@ void Contexts::classify_files() {
   }
 }
 
+/// Whether a function of C++ does what it calls here: a wrapper's, or a method's of what it holds.
+bool Contexts::wraps(const Edge& edge) const {
+  const CallFacts& call = *edge.call;
+  if (graph_.file(edge.from).language == "python") return false;
+  return call.form == CallForm::function || call.form == CallForm::self_method ||
+         (call.form == CallForm::method && (call.receiver != 0 || !is_common_method(call.name)));
+}
+
 /// Functions of C++ that launch kernels, and those that call such wrappers of kernels.
 void Contexts::find_launchers() {
   constexpr int kWrappers = 2;
@@ -38,9 +46,7 @@ void Contexts::find_launchers() {
   for (int hop = 0; hop < kWrappers; ++hop) {
     const std::vector<uint8_t> before = launchers_;
     for (const Edge& edge : graph_.edges()) {
-      if (before[edge.to] != 0 && edge.call->form == CallForm::function &&
-          graph_.file(edge.from).language != "python")
-        launchers_[edge.from] = 1;
+      if (before[edge.to] != 0 && wraps(edge)) launchers_[edge.from] = 1;
     }
   }
 }

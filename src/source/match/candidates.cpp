@@ -226,13 +226,15 @@ class CandidateCollector {
     const std::string_view specifiers =
         ast_.source.substr(before + 1, node.first_byte - before - 1);
     if (specifiers.find("static") != std::string_view::npos) return false;
+    // `Buffer b(n)`, not `Buffer* p = &b`
+    if (ast_.source.substr(node.first_byte, ast_[left].first_byte - node.first_byte)
+            .find_first_of("*&") != std::string_view::npos)
+      return false;
     if (clause.own_device_buffers) {
       const Dependency* from = file_.inference.dependency(file_.inference.at(id));
-      // `Buffer b(n)`, not `Buffer* p = &b`, nor `Buffer b(pool, n)` of memory that is handed out.
+      // nor `Buffer b(pool, n)` of memory that is handed out
       return from && from->kind == DependencyKind::instance &&
-             !hands_out_memory(ast_.slice(first)) && file_.inference.is_built_from(left, first) &&
-             ast_.source.substr(node.first_byte, ast_[left].first_byte - node.first_byte)
-                     .find_first_of("*&") == std::string_view::npos;
+             !hands_out_memory(ast_.slice(first)) && file_.inference.is_built_from(left, first);
     }
     const std::vector<std::string>& types = clause.clause->declares;
     std::string path(node.text.substr(0, node.text.find('<')));

@@ -106,6 +106,9 @@ bool is_hand_over_name(std::string_view name);
 /// to_numpy(), _fetch_array().
 bool is_host_copy_name(std::string_view name);
 
+/// pcaFit(), fit_transform(): the training of a library's estimator from beginning to end.
+bool is_whole_fit(std::string_view name);
+
 /// Whether a function of this name evaluates on all of a data set: evaluate_model, not eval_step.
 bool is_whole_evaluation(std::string_view name);
 

@@ -195,6 +195,10 @@ bool is_whole_evaluation(std::string_view name) {
          !has_word(text, {"step", "batch", "one", "iter", "single", "metrics"});
 }
 
+bool is_whole_fit(std::string_view name) {
+  return has_word(lower(snake_case(name)), {"fit"});
+}
+
 bool is_data_class(std::string_view name) {
   return contains_any(name,
                       {"dataset", "sampler", "transform", "augment", "collat", "datamodule",
