@@ -48,3 +48,10 @@ int main() {
     sgd_update<<<10, 256>>>(w, dw, 0.1f);
   }
 }
+
+// Taken over by a member: made when the mesh changes.
+void Mesh::lay_out(int cells) {
+  DeviceBuffer mesh(cells);
+  fill<<<cells / 256, 256>>>(mesh.data_, cells);
+  mesh_.swap(mesh);
+}

@@ -51,6 +51,22 @@ void Contexts::find_launchers() {
   }
 }
 
+/// Simulation::advance(), octree::iterate_once() that launch kernels: one step of a simulation,
+/// where a loop calls it, or nobody who is seen.
+bool Contexts::steps_simulation(FunctionId id) const {
+  const FunctionFacts& f = graph_.function(id);
+  constexpr uint32_t kOther = kForward | kInitFunction | kEvalFunction | kInferenceFunction |
+                              kCheckpointFunction | kTestFunction | kModuleLevel | kMainFunction;
+  if (launchers_[id] == 0 || (f.flags & kOther) != 0 || steps_.in(id) ||
+      !graph_.file(id).is_compiled() || !is_simulation_step(f.name) || is_test(id))
+    return false;
+  const std::span<const uint32_t> callers = graph_.callers(id);
+  return callers.empty() || std::ranges::any_of(callers, [&](uint32_t e) {
+           const Edge& edge = graph_.edges()[e];
+           return edge.call->form != CallForm::reference && repeats(edge) && !is_test(edge.from);
+         });
+}
+
 void Contexts::seed(const DeadCode& dead) {
   const std::vector<uint16_t> bound = bound_functions();
   sets_up_.assign(graph_.functions(), 0);
@@ -62,7 +78,7 @@ void Contexts::seed(const DeadCode& dead) {
     const bool operates = launchers_[id] != 0 && (f.flags & kWeakRole) != 0 &&
                           graph_.file(id).language != "python" && !predicts(f.name);
     if (evaluates_for_training(id)) bits_[id] |= kInEval;
-    if (steps_.is_whole_step(id)) bits_[id] |= kInStep;
+    if (steps_.is_whole_step(id) || steps_simulation(id)) bits_[id] |= kInStep;
     if ((f.flags & kForward) != 0 && !f.class_name.empty() && is_made_to_evaluate(id))
       bits_[id] |= kInEval;
     else if ((f.flags & (kForward | kHook)) != 0)

@@ -69,6 +69,7 @@ class Contexts {
  private:
   void find_launchers();
   bool wraps(const Edge& edge) const;
+  bool steps_simulation(FunctionId id) const;
   std::unordered_map<std::string_view, bool> called_for_set_up() const;
   std::vector<uint16_t> bound_functions() const;
   void seed(const DeadCode& dead);

@@ -15,8 +15,9 @@ Result<std::vector<EntryPoint>> load_entry_points(const std::string& path) {
   for (const char* context : {"step", "eval"}) {
     for (const YamlNode& entry : (*root)[context].items()) {
       const std::string owner = entry["class"].text();
+      const bool compiled = entry["language"].text() == "cpp";
       for (const YamlNode& name : entry["functions"].items())
-        out.push_back({name.text(), owner, std::string_view(context) == "step"});
+        out.push_back({name.text(), owner, std::string_view(context) == "step", compiled});
     }
   }
   return out;
@@ -36,7 +37,7 @@ bool is_entry_point(const FileFacts& file, const FunctionFacts& function,
     return true;
   for (const EntryPoint& entry : known) {
     // _training_step(): the same of a trainer that is not to be overridden
-    if (entry.step != step ||
+    if (entry.step != step || (entry.compiled && !file.is_compiled()) ||
         (entry.name != function.name && !(step && method && entry.name == name)))
       continue;
     if (entry.class_contains.empty()) return true;

@@ -16,6 +16,7 @@ struct EntryPoint {
   std::string name;
   std::string class_contains;  ///< empty = any class or none
   bool step = true;            ///< else evaluation
+  bool compiled = false;       ///< only of C++
 };
 
 /// Reads a frameworks.yaml. Errors name file and line.

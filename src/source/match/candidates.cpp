@@ -210,6 +210,15 @@ class CandidateCollector {
                                   "resource", "resources", "workspace"});
   }
 
+  /// Whether a member takes over what a local object holds: mesh_.swap(mesh), mesh_ =
+  /// std::move(mesh).
+  bool is_kept(std::string_view name, NodeId place) const {
+    const std::string_view function = ast_.slice(function_around(place));
+    const std::string text(name);
+    return function.find(".swap(" + text + ")") != std::string_view::npos ||
+           function.find("_ = std::move(" + text + ")") != std::string_view::npos;
+  }
+
   /// Whether a declaration makes a local object of one of these types: `Vector<T> x(n);`, neither
   /// without a size nor from what another call gives.
   bool declares(const CompiledClause& clause, NodeId id) const {
@@ -230,6 +239,7 @@ class CandidateCollector {
     if (ast_.source.substr(node.first_byte, ast_[left].first_byte - node.first_byte)
             .find_first_of("*&") != std::string_view::npos)
       return false;
+    if (is_kept(ast_[left].text, id)) return false;
     if (clause.own_device_buffers) {
       const Dependency* from = file_.inference.dependency(file_.inference.at(id));
       // nor `Buffer b(pool, n)` of memory that is handed out

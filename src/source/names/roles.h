@@ -106,6 +106,9 @@ bool is_hand_over_name(std::string_view name);
 /// to_numpy(), _fetch_array().
 bool is_host_copy_name(std::string_view name);
 
+/// advance(), iterate_once(), SimulationStep(): one step of a simulation by its name.
+bool is_simulation_step(std::string_view name);
+
 /// pcaFit(), fit_transform(): the training of a library's estimator from beginning to end.
 bool is_whole_fit(std::string_view name);
 

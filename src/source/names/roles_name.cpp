@@ -195,6 +195,15 @@ bool is_whole_evaluation(std::string_view name) {
          !has_word(text, {"step", "batch", "one", "iter", "single", "metrics"});
 }
 
+bool is_simulation_step(std::string_view name) {
+  const std::string text = lower(snake_case(name));
+  return has_word(text, {"step", "timestep", "advance", "iterate", "evolve"}) &&
+         !has_word(text,
+                   {"get",   "set",    "num",    "n",     "init",      "print", "log",  "size",
+                    "test",  "check",  "count",  "max",   "min",       "reset", "load", "save",
+                    "write", "output", "report", "bench", "benchmark", "create"});
+}
+
 bool is_whole_fit(std::string_view name) {
   return has_word(lower(snake_case(name)), {"fit"});
 }
