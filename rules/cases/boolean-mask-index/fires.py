@@ -189,3 +189,13 @@ class Enrich(torch.nn.Module):
 class Chosen(torch.nn.Module):
     def forward(self, x, batch):
         return x[batch["label"] > 0]  # expect: boolean-mask-index
+
+
+class Edges(torch.nn.Module):
+    def forward(self, x, edges, kinds):
+        once = edges[:, edges[0] < edges[1]]  # expect: boolean-mask-index
+        sources, targets = once[0], once[1]
+        across = self.weights[sources != targets]  # expect: boolean-mask-index
+        chosen = self.weights[(kinds.view(-1) == 3) & self.known]  # expect: boolean-mask-index
+        loops = edges[0] == edges[1]
+        return x.sum() + edges[:, loops].sum() + across.sum() + chosen.sum()  # expect: boolean-mask-index

@@ -104,3 +104,11 @@ class Table(torch.nn.Module):
     def forward(self, x, kind):
         first = kind == "first"
         return x * self.kinds[first]  # a Python bool chooses one of two
+
+
+class Choice(torch.nn.Module):
+    def forward(self, x, kind):
+        for i, layer in enumerate(self.layers):
+            x = layer(x) * self.scales[i > 0]  # the first or the second of two
+            x = x + self.names[kind == "last"]
+        return x

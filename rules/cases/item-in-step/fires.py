@@ -231,3 +231,17 @@ def train_ranks(model, loader, optimizer, ranks):
         loss.backward()
         optimizer.step()
         print(averaged(loss, ranks).item())  # expect: item-in-step
+
+
+def accumulate(model, batches, params):
+    total, summed = 0.0, None
+    for batch in batches:
+        loss = model(**batch).loss
+        grads = torch.autograd.grad(loss, list(params.values()))
+        summed = grads if summed is None else [a + b for a, b in zip(summed, grads)]
+        total += loss.item() / len(batches)  # expect: item-in-step
+    return summed, total
+
+
+def attribute(model, loader, params):
+    return accumulate(model, list(loader), params)

@@ -104,3 +104,12 @@ def train_averaged(model, loader, optimizer, shadow: Shadow, scaled: Scaled):
         optimizer.step()
         shadow.update()
         scaled.update(model)
+
+
+def train_clipped(model, loader, optimizer):
+    for x in loader:
+        model(x).mean().backward()
+        for p in model.parameters():
+            p.grad.data.clamp_(-1, 1)  # expect: per-tensor-optimizer-loop
+        optimizer.step()
+        optimizer.zero_grad()

@@ -16,6 +16,19 @@ using K = NodeKind;
 const std::unordered_set<std::string_view> kUpdateFunctions = {
     "optax.apply_updates", "equinox.apply_updates", "torch_xla.core.xla_model.optimizer_step"};
 
+/// torch.autograd.grad(loss, list(model.parameters())): the gradient that training takes; those of
+/// inputs are penalties, forces and residuals within a forward pass.
+bool asks_for_parameters(const Ast& ast, NodeId call) {
+  unsigned position = 0;
+  for (NodeId c : children(ast, call)) {
+    if (ast[c].role != Role::argument) continue;
+    const bool keyword = ast[c].kind == K::keyword;
+    if (keyword ? ast[c].text == "inputs" : position++ == 1)
+      return contains_any(ast.slice(c), {"param", "weights"});
+  }
+  return false;
+}
+
 }  // namespace
 
 Evidence StepEvidence::of_method(NodeId callee) const {
@@ -69,6 +82,8 @@ Evidence StepEvidence::of(NodeId call, NodeId callee) const {
   if (path.imported) {
     if (kUpdateFunctions.contains(path.path)) return Evidence::step;
     if (path.path == "torch.autograd.backward") return Evidence::backward;
+    if (path.path == "torch.autograd.grad" && asks_for_parameters(ast_, call))
+      return Evidence::backward;
   }
   return Evidence::none;
 }

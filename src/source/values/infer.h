@@ -57,6 +57,7 @@ class Inference {
   bool is_comparison(std::string_view name, NodeId before) const;
   NodeId compared(NodeId id, unsigned hops = 4) const;
   bool asks_elements(NodeId name, NodeId object) const;
+  bool asks_in_brackets(NodeId index) const;
   void note_field(NodeId declaration, NodeId name);
   Value declared_value(std::string_view type) const;
   Value declared_value(NodeId declaration, NodeId name) const;

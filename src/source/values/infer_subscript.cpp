@@ -72,7 +72,19 @@ bool Inference::asks_elements(NodeId name, NodeId object) const {
   const NodeId whole = right != kNoNode && ast_[right].kind == K::subscript
                            ? ast_.child(right, Role::object)
                            : object;
-  return is_torchs(left) || (whole != kNoNode && ast_.slice(left) == ast_.slice(whole));
+  // loops = edges[0] == edges[1] before edges[:, loops]
+  const NodeId part = ast_[left].kind == K::subscript ? ast_.child(left, Role::object) : left;
+  return is_torchs(left) || (whole != kNoNode && ast_.slice(left) == ast_.slice(whole)) ||
+         (object != kNoNode && ast_.slice(part) == ast_.slice(object));
+}
+
+/// edges[:, sources < targets], scores[labels.view(-1) == k]: what compares in brackets is asked of
+/// each element; (low, high)[i > 0] takes one of two, frame[frame.age > 3] is no tensor.
+bool Inference::asks_in_brackets(NodeId index) const {
+  const NodeId asked = compared(index);
+  if (asked == kNoNode || names_.uses("pandas")) return false;
+  const NodeId left = ast_[asked].first_child;
+  return ast_[left].kind != K::name || !is_counter_name(ast_[left].text);
 }
 
 /// x[mask], x[~padding], x[batch.train_mask]: whether what an index is called, or how it was made,
@@ -89,7 +101,8 @@ bool Inference::selects(NodeId index, const Value& container, NodeId subscript) 
        (open && whole != kNoNode && ast_[whole].kind == K::name &&
         (facts_.functions[function_].flags & kForward) != 0)))
     return true;
-  if (node.kind != K::name) return open && asks_itself(ast_, subscript, index);
+  if (node.kind != K::name)
+    return open && (asks_itself(ast_, subscript, index) || asks_in_brackets(index));
   return is_mask_name(node.text) ||
          (container.is_device() && is_comparison(node.text, subscript)) ||
          (open && asks_elements(index, ast_.child(subscript, Role::object)));
