@@ -245,3 +245,5 @@ def accumulate(model, batches, params):
 
 def attribute(model, loader, params):
     return accumulate(model, list(loader), params)
+
+

@@ -87,3 +87,25 @@ class Learner:
             self.model(batch).mean().backward()
             self.optimizer.step()
             log["reward"] = float(self.rollouts.rewards.mean())  # expect: scalar-cast-in-step
+
+
+def accumulate(model, batches, params):
+    total, summed = 0.0, None
+    for batch in batches:
+        loss = model(**batch).loss
+        grads = torch.autograd.grad(loss, list(params.values()))
+        summed = grads if summed is None else [a + b for a, b in zip(summed, grads)]
+        total += float(loss.detach())  # expect: scalar-cast-in-step
+    return summed, total
+
+
+def attribute(model, stream, params):
+    return accumulate(model, list(stream), params)
+
+
+def explain():
+    model = torch.nn.Linear(3, 4)
+    attribute(model, open_stream(), dict(model.named_parameters()))
+
+
+explain()
