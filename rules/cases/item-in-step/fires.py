@@ -247,3 +247,29 @@ def attribute(model, loader, params):
     return accumulate(model, list(loader), params)
 
 
+class Meter:
+    def process(self, state):
+        raise NotImplementedError
+
+
+class Smoothed(Meter):
+    def process(self, state):
+        self.total += state["loss"].sum().item()  # expect: item-in-step
+
+
+class MeterGroup(Meter):
+    def process(self, state):
+        return [meter.process(state) for meter in self.meters]
+
+
+class Lines:
+    def process(self, state):
+        return [line.split() for line in state]
+
+
+def train_with_state(state, loader):
+    for state["x"] in loader:
+        state["loss"] = state["model"](state["x"])
+        state["loss"].backward()
+        state["optimizer"].step()
+        state["meter_group"].process(state)

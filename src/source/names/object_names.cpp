@@ -1,5 +1,6 @@
 #include "source/names/object_names.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "source/names/iteration.h"
@@ -55,15 +56,34 @@ NodeId container_of(const Ast& ast, NodeId element) {
   return kNoNode;
 }
 
+/// METRICS of state[keys.METRICS] and "metrics" of context["metrics"], where what holds the object
+/// holds any others too; empty else.
+std::string_view key_of(const Ast& ast, NodeId subscript) {
+  const NodeId holder = ast.child(subscript, Role::object);
+  const NodeId key = ast.child(subscript, Role::index);
+  if (holder == kNoNode || key == kNoNode ||
+      !is_one_of(ast[holder].text, {"state", "states", "context", "ctx", "components", "objects",
+                                    "modules", "shared", "registry"}))
+    return {};
+  const bool named = ast[key].kind == K::string || ast[key].kind == K::attribute ||
+                     (ast[key].kind == K::name && std::ranges::none_of(ast[key].text, [](char c) {
+                        return c >= 'a' && c <= 'z';
+                      }));
+  return !named ? std::string_view() : ast[key].kind == K::string ? ast.slice(key) : ast[key].text;
+}
+
 }  // namespace
 
 std::string object_name(const Ast& ast, NodeId object) {
   NodeId at = object;
   while (at != kNoNode &&
-         (ast[at].kind == K::subscript || ast[at].kind == K::call || ast[at].kind == K::unary))
+         (ast[at].kind == K::subscript || ast[at].kind == K::call || ast[at].kind == K::unary)) {
+    if (ast[at].kind == K::subscript && !key_of(ast, at).empty())
+      return std::string(key_of(ast, at));
     at = ast[at].kind == K::subscript ? ast.child(at, Role::object)
          : ast[at].kind == K::call    ? source_of(ast, at)
                                       : ast[at].first_child;
+  }
   if (at == kNoNode || (ast[at].kind != K::name && ast[at].kind != K::attribute)) return {};
   const NodeId container = ast[at].kind == K::name ? container_of(ast, at) : kNoNode;
   return container == kNoNode ? std::string(ast[at].text) : object_name(ast, container);
