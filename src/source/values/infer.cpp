@@ -320,9 +320,9 @@ void Inference::statement(NodeId id) {
       Value right = source == kNoNode ? proven(Kind::number) : eval(source);
       Value left = eval(target);
       // x /= world_size says nothing about x; of what a caller hands in for both, x is known by x.
-      const bool scales = node.text != "+=" && node.text != "-=" &&
-                          (right.kind == Kind::number ||
-                           (right.kind == Kind::unknown && left.dependency != 0));
+      const bool scales =
+          node.text != "+=" && node.text != "-=" &&
+          (right.kind == Kind::number || (right.kind == Kind::unknown && left.dependency != 0));
       const bool takes_over = left.kind == Kind::unknown && !scales;
       assign(target, right.is_device() ? merge(left, right) : takes_over ? right : left, source);
       return;
