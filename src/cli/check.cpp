@@ -13,8 +13,6 @@
 #include "report/gate.h"
 #include "report/json_parts.h"
 #include "report/text_safety.h"
-#include "rule/known_rules.h"
-#include "rule/load.h"
 
 namespace stallscope {
 namespace {
@@ -58,20 +56,6 @@ std::string json_of(const std::vector<GateResult>& results, int code) {
   return dump(document, 1) + "\n";
 }
 
-/// The options with the settings' own rules: what is asserted of them must be looked for.
-PipelineOptions with_rules_of(const Config& config, PipelineOptions pipeline) {
-  add_rule_folders(config, pipeline.rule_folders);
-  return pipeline;
-}
-
-/// An assertion about a rule that nobody has would hold for ever.
-Status expect_asserted_rules(const Config& config, const PipelineOptions& pipeline) {
-  if (config.named_rules.empty()) return ok_status();
-  const Result<std::vector<Rule>> rules = load_bundled_rules(pipeline.rule_folders);
-  if (!rules) return rules.error();
-  return expect_known_rules(config, *rules);
-}
-
 int check(const CheckOptions& options) {
   const std::string config_file = options.config.empty() ? find_config(".") : options.config;
   if (config_file.empty())
@@ -79,9 +63,12 @@ int check(const CheckOptions& options) {
                  .remedy = "write one (see stallscope check --help), or name it with --config"});
   const Result<Config> config = load_config(config_file);
   if (!config) return fail(config.error());
-  const PipelineOptions pipeline = with_rules_of(*config, options.pipeline);
-  if (const Status known = expect_asserted_rules(*config, pipeline); !known)
-    return fail(known.error());
+  // An assertion about a rule that nobody has would hold for ever, and so would one about the
+  // settings' own rules if they were not looked for.
+  if (const Status usable = expect_usable(*config, options.pipeline); !usable)
+    return fail(usable.error());
+  PipelineOptions pipeline = options.pipeline;
+  add_rule_folders(*config, pipeline.rule_folders);
   const CheckSettings& settings = config->check;
   const std::string baseline_file = options.baseline.empty() ? settings.baseline : options.baseline;
   const Result<std::vector<RunMeasures>> runs = load_runs(options.inputs, pipeline);

@@ -142,11 +142,10 @@ std::string left_out_note(const std::map<std::string, size_t>& not_loaded) {
 
 }  // namespace
 
-Status expect_usable_settings(const PipelineOptions& options) {
-  const Result<Config> config = config_of(options.source);
-  if (!config) return config.error();
-  if (config->file.empty() && options.rule_folders.empty()) return ok_status();
-  const Result<std::vector<Rule>> rules = rules_of(*config, options);
+Status expect_usable(const Config& config, const PipelineOptions& options) {
+  if (config.named_rules.empty() && config.rule_folders.empty() && options.rule_folders.empty())
+    return ok_status();  // the tool's own rules can be read
+  const Result<std::vector<Rule>> rules = rules_of(config, options);
   return rules ? ok_status() : rules.error();
 }
 

@@ -24,9 +24,9 @@ struct PipelineOptions {
   std::vector<int> ranks;  ///< only these; empty = all
 };
 
-/// Whether make_report() could use the settings and rules it would read: a recording should not
-/// begin when its report is known to fail.
-Status expect_usable_settings(const PipelineOptions& options);
+/// Whether the rules of settings and options can be read, and the settings name no others: a
+/// recording should not begin when its report is known to fail.
+Status expect_usable(const Config& config, const PipelineOptions& options);
 
 /// Imports, analyses, merges and evaluates: one rank at a time, so that memory
 /// is that of the largest rank.

@@ -147,9 +147,12 @@ int run(RunOptions& options) {
     record_options.capture_range = options.capture.substr(kRange.size());
 
   record_options.step_range = options.pipeline.analyze.step_range;
-  if (!options.no_report)
-    if (const Status usable = expect_usable_settings(options.pipeline); !usable)
+  if (!options.no_report) {
+    const Result<Config> config = config_of(options.pipeline.source);
+    if (!config) return fail(config.error());
+    if (const Status usable = expect_usable(*config, options.pipeline); !usable)
       return fail(usable.error());
+  }
 
   std::optional<PairedOverhead> overhead;
   if (options.measure_overhead > 0) {

@@ -78,8 +78,9 @@ std::string object_name(const Ast& ast, NodeId object) {
   NodeId at = object;
   while (at != kNoNode &&
          (ast[at].kind == K::subscript || ast[at].kind == K::call || ast[at].kind == K::unary)) {
-    if (ast[at].kind == K::subscript && !key_of(ast, at).empty())
-      return std::string(key_of(ast, at));
+    if (ast[at].kind == K::subscript) {
+      if (const std::string_view key = key_of(ast, at); !key.empty()) return std::string(key);
+    }
     at = ast[at].kind == K::subscript ? ast.child(at, Role::object)
          : ast[at].kind == K::call    ? source_of(ast, at)
                                       : ast[at].first_child;

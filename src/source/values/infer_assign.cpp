@@ -137,10 +137,9 @@ void Inference::bind_loop(NodeId loop) {
   auto first_argument = [&](NodeId call) { return ast_.child(call, Role::argument); };
   std::string_view name;
   const auto look_through = [&] {
-    name = ast_[inner].kind == K::call ? callee_name(ast_, inner) : std::string_view();
-    while (passes_elements(name) && first_argument(inner) != kNoNode) {
-      inner = first_argument(inner);
+    for (;; inner = first_argument(inner)) {
       name = ast_[inner].kind == K::call ? callee_name(ast_, inner) : std::string_view();
+      if (!passes_elements(name) || first_argument(inner) == kNoNode) return;
     }
   };
   look_through();

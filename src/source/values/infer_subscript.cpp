@@ -94,12 +94,7 @@ bool Inference::selects(NodeId index, const Value& container, NodeId subscript) 
   const bool open = container.kind == Kind::unknown;
   if (node.kind == K::unary) return node.text == "~";
   if (node.kind == K::attribute) return is_mask_name(node.text);
-  // x[batch["label"] > 0] of a tensor, or in a module's forward() of a variable.
-  const NodeId whole = ast_.child(subscript, Role::object);
-  if (node.kind == K::compare && !is_identity_test(node.text) &&
-      (container.is_device() || (open && whole != kNoNode && ast_[whole].kind == K::name &&
-                                 (facts_.functions[function_].flags & kForward) != 0)))
-    return true;
+  if (node.kind == K::compare && container.is_device()) return !is_identity_test(node.text);
   if (node.kind != K::name)
     return open && (asks_itself(ast_, subscript, index) || asks_in_brackets(index));
   return is_mask_name(node.text) ||
