@@ -13,6 +13,7 @@
 #include "report/gate.h"
 #include "report/json_parts.h"
 #include "report/text_safety.h"
+#include "rule/outcome.h"
 
 namespace stallscope {
 namespace {
@@ -56,6 +57,25 @@ std::string json_of(const std::vector<GateResult>& results, int code) {
   return dump(document, 1) + "\n";
 }
 
+/// What is asserted of a rule that the same settings switch off would hold for ever.
+Status expect_switched_on(const Config& config) {
+  EvaluateOptions settings;
+  settings.select = config.select;
+  settings.ignore = config.ignore;
+  std::vector<std::string> asserted = config.check.no_new;
+  for (const auto& [what, limit] : config.check.findings) asserted.push_back(what);
+  for (const std::string& id : asserted) {
+    Rule rule;
+    rule.id = id;
+    if (id == "all" || severity_of(id) || is_selected(rule, settings)) continue;
+    return Error{
+        .message = "check asserts something of " + id + ", which the settings switch off",
+        .file = config.file,
+        .remedy = "leave it out of `ignore`, name it in `select`, or assert nothing of it"};
+  }
+  return ok_status();
+}
+
 int check(const CheckOptions& options) {
   const std::string config_file = options.config.empty() ? find_config(".") : options.config;
   if (config_file.empty())
@@ -67,6 +87,7 @@ int check(const CheckOptions& options) {
   // settings' own rules if they were not looked for.
   if (const Status usable = expect_usable(*config, options.pipeline); !usable)
     return fail(usable.error());
+  if (const Status on = expect_switched_on(*config); !on) return fail(on.error());
   PipelineOptions pipeline = options.pipeline;
   add_rule_folders(*config, pipeline.rule_folders);
   const CheckSettings& settings = config->check;

@@ -121,6 +121,8 @@ def test_a_wrong_configuration_is_refused_with_its_place(tool, tmp_path):
                        ("check: {findings: {all: 0}}", "no rule 'all'"),
                        ("check: {no-new: [all, explicit-snc]}", "did you mean 'explicit-sync'"),
                        ("check: {no-new: [critical]}", "stallscope.yml:1"),
+                       ("ignore: [item-in-step]\ncheck: {findings: {item-in-step: 0}}", "switch off"),
+                       ("select: [item-in-step]\ncheck: {no-new: [explicit-sync]}", "switch off"),
                        ("check: [", "stallscope.yml:1"),
                        ("exclude: [x]", "asserts nothing")):
         assert word in check_with(tool, tmp_path, text, good, code=2).stderr
