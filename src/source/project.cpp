@@ -177,10 +177,14 @@ class Chooser {
         return options_.excludes(prefix + below, directory);
       };
     (void)Walker(inner, options).walk(path, "");
-    for (const SourceInput& input : inner.inputs) {
-      add(prefix + input.path, input.on_disk);
-      project_.chosen.push_back(prefix + input.path);
+    for (SourceInput& input : inner.inputs) {
+      input.path.insert(0, prefix);
+      project_.chosen.push_back(input.path);
+      project_.inputs.push_back(std::move(input));
     }
+    std::ranges::stable_sort(project_.inputs, {}, &SourceInput::path);
+    const auto twice = std::ranges::unique(project_.inputs, {}, &SourceInput::path);
+    project_.inputs.erase(twice.begin(), twice.end());
   }
 
   void add(const std::string& relative, const fs::path& on_disk) {

@@ -8,7 +8,9 @@
 #include <span>
 #include <string_view>
 
+#include "base/file.h"
 #include "base/settings_file.h"
+#include "source/gitignore.h"
 #include "source/project.h"
 
 namespace stallscope {
@@ -35,6 +37,21 @@ fs::path folder_of(const std::string& path) {
   fs::path at = fs::weakly_canonical(path, ec);
   if (ec) at = fs::absolute(path);
   return fs::is_directory(at, ec) ? at : at.parent_path();
+}
+
+/// Whether a repository's .gitignore files leave out a folder in it: what others installed or
+/// unpacked there is no part of it.
+bool leaves_out(const fs::path& repository, const fs::path& folder) {
+  const fs::path relative = folder.lexically_relative(repository);
+  Gitignore ignore;
+  fs::path at;
+  for (const fs::path& part : relative) {
+    if (auto text = read_file((repository / at / ".gitignore").string(), 1u << 20))
+      ignore.add(at.generic_string(), *text);
+    at /= part;
+    if (ignore.ignores(at.generic_string(), true)) return true;
+  }
+  return false;
 }
 
 std::string common_folder(const fs::path& a, const fs::path& b) {
@@ -71,7 +88,8 @@ std::string project_root(const std::string& path) {
     if (!settings_file_in(at.string()).empty()) return at.string();
     if (nearest.empty() && has_root_mark(at.string())) nearest = at;
     if (!has_any(at, kRepositories)) continue;
-    const bool whole = at == nearest || !holds_more_files(at.string(), kMostAroundProject);
+    const bool whole = at == nearest || (!leaves_out(at, nearest) &&
+                                         !holds_more_files(at.string(), kMostAroundProject));
     return (whole ? at : nearest).string();
   }
   return (nearest.empty() ? own : nearest).string();

@@ -104,6 +104,24 @@ TEST_CASE("the root is that of the settings, else of the repository, else of the
   }
 }
 
+TEST_CASE("what a repository leaves out is no part of it if it is a project itself") {
+  const TemporaryFolder folder("project-test");
+  const std::string top = std::filesystem::canonical(folder.path()).string();
+  for (const char* name : {"/.git", "/deps/other/pkg", "/deps/plain", "/own/part"})
+    std::filesystem::create_directories(top + name);
+  for (const char* name : {"/deps/other", "/own"}) REQUIRE(write_file(top + name + "/setup.py", ""));
+  for (const char* name : {"/deps/other/pkg", "/deps/plain", "/own/part"})
+    REQUIRE(write_file(top + name + "/t.py", ""));
+  REQUIRE(write_file(top + "/.gitignore", "/deps\npart\n"));
+  CHECK(project_root(top + "/deps/other/pkg/t.py") == top + "/deps/other");
+  CHECK(project_root(top + "/deps/plain/t.py") == top);
+  CHECK(project_root(top + "/own/part/t.py") == top);
+  REQUIRE(write_file(top + "/.gitignore", ""));
+  CHECK(project_root(top + "/deps/other/pkg/t.py") == top);
+  REQUIRE(write_file(top + "/deps/.gitignore", "*\n"));
+  CHECK(project_root(top + "/deps/other/pkg/t.py") == top + "/deps/other");
+}
+
 TEST_CASE("several paths share the folder of their roots") {
   const TemporaryFolder folder("project-test");
   const std::string top = std::filesystem::canonical(folder.path()).string();
