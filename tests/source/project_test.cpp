@@ -109,7 +109,8 @@ TEST_CASE("what a repository leaves out is no part of it if it is a project itse
   const std::string top = std::filesystem::canonical(folder.path()).string();
   for (const char* name : {"/.git", "/deps/other/pkg", "/deps/plain", "/own/part"})
     std::filesystem::create_directories(top + name);
-  for (const char* name : {"/deps/other", "/own"}) REQUIRE(write_file(top + name + "/setup.py", ""));
+  for (const char* name : {"/deps/other", "/own"})
+    REQUIRE(write_file(top + name + "/setup.py", ""));
   for (const char* name : {"/deps/other/pkg", "/deps/plain", "/own/part"})
     REQUIRE(write_file(top + name + "/t.py", ""));
   REQUIRE(write_file(top + "/.gitignore", "/deps\npart\n"));

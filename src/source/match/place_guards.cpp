@@ -77,6 +77,35 @@ bool PlaceGuards::is_environment_value(NodeId id) const {
   return left != kNoNode && ast_[left].kind == K::name && is_environment_name(ast_[left].text);
 }
 
+/// env.step(a.item())
+bool PlaceGuards::steps_simulator(NodeId call) const {
+  const NodeId callee = ast_.child(call, Role::callee);
+  const NodeId object = callee == kNoNode ? kNoNode : ast_.child(callee, Role::object);
+  return object != kNoNode && callee_name(ast_, call) == "step" &&
+         is_simulator_name(ast_[object].text);
+}
+
+/// Whether an environment is told what is read: at once, or as a = dist.sample().item();
+/// env.step(a).
+bool PlaceGuards::is_for_simulator(NodeId id) const {
+  NodeId at = id;
+  while (ast_[at].kind != K::assign) {
+    const NodeId up = ast_[at].parent;
+    if (up == kNoNode || ast_[up].kind == K::block) return false;
+    if (ast_[up].kind == K::call && ast_[at].role == Role::argument && steps_simulator(up))
+      return true;
+    at = up;
+  }
+  const NodeId left = ast_.child(at, Role::left);
+  if (left == kNoNode || ast_[left].kind != K::name) return false;
+  const NodeId whole = file_.outline.functions[file_.outline.function_of[id]];
+  for (NodeId next = ast_[at].end; next < ast_[whole].end; ++next) {
+    if (ast_[next].kind == K::name && ast_[next].text == ast_[left].text)
+      return ast_[next].role == Role::argument && steps_simulator(ast_[next].parent);
+  }
+  return false;
+}
+
 bool PlaceGuards::is_host_library(NodeId call) const {
   const Dotted& path = file_.names.resolve(ast_.child(call, Role::callee));
   return (path.imported && path.path.starts_with("scipy.stats")) ||
@@ -156,7 +185,7 @@ uint32_t PlaceGuards::of(NodeId id) const {
                               : kNone;
   if (called != kNone && (facts_.functions[called].flags & kCachedFunction) != 0)
     guards |= kGuardCached;
-  if (is_acting_name(function.name) || plays(file_.outline.function_of[id]))
+  if (is_acting_name(function.name) || plays(file_.outline.function_of[id]) || is_for_simulator(id))
     guards |= kGuardEnvironment;
   // merge_cpu() runs on the host, detach_to_cpu() copies there
   const bool for_host = function.name.ends_with("_cpu") && !function.name.ends_with("to_cpu");

@@ -24,6 +24,8 @@ class PlaceGuards {
   /// Whether what is moved or read is an agent's action or observation, by name.
   bool is_environment_value(NodeId id) const;
   bool learns_from_memory(NodeId id) const;
+  bool steps_simulator(NodeId call) const;
+  bool is_for_simulator(NodeId id) const;
   bool waits_as_told(NodeId id) const;
   bool takes_prefetched(NodeId call) const;
   bool is_unwrapped(NodeId call) const;

@@ -184,7 +184,9 @@ void Inference::note_use(NodeId call, Scope& scope) {
                  method != "pin_memory" && method != "storage" && method != "lerp" &&
                  method != "gather" && method != "expand" &&
                  (method != "backward" || !is_handed_a_loss(call))) {
-        scope.used_as_tensor.insert(ast_[object].text);
+        const NodeId within = comprehension_of(object);
+        (within == kNoNode ? scope.used_as_tensor : scope.elements_used_as_tensor[within])
+            .insert(ast_[object].text);
       } else if (method == "size" && ast_.child(call, Role::argument) != kNoNode) {
         scope.given_as_tensor.insert(ast_[object].text);  // NumPy's size is no method
       }
@@ -199,6 +201,23 @@ void Inference::note_use(NodeId call, Scope& scope) {
     if (first != kNoNode && ast_[first].kind == K::name)
       (from == "torch" ? scope.given_as_tensor : scope.used_as_tensor).insert(ast_[first].text);
   }
+}
+
+/// The comprehension that binds the variable which `name` names, or kNoNode.
+NodeId Inference::comprehension_of(NodeId name) const {
+  for (NodeId at = ast_[name].parent; at != kNoNode; at = ast_[at].parent) {
+    const K kind = ast_[at].kind;
+    if (kind == K::function || kind == K::block) return kNoNode;
+    if (kind != K::comprehension) continue;
+    for (const NodeId clause : children(ast_, at)) {
+      const NodeId target =
+          ast_[clause].kind == K::comp_for ? ast_.child(clause, Role::left) : kNoNode;
+      for (NodeId part = target; part != kNoNode && part < ast_[target].end; ++part) {
+        if (ast_[part].kind == K::name && ast_[part].text == ast_[name].text) return at;
+      }
+    }
+  }
+  return kNoNode;
 }
 
 /// torch.arange(n, device=lengths.device): a tensor, as long as its name is not that of what else

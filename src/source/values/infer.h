@@ -48,6 +48,8 @@ class Inference {
     std::unordered_set<std::string_view> used_as_tensor, used_as_module;
     std::unordered_set<std::string_view> given_as_tensor;  ///< torch.cumsum(x, 0), x.device
     std::unordered_set<std::string_view> moved;            ///< x.to(device)
+    /// Per comprehension, of the names that it binds: used_as_tensor in it.
+    std::unordered_map<NodeId, std::unordered_set<std::string_view>> elements_used_as_tensor;
     bool uses_numpy = false;
   };
   using Attributes = std::unordered_map<std::string_view, Value>;
@@ -68,6 +70,7 @@ class Inference {
   bool is_handed_a_loss(NodeId call) const;
   void declare(Value& value, std::string_view type);
   void note_use(NodeId node, Scope& scope);
+  NodeId comprehension_of(NodeId name) const;
   void keep_buffer(NodeId call);
   void note_device(NodeId attribute, Scope& scope);
   void bind_parameters(uint32_t function);
@@ -112,6 +115,7 @@ class Inference {
   Value eval_operator(NodeId id);
   bool is_difference_of_parts(NodeId id) const;
   Value eval_comprehension(NodeId id);
+  Value list_made(NodeId comprehension);
   Value eval_collection(NodeId id);
   Value self_attribute(std::string_view name) const;
   Value attribute_of(uint32_t klass, std::string_view name) const;

@@ -1,5 +1,6 @@
 // Inference over operators, comprehensions and collections.
 #include <algorithm>
+#include <optional>
 
 #include "source/names/roles.h"
 #include "source/syntax/words.h"
@@ -130,7 +131,39 @@ Value Inference::eval_operator(NodeId id) {
   return out;
 }
 
+/// What a comprehension binds is bound in it alone, and used in it.
 Value Inference::eval_comprehension(NodeId id) {
+  Scope& scope = scopes_[function_];
+  std::vector<std::pair<std::string_view, std::optional<Value>>> outside;
+  for (NodeId c : children(ast_, id)) {
+    const NodeId target = ast_[c].kind == K::comp_for ? ast_.child(c, Role::left) : kNoNode;
+    for (NodeId part = target; part != kNoNode && part < ast_[target].end; ++part) {
+      if (ast_[part].kind != K::name) continue;
+      const auto known = scope.variables.find(ast_[part].text);
+      outside.emplace_back(ast_[part].text, known == scope.variables.end()
+                                                ? std::nullopt
+                                                : std::optional(known->second));
+    }
+  }
+  std::vector<std::string_view> used;
+  if (const auto found = scope.elements_used_as_tensor.find(id);
+      found != scope.elements_used_as_tensor.end()) {
+    for (const std::string_view name : found->second)
+      if (scope.used_as_tensor.insert(name).second) used.push_back(name);
+  }
+  const Value made = list_made(id);
+  for (const std::string_view name : used) scope.used_as_tensor.erase(name);
+  for (const auto& [name, value] : outside) {
+    if (value)
+      scope.variables[name] = *value;
+    else
+      scope.variables.erase(name);
+  }
+  return made;
+}
+
+/// The list of what the bodies of a comprehension give.
+Value Inference::list_made(NodeId id) {
   std::vector<NodeId> bodies;
   bool over_batch = false;
   for (NodeId c : children(ast_, id)) {
