@@ -145,3 +145,15 @@ class Corners(torch.nn.Module):
             r = torch.ones(4, 3, device=x.device)
         r[1] = torch.tensor([0.0, 1.0, 2.0])  # expect: host-constant-to-device
         return r
+
+
+class World:
+    """What a comprehension binds is another variable in the next one."""
+
+    def train(self, data):
+        data = {k: torch.tensor(v, device=self.device) for k, v in data.items()}  # expect: host-constant-to-device
+        loss = self.net(data).mean()
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        return {k: v.detach() for k, v in self.net.losses.items()}

@@ -273,3 +273,13 @@ def train_with_state(state, loader):
         state["loss"].backward()
         state["optimizer"].step()
         state["meter_group"].process(state)
+
+
+def train_and_tell(model, loader, optimizer, told_from, logger):
+    for step, x in enumerate(loader):
+        loss = model(x).mean()
+        loss.backward()
+        optimizer.step()
+        logger.warning("step %d: %f", step, loss.item())  # expect: item-in-step
+        if step >= told_from:
+            print(loss.item())  # expect: item-in-step

@@ -1,5 +1,10 @@
+import logging
+import warnings
+
 import numpy as np
 import torch
+
+logger = logging.getLogger(__name__)
 
 
 def train(model, loader, optimizer, writer, log_every):
@@ -214,3 +219,46 @@ def train_all(model, train_loader, test_loader, criterion, optimizer):
     for epoch in range(90):
         train_step(model, train_loader, criterion, optimizer)
         infer(model, test_loader, criterion, [])
+
+
+def train_and_warn(model, loader, optimizer, longest):
+    for x in loader:
+        loss = model(x).mean()
+        if x.shape[1] > longest:
+            logger.warning(f"a batch of {x.shape[1]} has loss {loss.item()}")
+            warnings.warn("shorten it: loss %f" % loss.item())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+def tell_once(loss, step, told_at, done):
+    if done or step != told_at:
+        return
+    print(loss.sqrt().item())
+
+
+def train_and_tell_once(model, loader, optimizer, told_at):
+    for step, x in enumerate(loader):
+        loss = model(x).mean()
+        loss.backward()
+        optimizer.step()
+        if step == told_at:
+            print(loss.item())
+        tell_once(loss, step, told_at, False)
+
+
+def reinforce(policy, optimizer, env, episodes):
+    for _ in range(episodes):
+        state, log_probs = env.reset(), []
+        for _ in range(1000):
+            chances = torch.distributions.Categorical(policy(state), validate_args=False)
+            choice = chances.sample()
+            log_probs.append(chances.log_prob(choice))
+            state, reward, done, _ = env.step(choice.item())  # it is told on the host
+            if done:
+                break
+        loss = -torch.cat(log_probs).sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()

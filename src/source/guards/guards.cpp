@@ -124,7 +124,8 @@ uint32_t Guards::by_parent(NodeId at, NodeId below) const {
     case K::assert_:
       return role == Role::value ? +kGuardErrorPath : 0u;
     case K::call:
-      return is_message(at, below) ? +kGuardErrorPath : 0u;
+      return is_message(at, below) || (role == Role::argument && is_warning(at)) ? +kGuardErrorPath
+                                                                                 : 0u;
     case K::with_:
       return role == Role::body ? of_with(at) : 0u;
     case K::block:
@@ -145,6 +146,19 @@ bool Guards::is_message(NodeId call, NodeId argument) const {
   const std::string_view name = callee_name(ast_, call);
   return name.starts_with("TORCH_CHECK") || name.starts_with("TORCH_INTERNAL_ASSERT") ||
          name == "AT_ASSERTM" || name == "AT_CHECK";
+}
+
+/// `if n > limit: logger.warning(f"... {loss.item()}")`: seldom, or nobody would read it.
+bool Guards::is_warning(NodeId call) const {
+  const std::string_view name = callee_name(ast_, call);
+  if (ast_.grammar != Grammar::python ||
+      !is_one_of(name, {"warn", "warning", "warn_once", "warning_once", "error", "exception"}))
+    return false;
+  for (NodeId at = ast_[call].parent; at != kNoNode && ast_[at].kind != K::function;
+       at = ast_[at].parent) {
+    if (ast_[at].kind == K::if_) return true;
+  }
+  return false;
 }
 
 uint32_t Guards::of_with(NodeId with) const {

@@ -45,6 +45,7 @@ class Guards {
   bool never_passed(NodeId statement) const;
   bool keeps_by_name(NodeId call) const;
   bool is_message(NodeId call, NodeId argument) const;
+  bool is_warning(NodeId call) const;
   bool only_leaves(NodeId block) const;
 
   const Ast& ast_;
