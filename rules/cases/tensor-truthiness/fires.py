@@ -185,3 +185,16 @@ class Branches(torch.nn.Module):
         if kinds[0] in (1, 2):  # expect: tensor-truthiness
             x = self.first(x)
         return x
+
+
+class Scaled(torch.nn.Module):
+    def loss(self, x, scale):
+        y = torch.exp(x).mean()
+        if torch.is_tensor(scale):
+            y = scale * y
+        if scale > 2:  # expect: tensor-truthiness
+            return y
+        return scale * y
+
+    def forward(self, x):
+        return self.loss(x, x.mean())

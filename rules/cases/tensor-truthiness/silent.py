@@ -169,3 +169,16 @@ class Modes(torch.nn.Module):
         if x.dtype in (torch.half, torch.bfloat16) or any(size > 3 for size in x.shape):
             return self.second(x)
         return x
+
+
+class Scaled(torch.nn.Module):
+    def loss(self, x, scale):
+        y = torch.exp(x).mean()
+        if torch.is_tensor(scale):
+            return scale * y
+        if scale > 2:  # a number, by now
+            return y
+        return max(0.0, scale) * y
+
+    def forward(self, x):
+        return self.loss(x, x.mean())

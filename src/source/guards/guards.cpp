@@ -150,10 +150,14 @@ bool Guards::is_message(NodeId call, NodeId argument) const {
 
 /// `if n > limit: logger.warning(f"... {loss.item()}")`: seldom, or nobody would read it.
 bool Guards::is_warning(NodeId call) const {
-  const std::string_view name = callee_name(ast_, call);
-  if (ast_.grammar != Grammar::python ||
-      !is_one_of(name, {"warn", "warning", "warn_once", "warning_once", "error", "exception"}))
-    return false;
+  if (ast_.grammar != Grammar::python) return false;
+  bool warns = is_one_of(callee_name(ast_, call),
+                         {"warn", "warning", "warn_once", "warning_once", "error", "exception"});
+  // log_rank("...", level=logging.ERROR)
+  for (const NodeId argument : children(ast_, call))
+    warns |= ast_[argument].kind == K::keyword && ast_[argument].text == "level" &&
+             contains_any(ast_.slice(argument), {"error", "warn"});
+  if (!warns) return false;
   for (NodeId at = ast_[call].parent; at != kNoNode && ast_[at].kind != K::function;
        at = ast_[at].parent) {
     if (ast_[at].kind == K::if_) return true;

@@ -19,6 +19,14 @@ bool compares_with_number(const Ast& ast, NodeId condition) {
   return false;
 }
 
+/// Whether the branch ends in return, raise, continue or break.
+bool leaves(const Ast& ast, NodeId branch) {
+  NodeId last = kNoNode;
+  for (const NodeId c : children(ast, branch)) last = c;
+  const K kind = last == kNoNode ? K::other : ast[last].kind;
+  return kind == K::return_ || kind == K::raise || kind == K::leave;
+}
+
 }  // namespace
 
 /// What both branches bind holds either value afterwards; inside a branch, what it bound itself.
@@ -47,6 +55,10 @@ void Inference::run_branches(NodeId id) {
   }
   if (alone) restore_replaced(id, replaced);
   replaced_.resize(replaced);
+  // `if torch.is_tensor(x): return x.clamp(0, 1)`: behind it, it is none.
+  const NodeId first = ast_.child(id, Role::consequence);
+  if (alone && tested != kNoNode && first != kNoNode && leaves(ast_, first))
+    scopes_[function_].variables[ast_[tested].text] = likely(Kind::other);
 }
 
 /// The branch in which `name` is no tensor. Behind it, it is what it was, unless the branch bound
