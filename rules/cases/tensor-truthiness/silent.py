@@ -182,3 +182,14 @@ class Scaled(torch.nn.Module):
 
     def forward(self, x):
         return self.loss(x, x.mean())
+
+
+def train_sorted(model, loader, optimizer):
+    for batch in loader:
+        named = {name: value.cuda(non_blocking=True) for name, value in batch.items()}
+        largest = max([v for v in named.values()], key=lambda v: v.numel())
+        ordered = [value for name, value in sorted(named.items())]
+        loss = model(largest, ordered).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()

@@ -14,7 +14,7 @@ bool is_counter(std::string_view text) {
   std::string_view name = last_component(text);
   if (contains_any(name, {"micro", "accum"})) return false;  // of one step, not of steps
   return name == "i" || name == "it" || name == "n" || name == "t" || name == "idx" ||
-         name == "iter" ||
+         name == "iter" || name == "ni" ||
          contains_any(name,
                       {"step", "iter", "epoch", "batch_idx", "batch_i", "count", "idx", "tick",
                        "num_total", "num_seen", "n_seen", "num_print", "printed", "shown"});

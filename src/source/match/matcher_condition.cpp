@@ -218,9 +218,15 @@ void find_compared_arguments(const FileView& file, std::vector<Match>& out) {
         !file.names.import_of(name).empty())
       continue;
     std::vector<NodeId> arguments;
+    bool by_key = false;  // max(boxes, key=len) compares something else
     for (NodeId c : children(ast, id)) {
-      if (ast[c].role == Role::argument && ast[c].kind != K::keyword) arguments.push_back(c);
+      by_key |= ast[c].kind == K::keyword && ast[c].text == "key";
+      // Of sorted(batch.items()) the names are compared, and no two are the same.
+      const bool items = ast[c].kind == K::call && callee_name(ast, c) == "items";
+      if (ast[c].role == Role::argument && ast[c].kind != K::keyword && !items)
+        arguments.push_back(c);
     }
+    if (by_key) continue;
     // What any(values) and all(values) of a name hold is rarely tensors. any(labels > 3) is
     // Python's.
     if (tests && (arguments.size() != 1 || (ast[arguments[0]].kind != K::comprehension &&

@@ -47,7 +47,7 @@ Value Inference::eval(NodeId id) {
       break;
     case K::constant:
       out =
-          proven(ast_[id].text == "None" || ast_[id].text == "nullptr" ? Kind::none : Kind::number);
+          proven(is_one_of(ast_[id].text, {"None", "nullptr", "NULL"}) ? Kind::none : Kind::number);
       break;
     case K::subscript:
       out = eval_subscript(id);
