@@ -42,3 +42,17 @@ def train_on_lines(model, lines, optimizer):
         loss = model(list(map(int, line.split()))).mean()
         loss.backward()
         optimizer.step()
+
+
+class Recorder:
+    def record(self, loss):
+        self.last = loss.detach() if isinstance(loss, torch.Tensor) else float(loss)
+        self.best = float(loss) if not torch.is_tensor(loss) else loss.detach()
+
+    def fit(self, model, loader, optimizer):
+        for x in loader:
+            loss = model(x).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            self.record(loss)

@@ -149,11 +149,13 @@ bool is_test_path(std::string_view path) {
     if (!last && is_one_of(part, {"benchmark", "benchmarks"}) &&
         !trains_by_path(path.substr(end + 1)))
       return true;
-    if (last &&
-        (part.starts_with("test_") || part.starts_with("check_") || part.starts_with("bench_") ||
-         part.starts_with("benchmark_") || part.find("_test.") != std::string_view::npos ||
-         part == "conftest.py" || part == "bench.py" || part == "benchmark.py" ||
-         part == "profile.py" || part.starts_with("profile_"))) {
+    const bool camel =
+        part.starts_with("test") && part.size() > 4 && part[4] >= 'A' && part[4] <= 'Z';
+    if (last && (camel || part.starts_with("test_") || part.starts_with("check_") ||
+                 part.starts_with("bench_") || part.starts_with("benchmark_") ||
+                 part.find("_test.") != std::string_view::npos || part == "conftest.py" ||
+                 part == "bench.py" || part == "benchmark.py" || part == "profile.py" ||
+                 part.starts_with("profile_"))) {
       return true;
     }
     at = end + 1;

@@ -114,6 +114,7 @@ class Inference {
   uint32_t part_of_given(NodeId subscript);
   Value eval_operator(NodeId id);
   bool is_difference_of_parts(NodeId id) const;
+  Value eval_without_tensor(NodeId id, NodeId name);
   Value eval_comprehension(NodeId id);
   Value list_made(NodeId comprehension);
   Value eval_collection(NodeId id);

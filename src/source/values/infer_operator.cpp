@@ -1,6 +1,7 @@
 // Inference over operators, comprehensions and collections.
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "source/names/roles.h"
 #include "source/syntax/words.h"
@@ -47,9 +48,18 @@ bool Inference::is_difference_of_parts(NodeId id) const {
 Value Inference::eval_operator(NodeId id) {
   const Node& node = ast_[id];
   if (node.kind == K::conditional) {
+    // x.item() if torch.is_tensor(x) else float(x)
+    const NodeId condition = ast_.child(id, Role::condition);
+    const NodeId tensor_then = condition == kNoNode ? kNoNode : tested_for_tensor(ast_, condition);
+    const NodeId tensor_else = condition != kNoNode && ast_[condition].kind == K::unary
+                                   ? tested_for_tensor(ast_, ast_[condition].first_child)
+                                   : kNoNode;
     Value then, other;
     for (NodeId c : children(ast_, id)) {
-      Value v = eval(c);
+      const NodeId none = ast_[c].role == Role::alternative   ? tensor_then
+                          : ast_[c].role == Role::consequence ? tensor_else
+                                                              : kNoNode;
+      const Value v = none == kNoNode ? eval(c) : eval_without_tensor(c, none);
       if (ast_[c].role == Role::consequence) then = v;
       if (ast_[c].role == Role::alternative) other = v;
     }
@@ -128,6 +138,20 @@ Value Inference::eval_operator(NodeId id) {
   if (node.text == "-" && is_difference_of_parts(id)) return likely(Kind::device_tensor);
   Value out;
   out.dependency = a.dependency != 0 ? a.dependency : b.dependency;
+  return out;
+}
+
+/// The value of an expression in which the variable `name` is no tensor.
+Value Inference::eval_without_tensor(NodeId id, NodeId name) {
+  auto& variables = scopes_[function_].variables;
+  const std::string_view text = ast_[name].text;
+  const bool known = variables.contains(text);  // else it may be the function's around this one
+  const Value before = std::exchange(variables[text], likely(Kind::other));
+  const Value out = eval(id);
+  if (known)
+    variables[text] = before;
+  else
+    variables.erase(text);
   return out;
 }
 
