@@ -300,3 +300,19 @@ def train_from_memory(model, memory: Memory, optimizer):
     for indices in memory.batches():
         model(memory.sample(indices)).mean().backward()
         optimizer.step()
+
+
+def placed(batch, device):
+    if isinstance(batch, torch.Tensor):
+        return batch.to(device)  # expect: blocking-host-to-device
+    if isinstance(batch, dict):
+        return {name: part.to(device) for name, part in batch.items()}  # expect: blocking-host-to-device
+    return batch
+
+
+def train_placed(model, loader, optimizer, device):
+    for batch in loader:
+        loss = model(placed(batch, device)).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()

@@ -27,6 +27,16 @@ bool leaves(const Ast& ast, NodeId branch) {
   return kind == K::return_ || kind == K::raise || kind == K::leave;
 }
 
+/// Whether a statement behind `id` asks for the type of `name` too: it may be a dict of tensors.
+bool is_tested_again(const Ast& ast, NodeId id, std::string_view name) {
+  for (NodeId at = ast[id].end; at < ast[ast[id].parent].end; ++at) {
+    if (ast[at].kind != K::call || callee_name(ast, at) != "isinstance") continue;
+    const NodeId what = ast.child(at, Role::argument);
+    if (what != kNoNode && ast.slice(what) == name) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 /// What both branches bind holds either value afterwards; inside a branch, what it bound itself.
@@ -57,7 +67,8 @@ void Inference::run_branches(NodeId id) {
   replaced_.resize(replaced);
   // `if torch.is_tensor(x): return x.clamp(0, 1)`: behind it, it is none.
   const NodeId first = ast_.child(id, Role::consequence);
-  if (alone && tested != kNoNode && first != kNoNode && leaves(ast_, first))
+  if (alone && tested != kNoNode && first != kNoNode && leaves(ast_, first) &&
+      !is_tested_again(ast_, id, ast_[tested].text))
     scopes_[function_].variables[ast_[tested].text] = likely(Kind::other);
 }
 
