@@ -219,7 +219,8 @@ class Builder {
     // C++ uploads to a device, Python to a hub.
     if (ast_.grammar == Grammar::cuda && contains_any(out.name, {"upload"}))
       out.flags &= ~static_cast<uint32_t>(kCheckpointFunction);
-    if (is_timing_class(out.class_name) || is_test_macro(out.name)) out.flags |= kTestFunction;
+    if (is_timing_class(out.class_name) || is_test_macro(out.name) || runs_profiler(out.name))
+      out.flags |= kTestFunction;
     // def test(): without anything to test, it tries what the file defines.
     if (out.class_name.empty() && out.parameters.empty() && is_trial_name(out.name))
       out.flags |= kTestFunction;
@@ -317,7 +318,7 @@ class Builder {
         flags |= kJitCompiled;
       }
       if (contains_any(text, {"lru_cache", "cached_property", "functools.cache", "@cache", "@lazy",
-                              "memoize"})) {
+                              "memoize", "tensor_cache", "cachetools", "cached_method"})) {
         flags |= kCachedFunction;
       }
       if (text == "@property") flags |= kProperty;

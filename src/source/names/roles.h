@@ -120,6 +120,8 @@ bool is_data_class(std::string_view name);
 
 /// Whether a class measures time or memory, or shows values: its waits are its purpose.
 bool is_timing_class(std::string_view name);
+/// cuda_profile_start(), StopProfiler(): what somebody who measures switches on.
+bool runs_profiler(std::string_view name);
 
 /// Whether a function of this name averages gradients over ranks: allreduce_params().
 bool averages_gradients(std::string_view function);

@@ -234,6 +234,12 @@ bool is_timing_class(std::string_view name) {
          name.starts_with("Print");
 }
 
+bool runs_profiler(std::string_view name) {
+  const std::string text = lower(snake_case(name));
+  return has_word(text, {"profile", "profiler", "profiling"}) &&
+         has_word(text, {"start", "stop", "begin", "end", "enable", "disable"});
+}
+
 bool averages_gradients(std::string_view function) {
   const std::string text = lower(snake_case(function));
   return contains_any(text, {"allreduce", "all_reduce"}) ||

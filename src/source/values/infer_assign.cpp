@@ -183,9 +183,11 @@ void Inference::bind_loop(NodeId loop) {
   if (ast_.slice(inner).ends_with("param_groups")) value = likely(Kind::other);
   if (value.kind == Kind::unknown) {
     std::string_view text = ast_.slice(inner);
-    // for x, y in self.data
-    if (text.size() < 80 && (is_loader_name(text) ||
-                             (ast_[rest].kind == K::tuple && name.empty() && yields_batches(text))))
+    // for i in range(len(params))[::world_size]; for x, y in self.data
+    if (text.starts_with("range("))
+      value = likely(Kind::number);
+    else if (text.size() < 80 && (is_loader_name(text) || (ast_[rest].kind == K::tuple &&
+                                                           name.empty() && yields_batches(text))))
       value = likely(Kind::batch, kLoaded);
     else if (text.size() < 80 && contains_any(text, {"params", "parameters()"}))
       value = likely(Kind::parameter, kParameterLoop);
