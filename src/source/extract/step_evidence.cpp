@@ -43,7 +43,9 @@ Evidence StepEvidence::of_method(NodeId callee) const {
   if (ast_.grammar == Grammar::cuda) {
     const OwnStep own = own_step(name);
     if (own == OwnStep::backward) return Evidence::backward;
-    if (own == OwnStep::update && is_optimizer_name(receiver)) return Evidence::step;
+    // auto optimizer = torch::optim::AdamW(parameters, options): made there, not stepped
+    const bool made = ast_.slice(callee).find("optim::") != std::string_view::npos;
+    if (own == OwnStep::update && !made && is_optimizer_name(receiver)) return Evidence::step;
   }
   if (name == "step") {
     const std::string_view last = receiver.substr(receiver.find_last_of(".>") + 1);
