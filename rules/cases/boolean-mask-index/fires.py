@@ -199,3 +199,19 @@ class Edges(torch.nn.Module):
         chosen = self.weights[(kinds.view(-1) == 3) & self.known]  # expect: boolean-mask-index
         loops = edges[0] == edges[1]
         return x.sum() + edges[:, loops].sum() + across.sum() + chosen.sum()  # expect: boolean-mask-index
+
+
+def chosen_neighbours(pos, batch, chosen=None):
+    if chosen is None:
+        return radius_graph(pos, batch)
+    else:
+        chosen = chosen.bool()
+        return radius(pos, pos[chosen], batch)  # expect: boolean-mask-index
+
+
+def train_chosen(model, loader, optimizer):
+    for batch in loader:
+        edges = chosen_neighbours(batch.pos.cuda(), batch.batch.cuda(), chosen=batch.side.cuda())
+        loss = model(batch.pos.cuda(), edges)
+        loss.backward()
+        optimizer.step()

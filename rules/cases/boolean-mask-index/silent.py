@@ -112,3 +112,27 @@ class Choice(torch.nn.Module):
             x = layer(x) * self.scales[i > 0]  # the first or the second of two
             x = x + self.names[kind == "last"]
         return x
+
+
+def neighbours(pos, batch, chosen=None):
+    if chosen is None:
+        return radius_graph(pos, batch)
+    else:
+        chosen = chosen.bool()
+        return radius(pos, pos[chosen], batch, batch[chosen])  # nobody gives it
+
+
+def pairs(pos, mask, dense=False):
+    if not dense:
+        return (pos * mask).sum()
+    else:
+        picked = mask > 0
+        return pos[picked].sum()
+
+
+def train(model, loader, optimizer):
+    for batch in loader:
+        edges = neighbours(batch.pos.cuda(), batch.batch.cuda())
+        loss = pairs(model(batch.pos.cuda(), edges), batch.mask.cuda())
+        loss.backward()
+        optimizer.step()

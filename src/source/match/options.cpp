@@ -29,12 +29,20 @@ Option Options::needed_around(NodeId id) const {
   return {};
 }
 
-/// What the other branch of `if flag:` asks for, where flag is on by default.
+/// What the other branch of `if flag:` asks for, where flag is on by default, and of `if x is
+/// None:`, `if not flag:`, where it is off.
 Option Options::turned_off(NodeId condition, uint32_t function) const {
-  const std::string_view name = ast_.slice(condition);
-  return default_of(function, name) == "True"
-             ? option_of(function, name, "False", ast_[condition].parent)
-             : Option{};
+  std::string_view name = ast_.slice(condition);
+  if (default_of(function, name) == "True")
+    return option_of(function, name, "False", ast_[condition].parent);
+  constexpr std::string_view kMissing = " is None", kNot = "not ";
+  if (name.ends_with(kMissing))
+    name.remove_suffix(kMissing.size());
+  else if (name.starts_with(kNot))
+    name.remove_prefix(kNot.size());
+  else
+    return {};
+  return wanted(name, {}, function, ast_[condition].parent);
 }
 
 /// What gives a parameter that nothing in the function sets but the branch `asking` for it.
@@ -71,15 +79,21 @@ Option Options::asked_by(NodeId condition, uint32_t function) const {
     name = ast_.slice(left);
     literal = ast_.slice(right);
   }
+  return wanted(name, literal, function, ast_[condition].parent);
+}
+
+/// The option that `name`, a parameter of `function` or what its object keeps of one, stands for,
+/// if it is off by default, or something else than `literal`.
+Option Options::wanted(std::string_view name, std::string_view literal, uint32_t function,
+                       NodeId asking) const {
   constexpr std::string_view kSelf = "self.";
   if (name.starts_with(kSelf)) {
     function = constructor_of(function);
     name.remove_prefix(kSelf.size());
     if (function == kNone || !keeps_argument(function, name)) return {};
   }
-  return is_off_by_default(function, name, literal)
-             ? option_of(function, name, literal, ast_[condition].parent)
-             : Option{};
+  return is_off_by_default(function, name, literal) ? option_of(function, name, literal, asking)
+                                                    : Option{};
 }
 
 /// The __init__ of the class around a method, or kNone.

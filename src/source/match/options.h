@@ -26,6 +26,8 @@ class Options {
  private:
   Option turned_off(NodeId condition, uint32_t function) const;
   Option asked_by(NodeId condition, uint32_t function) const;
+  Option wanted(std::string_view name, std::string_view literal, uint32_t function,
+                NodeId asking) const;
   Option option_of(uint32_t function, std::string_view parameter, std::string_view literal,
                    NodeId asking) const;
   uint32_t constructor_of(uint32_t method) const;
