@@ -203,3 +203,21 @@ class Frames(torch.nn.Module):
             r = torch.zeros(12, 3)
             r[2] = torch.tensor([0.0, 1.0, 2.0])
         return r
+
+
+class Discrete:
+    def explore(self, state):  # an agent acts
+        state = torch.ByteTensor(state[None, ...]).to(self.device).float() / 255.0
+        return self.policy.sample(state)
+
+    def train_episode(self):
+        state = self.env.reset()
+        for _ in range(100):
+            action = self.explore(state)
+            state, reward, done, _ = self.env.step(action)
+            self.learn()
+
+    def learn(self):
+        loss = self.policy.loss(self.memory.sample())
+        loss.backward()
+        self.optimizer.step()

@@ -260,7 +260,7 @@ bool moves_data(std::string_view function) {
 
 bool is_acting_name(std::string_view name) {
   const std::string text = lower(name);
-  return is_one_of(text, {"act", "_act", "act_explore", "act_exploit"}) ||
+  return is_one_of(text, {"act", "_act", "act_explore", "act_exploit", "explore", "exploit"}) ||
          (has_word(text, {"action", "actions"}) &&
           has_word(text, {"select", "choose", "get", "take", "sample", "pick", "predict"}));
 }
