@@ -114,6 +114,7 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     out.context = "loop";
     if ((bits & kInEval) != 0) out.guards.emplace_back("evaluation-only");
     out.lowered += 1;
+    lower_behind_calls(clause, out);
     return true;
   }
   if ((bits & kInStep) != 0 && clause.wants(Context::step)) {
