@@ -285,7 +285,8 @@ class CandidateCollector {
         !may_be_made_elsewhere(subject, *clause.on))
       return;
     if (clause.on && !file_.inference.has_tensors() && is_about_tensors(*clause.on)) return;
-    if ((clause.unless & kGuardHostValue) != 0 && subject.is_host() && !clause.on) return;
+    if ((clause.unless & kGuardHostValue) != 0 && ((subject.is_host() && !clause.on) || on_host_))
+      return;
     for (const auto& [name, kind] : clause.where) {
       auto bound = bindings.find(name);
       if (bound == bindings.end()) return;
@@ -309,6 +310,23 @@ class CandidateCollector {
     add(clause, id, bindings, subject, guards);
     facts_.candidates.back().default_of = parameter;
     facts_.candidates.back().option = options_.needed_around(id);
+  }
+
+  /// Whether this is a program that takes its steps itself and names no device: what PyTorch makes
+  /// stays on the host, and waits for nothing.
+  bool stays_on_host() const {
+    if (file_.names.uses_jax() || ast_.source.find(".backward(") == std::string_view::npos)
+      return false;
+    // A module of Python that tries itself may be run elsewhere by others.
+    const bool main = ast_.grammar == Grammar::python
+                          ? ast_.source.find("__main__") != std::string_view::npos &&
+                                std::ranges::none_of(facts_.classes, &ClassFacts::is_module)
+                          : std::ranges::any_of(facts_.functions, [](const FunctionFacts& f) {
+                              return (f.flags & kMainFunction) != 0 && f.class_name.empty();
+                            });
+    return main &&
+           !contains_any(ast_.source, {"cuda", "device", "gpu", ".to(", "xpu", "xla", "accelerat",
+                                       "lightning", "fabric", "trainer", "distribut", "_rank"});
   }
 
   /// Whether `id` stands in a kernel or in what only kernels call: no host waits there.
@@ -400,6 +418,7 @@ class CandidateCollector {
   const PlaceGuards place_guards_;
   const Subjects subjects_;
   const Options options_;
+  const bool on_host_ = stays_on_host();
   const bool has_device_code_ =
       ast_.grammar == Grammar::cuda && (ast_.source.find("__device__") != std::string_view::npos ||
                                         ast_.source.find("__global__") != std::string_view::npos);
