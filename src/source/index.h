@@ -86,6 +86,7 @@ class SourceIndex {
   bool context_allows(size_t file, const Candidate& candidate, const CompiledClause& clause,
                       SourceFact& out) const;
   bool is_switched_nowhere(size_t file, std::string_view parameter) const;
+  bool is_given_numbers(FunctionId function) const;
   bool is_never_asked(size_t file, const Option& option, unsigned hops) const;
   bool hands_on_nothing(const Edge& edge, const Option& option, unsigned hops) const;
   bool left_out_by_callers(FunctionId function, uint32_t parameter) const;

@@ -1,5 +1,6 @@
 // Code that nothing in the project is seen to call: whether it may run in a step all the same.
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <string>
 
@@ -96,10 +97,35 @@ bool SourceIndex::is_switched_nowhere(size_t file, std::string_view parameter) c
                               [&](const CallFacts& call) { return (call.keywords & bit) != 0; });
 }
 
+/// update(**kwargs): whether all who are seen to call it, at least one, give by name what is on the
+/// host for sure, as `update(loss=loss.item())` does.
+bool SourceIndex::is_given_numbers(FunctionId function) const {
+  const auto on_host = [&](size_t file, const Value& value) {
+    const Kind kind = resolved(file, value, kMaxHops).kind;
+    return kind == Kind::number || kind == Kind::text || kind == Kind::none ||
+           kind == Kind::numpy || kind == Kind::host_tensor;
+  };
+  bool any = false;
+  for (const uint32_t e : graph_->callers(function)) {
+    const Edge& edge = graph_->edges()[e];
+    const CallFacts& call = *edge.call;
+    if (contexts_->is_test(edge.from)) continue;
+    if (call.form == CallForm::reference || call.positional != 0) return false;
+    const size_t file = graph_->file_index(edge.from);
+    if (!std::ranges::all_of(call.arguments,
+                             [&](const auto& given) { return on_host(file, given.second); }) ||
+        call.arguments.size() < static_cast<size_t>(std::popcount(call.keywords)))
+      return false;
+    any = true;
+  }
+  return any;
+}
+
 /// Whether nobody who is seen to call the function, at least one, gives what `option` wants.
 bool SourceIndex::is_never_asked(size_t file, const Option& option, unsigned hops) const {
   const FunctionId function = graph_->id_of(file, option.function);
   const FunctionFacts& f = graph_->function(function);
+  if (f.parameters[option.parameter].starts_with("**")) return is_given_numbers(function);
   if ((f.flags & kForward) != 0) return is_switched_nowhere(file, f.parameters[option.parameter]);
   if (is_called_by_others(f) || (f.name.starts_with("__") && f.name != "__init__")) return false;
   const auto asks = [&](const Edge& edge) {

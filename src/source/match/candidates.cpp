@@ -309,7 +309,8 @@ class CandidateCollector {
     if ((guards & clause.unless & ~(parameter == kNone ? 0u : +kGuardNotGiven)) != 0) return;
     add(clause, id, bindings, subject, guards);
     facts_.candidates.back().default_of = parameter;
-    facts_.candidates.back().option = options_.needed_around(id);
+    Option& option = facts_.candidates.back().option = options_.needed_around(id);
+    if (option.parameter == kNone) option = options_.keywords_read(id);
   }
 
   /// Whether this is a program that takes its steps itself and names no device: what PyTorch makes

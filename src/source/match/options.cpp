@@ -29,6 +29,30 @@ Option Options::needed_around(NodeId id) const {
   return {};
 }
 
+/// The keywords without which no tensor is read: `for k, v in kwargs.items(): v = v.item()` of a
+/// function's own **kwargs. Their literal is not asked for.
+Option Options::keywords_read(NodeId id) const {
+  const uint32_t function = file_.outline.function_of[id];
+  const NodeId callee = ast_[id].kind == K::call ? ast_.child(id, Role::callee) : kNoNode;
+  if (ast_.grammar != Grammar::python || function == 0 || callee == kNoNode) return {};
+  const NodeId read = ast_[callee].kind == K::attribute ? ast_.child(callee, Role::object)
+                                                        : ast_.child(id, Role::argument);
+  const NodeId loop = ast_.ancestor(id, K::for_);
+  if (read == kNoNode || ast_[read].kind != K::name || loop == kNoNode) return {};
+  const NodeId target = ast_.child(loop, Role::left), over = ast_.child(loop, Role::right);
+  if (target == kNoNode || over == kNoNode || ast_[target].kind != K::tuple ||
+      callee_name(ast_, over) != "items")
+    return {};
+  const NodeId value = ast_[ast_[target].first_child].next;
+  const NodeId dictionary = ast_.child(ast_.child(over, Role::callee), Role::object);
+  if (value == kNoNode || ast_.slice(value) != ast_[read].text || dictionary == kNoNode) return {};
+  const auto& parameters = facts_.functions[function].parameters;
+  const auto found = std::ranges::find(parameters, "**" + std::string(ast_.slice(dictionary)));
+  return found == parameters.end()
+             ? Option{}
+             : Option{function, static_cast<uint32_t>(found - parameters.begin()), 0};
+}
+
 /// What the other branch of `if flag:` asks for, where flag is on by default, and of `if x is
 /// None:`, `if not flag:`, where it is off.
 Option Options::turned_off(NodeId condition, uint32_t function) const {

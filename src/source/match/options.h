@@ -17,6 +17,8 @@ class Options {
   /// The argument without which `id` does not run, under `if flag:`, `if mode == "slow":` of a
   /// parameter or of what the constructor keeps of one; or none.
   Option needed_around(NodeId id) const;
+  /// The function's own **kwargs, if `id` reads what a loop over them yields; or none.
+  Option keywords_read(NodeId id) const;
   /// The parameter of which `if parameter is None:` around `id` makes the default, or kNone.
   uint32_t defaulted_around(NodeId id) const;
   /// The parameter that a bound under `id` is, where only `if parameter is None:` makes it a

@@ -119,6 +119,11 @@ Value Inference::eval_subscript(NodeId id) {
         values_[c] = likely(Kind::mask);
     }
   }
+  // optimizer.param_groups[0]["lr"]
+  if (text_key && ast_.slice(id).find(".param_groups[") != std::string_view::npos &&
+      ast_.slice(id).find("params\"") == std::string_view::npos &&
+      ast_.slice(id).find("params'") == std::string_view::npos)
+    return likely(Kind::number);
   // dataset[i]: what the host has read.
   const NodeId object = ast_.child(id, Role::object);
   if ((container.kind == Kind::unknown || container.kind == Kind::other) && !text_key &&
