@@ -35,4 +35,17 @@ torch::Tensor attention_forward(const torch::Tensor& q) {
 void norm_forward(at::Tensor* y, at::Tensor* x, at::Tensor* gamma, at::Tensor* beta) {
   run(y->data_ptr<float>(), x->data_ptr<float>(), gamma != NULL ? gamma->data_ptr<float>() : NULL,
       beta != nullptr ? beta->data_ptr<float>() : nullptr);
+
+void clamp_weights(Net model, Loader& loader, torch::optim::Adam& optimizer) {
+  for (auto& batch : loader) {
+    auto loss = model->forward(batch.data);
+    optimizer.zero_grad();
+    loss.backward();
+    for (auto& parameter : model->named_parameters()) {
+      if (parameter.key().find("weight") != std::string::npos) {  // its name
+        parameter.value().grad().clamp_(-1, 1);
+      }
+    }
+    optimizer.step();
+  }
 }

@@ -124,7 +124,8 @@ std::optional<Value> value_of_method(const Value& receiver, std::string_view nam
   if (name == "tolist") return proven(Kind::list);
   if (name == "numpy" || name == "asnumpy") return proven(Kind::numpy);
   if (name == "size" && call.count == 0) return proven(Kind::shape);
-  if (name == "type" && call.count == 0) return proven(Kind::text);
+  // for (auto& p : model->named_parameters()) p.key()
+  if ((name == "type" || name == "key") && call.count == 0) return proven(Kind::text);
   if (name == "keys") return likely(Kind::list);
   if (name == "load_state_dict") return likely(Kind::other);
   if (kNumberMethods.contains(name)) return proven(Kind::number);
