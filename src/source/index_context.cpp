@@ -105,6 +105,9 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     const LoopFacts* loop = &files_[file]->loops[candidate.loop];
     while (loop->comprehension && loop->parent != kNone) loop = &files_[file]->loops[loop->parent];
     if (loop->seldom || contexts_->is_beside_steps(function, candidate.loop)) return false;
+    if ((bits & kInForward) != 0 && files_[file]->is_compiled() &&
+        is_inference_path(files_[file]->path))
+      return false;
     // A loop that builds, saves, predicts or runs now and then is none that matters.
     if ((bits & (kInInit | kInCheckpoint | kAtInterval)) != 0 || word == "inference") return false;
     if ((bits & (kInForward | kInEval)) == 0 && is_host_side_path(files_[file]->path)) return false;
@@ -130,7 +133,12 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
       return false;
     out.context = "forward";
     out.context_chain = contexts_->chain(function, candidate.loop, kInForward);
-    lower_behind_calls(clause, out);
+    if (is_transform_path(files_[file]->path)) {
+      out.guards.emplace_back("behind-calls");
+      out.lowered += 1;
+    } else {
+      lower_behind_calls(clause, out);
+    }
     return true;
   }
   if ((bits & kInJit) != 0 && clause.wants(Context::jit) &&

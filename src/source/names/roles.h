@@ -154,6 +154,8 @@ bool is_report_name(std::string_view name);
 /// Whether a file's path says that it shows, serves, converts or prepares data.
 bool is_beside_path(std::string_view path);
 
+/// Whether a file has modules that change samples, mostly where the host loads them: transforms.py.
+bool is_transform_path(std::string_view path);
 /// Whether a file's path says that it uses a trained model.
 bool is_inference_path(std::string_view path);
 

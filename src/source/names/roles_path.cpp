@@ -71,6 +71,15 @@ bool is_beside_path(std::string_view path) {
          path.find("{{") != std::string_view::npos;
 }
 
+bool is_transform_path(std::string_view path) {
+  constexpr std::array<std::string_view, 4> kWords = {"transform", "transforms", "augmentation",
+                                                      "augmentations"};
+  // layers/transform/reshape.cu: transforms of a model
+  const size_t name = path.rfind('/') + 1;
+  const size_t folder = name < 2 ? 0 : path.rfind('/', name - 2) + 1;
+  return path_has_word(path.substr(path.ends_with(".py") ? folder : name), kWords);
+}
+
 bool is_inference_path(std::string_view path) {
   return path_has_word(path, kInferenceWords);
 }
