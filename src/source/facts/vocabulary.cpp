@@ -46,7 +46,8 @@ const std::vector<GuardWord>& guard_words() {
       {"prefetched", kGuardPrefetched, "a loader of the project fetches ahead"},
       {"cpu-branch", kGuardCpuBranch, "under a test for running on the CPU"},
       {"behind-calls", kGuardBehindCalls,
-       "in a forward pass or what the step calls, not in the step itself: code alone shows little"},
+       "in a forward pass, in what the step calls or in a loop of no step: code alone shows "
+       "little"},
   };
   return words;
 }

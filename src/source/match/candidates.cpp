@@ -325,9 +325,9 @@ class CandidateCollector {
                           : std::ranges::any_of(facts_.functions, [](const FunctionFacts& f) {
                               return (f.flags & kMainFunction) != 0 && f.class_name.empty();
                             });
-    return main &&
-           !contains_any(ast_.source, {"cuda", "device", "gpu", ".to(", "xpu", "xla", "accelerat",
-                                       "lightning", "fabric", "trainer", "distribut", "_rank"});
+    return main && !contains_any(ast_.source, {"cuda", "device", "gpu", ".to(", "xpu", "xla",
+                                               "accelerat", "lightning", "fabric", "trainer",
+                                               "runner", "engine", "distribut", "_rank"});
   }
 
   /// Whether `id` stands in a kernel or in what only kernels call: no host waits there.
