@@ -235,6 +235,12 @@ bool SourceIndex::is_moved(size_t file, uint32_t dependency) const {
   return given.kind == Kind::tensor_list && given.has(kModuleOutput);
 }
 
+/// validation_step(): whether a framework calls a function for each batch of an evaluation, and the
+/// rule is not about copies of what it computed, which the host wants of every one.
+bool SourceIndex::for_each_batch(FunctionId function, const CompiledClause& clause) const {
+  return (clause.lower & kGuardBehindCalls) == 0 && contexts_->evaluates_batches(function);
+}
+
 bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& out) const {
   const CompiledClause& clause = rules_->clauses()[candidate.clause];
   const FileFacts& facts = *files_[file];
@@ -275,7 +281,8 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
       candidate.loop == kNone)
     return false;
   // Nor where an evaluation reads what may be anything, or what may be a tensor and once.
-  const bool once = candidate.loop == kNone && subject.kind != Kind::batch;
+  const bool once = candidate.loop == kNone && subject.kind != Kind::batch &&
+                    !for_each_batch(graph_->id_of(file, candidate.function), clause);
   const Certainty needed = once ? Certainty::proven : Certainty::likely;
   if (clause.on && subject.certainty < needed &&
       std::ranges::find(out.guards, "evaluation-only") != out.guards.end())

@@ -80,6 +80,7 @@ class SourceIndex {
   uint32_t moved_argument(size_t file, const Candidate& candidate) const;
   bool is_told_better(size_t file, const Candidate& candidate) const;
   std::vector<std::vector<SourceFact>> waits(std::set<FunctionId>& told) const;
+  bool for_each_batch(FunctionId function, const CompiledClause& clause) const;
   bool once_in_evaluation(FunctionId function, const Candidate& candidate, uint16_t bits) const;
   bool may_be_operator(FunctionId function) const;
   bool only_predicts(FunctionId program) const;

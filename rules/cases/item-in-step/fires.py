@@ -283,3 +283,12 @@ def train_and_tell(model, loader, optimizer, told_from, logger):
         logger.warning("step %d: %f", step, loss.item())  # expect: item-in-step
         if step >= told_from:
             print(loss.item())  # expect: item-in-step
+
+
+class Classifier(pl.LightningModule):
+    def validation_step(self, batch, batch_idx):
+        images, labels = batch
+        logits = self.net(images)
+        hits = (logits.argmax(1) == labels).float().mean()
+        self.meter.add(hits.item())  # expect: item-in-step
+        return hits

@@ -230,6 +230,12 @@ bool Contexts::is_called(FunctionId id) const {
   });
 }
 
+bool Contexts::evaluates_batches(FunctionId id) const {
+  const FunctionFacts& f = graph_.function(id);
+  return is_entry_point(graph_.file(id), f, entry_points_, false) &&
+         !contains_any(f.name, {"epoch_end", "end_epoch", "epoch_start"});
+}
+
 bool Contexts::leads_to_steps(FunctionId id) const {
   constexpr size_t kMostFollowed = 64;
   const auto trains = [](const CallFacts& call) {
