@@ -215,3 +215,11 @@ def train_chosen(model, loader, optimizer):
         loss = model(batch.pos.cuda(), edges)
         loss.backward()
         optimizer.step()
+
+
+class Rotation(torch.nn.Module):
+    def forward(self, angles, axes):
+        small = angles < 1e-3
+        large = ~small
+        picked = self.table[large, axes]  # expect: boolean-mask-index
+        return picked.sum() + (axes * self.scale[large]).sum()  # expect: boolean-mask-index

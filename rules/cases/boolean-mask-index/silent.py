@@ -136,3 +136,9 @@ def train(model, loader, optimizer):
         loss = pairs(model(batch.pos.cuda(), edges), batch.mask.cuda())
         loss.backward()
         optimizer.step()
+
+
+class Reversed(torch.nn.Module):
+    def forward(self, x, flag):
+        other = not flag
+        return x * self.scales[other]  # a Python bool

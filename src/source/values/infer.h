@@ -57,6 +57,7 @@ class Inference {
   Value carried_into(NodeId id);
   bool is_torchs(NodeId id) const;
   bool is_comparison(std::string_view name, NodeId before) const;
+  bool is_reversed(NodeId id) const;
   NodeId compared(NodeId id, unsigned hops = 4) const;
   bool asks_elements(NodeId name, NodeId object) const;
   bool asks_in_brackets(NodeId index) const;

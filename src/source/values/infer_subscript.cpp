@@ -51,9 +51,16 @@ NodeId Inference::compared(NodeId id, unsigned hops) const {
   return combines ? compared(node.first_child, hops - 1) : kNoNode;
 }
 
-/// valid = target != 255: whether what selects by a name compares.
+/// valid = target != 255, kept = ~padding: whether what selects by a name compares, or is the
+/// reverse of a mask.
 bool Inference::is_comparison(std::string_view name, NodeId before) const {
-  return compared(definition(function_, name, before)) != kNoNode;
+  const NodeId made = definition(function_, name, before);
+  return compared(made) != kNoNode || is_reversed(made);
+}
+
+/// ~padding: of numbers nobody takes elements by it.
+bool Inference::is_reversed(NodeId id) const {
+  return id != kNoNode && ast_[id].kind == K::unary && ast_[id].text == "~";
 }
 
 /// Whether PyTorch is given the variable, or its own methods are called on it, in this function.
@@ -92,14 +99,15 @@ bool Inference::asks_in_brackets(NodeId index) const {
 bool Inference::selects(NodeId index, const Value& container, NodeId subscript) const {
   const Node& node = ast_[index];
   const bool open = container.kind == Kind::unknown;
-  if (node.kind == K::unary) return node.text == "~";
+  if (node.kind == K::unary) return is_reversed(index);
   if (node.kind == K::attribute) return is_mask_name(node.text);
   if (node.kind == K::compare && container.is_device()) return !is_identity_test(node.text);
   if (node.kind != K::name)
     return open && (asks_itself(ast_, subscript, index) || asks_in_brackets(index));
   return is_mask_name(node.text) ||
          (container.is_device() && is_comparison(node.text, subscript)) ||
-         (open && asks_elements(index, ast_.child(subscript, Role::object)));
+         (open && (asks_elements(index, ast_.child(subscript, Role::object)) ||
+                   is_reversed(definition(function_, node.text, subscript))));
 }
 
 Value Inference::eval_subscript(NodeId id) {
