@@ -105,6 +105,11 @@ ReadingOrder largest_first(const std::vector<SourceInput>& inputs) {
   return order;
 }
 
+/// Whether a clause is about x.item().
+bool reads_item(const CompiledClause& clause) {
+  return std::ranges::find(clause.clause->calls, ".item") != clause.clause->calls.end();
+}
+
 }  // namespace
 
 SourceIndex SourceIndex::build(const std::vector<SourceInput>& inputs, const RuleSet& rules,
@@ -259,6 +264,9 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
   if (clause.own_device_buffers && !is_own_device_buffer(facts, candidate)) return false;
   Value subject = resolved(file, candidate.subject, kMaxHops);
   const bool guessed = facts.is_compiled() && !facts.typed && rests_on_types(clause);
+  // Numbers have no item(): some callers hand in one, others a tensor.
+  if (subject.kind == Kind::number && candidate.subject.kind == Kind::unknown && reads_item(clause))
+    subject = {};
   if (clause.on) {
     const bool known = std::ranges::find(clause.on->kinds, subject.kind) != clause.on->kinds.end();
     if (!known && (subject.kind != Kind::unknown || clause.certainty != Certainty::unknown))

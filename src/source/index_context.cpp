@@ -42,6 +42,10 @@ bool SourceIndex::once_in_evaluation(FunctionId function, const Candidate& candi
   });
   if (around == 0 && behind && (graph_->function(function).flags & kEvalFunction) != 0) return true;
   if ((bits & kEvalLoop) != 0) return false;
+  // for batch in source: yield batch.to(device)
+  if ((graph_->function(function).flags & kGenerator) != 0 && candidate.loop != kNone &&
+      !file.loops[candidate.loop].generates && candidate.subject.kind == Kind::batch)
+    return false;
   // A rule about a loop inside the step wants one inside the loop over batches.
   if (candidate.in_inner_loop && around < 2) return true;
   return !contexts_->is_batch_loop(function, candidate.loop);

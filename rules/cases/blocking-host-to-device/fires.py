@@ -316,3 +316,30 @@ def train_placed(model, loader, optimizer, device):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+
+
+def train_on_trees(model, loader, optimizer, device):
+    for batch in loader:
+        batch = tree_map(lambda x: x.to(device), batch)  # expect: blocking-host-to-device
+        loss = model(batch)
+        loss.backward()
+        optimizer.step()
+
+
+def train_on_records(model, loader, optimizer, device):
+    for batch in loader:
+        batch.apply_(lambda x: x.cuda())  # expect: blocking-host-to-device
+        loss = model(batch)
+        loss.backward()
+        optimizer.step()
+
+
+class Workload:
+    def input_queue(self, split):
+        source = iter(self.dataset(split))
+        for batch in source:
+            yield {"inputs": batch["inputs"].to(DEVICE)}  # expect: blocking-host-to-device
+
+    def evaluate(self, split):
+        self.queues[split] = self.input_queue(split)
+        return self.score(self.queues[split])

@@ -129,3 +129,12 @@ def train_moved(model, loader, optimizer, device):
         loss = model(batch).mean()
         on_same_device(loss, batch).backward()
         optimizer.step()
+
+
+def train_on_mapped(model, loader, optimizer, device):
+    for batch in loader:
+        batch = tree_map(lambda x: x.to(device, non_blocking=True), batch)
+        scales = tree_map(lambda x, y: x.to(y), batch, model.shapes)
+        loss = model(batch, scales)
+        loss.backward()
+        optimizer.step()

@@ -157,3 +157,17 @@ class World:
         loss.backward()
         self.optimizer.step()
         return {k: v.detach() for k, v in self.net.losses.items()}
+
+
+class ReplayMemory:
+    def sample_transitions(self, n):
+        chosen = self.transitions(n)
+        action = torch.tensor([t.action for t in chosen], device=self.device)  # expect: host-constant-to-device
+        return action
+
+
+def update(memory, model, optimizer):
+    for _ in range(100):
+        loss = model(memory.sample_transitions(32))
+        loss.backward()
+        optimizer.step()

@@ -292,3 +292,14 @@ class Classifier(pl.LightningModule):
         hits = (logits.argmax(1) == labels).float().mean()
         self.meter.add(hits.item())  # expect: item-in-step
         return hits
+
+
+def policy_metrics(model, batches, optimizer):
+    for batch in batches:
+        entropy = 0.0
+        for head in model.heads(batch):
+            entropy += Categorical(head).entropy().mean()
+        loss = model.loss(batch) - entropy
+        loss.backward()
+        optimizer.step()
+        log({"entropy": entropy.item()})  # expect: item-in-step

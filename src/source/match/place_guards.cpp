@@ -42,6 +42,12 @@ bool PlaceGuards::learns_from_memory(NodeId id) const {
   return has(".backward(") && !plays;
 }
 
+/// ReplayMemory.sample(n): what is learnt from is played no more.
+bool PlaceGuards::samples_memory(const FunctionFacts& function) {
+  return has_word(lower(snake_case(function.class_name)), {"memory", "replay", "buffer"}) &&
+         has_word(function.name, {"sample", "batch"});
+}
+
 /// collect(): what steps environments and learns nothing exchanges values with the host.
 bool PlaceGuards::plays(uint32_t function) const {
   if (function == 0 || ast_.grammar != Grammar::python) return false;
@@ -195,7 +201,8 @@ uint32_t PlaceGuards::of(NodeId id) const {
   // C++: allocators and buffers that grow are for those who call them each time.
   if (ast_.grammar == Grammar::cuda && is_allocator_name(function.name)) guards |= kGuardCached;
   // A forward pass in training is given its actions.
-  if ((is_environment_value(id) && (function.flags & kForward) == 0 && !learns_from_memory(id)) ||
+  if ((is_environment_value(id) && (function.flags & kForward) == 0 && !learns_from_memory(id) &&
+       !samples_memory(function)) ||
       contains_any(function.class_name, {"envrunner", "vectorenv", "vecenv"}))
     guards |= kGuardEnvironment;
   for (NodeId at = ast_[id].parent; at != kNoNode; at = ast_[at].parent) {

@@ -150,6 +150,10 @@ std::string_view Subjects::root_name(NodeId object) const {
   const std::string_view name = ast_[at].text;
   for (NodeId up = ast_[at].parent; up != kNoNode; up = ast_[up].parent) {
     if (ast_[up].kind == K::function) break;
+    if (ast_[up].kind == K::lambda) {
+      const NodeId over = mapped_over(up, name);
+      if (over != kNoNode) return ast_[over].text;
+    }
     if (ast_[up].kind != K::comprehension) continue;
     for (NodeId clause : children(ast_, up)) {
       if (ast_[clause].kind != K::comp_for) continue;
@@ -168,6 +172,24 @@ std::string_view Subjects::root_name(NodeId object) const {
     }
   }
   return name;
+}
+
+/// The name of what a function is called on each part of: batch of tree_map(lambda x: x.to(device),
+/// batch) and of batch.apply(lambda x: x.to(device)), if x is all that it takes.
+NodeId Subjects::mapped_over(NodeId lambda, std::string_view taken) const {
+  const NodeId parameters = ast_.child(lambda, Role::parameters);
+  const NodeId only = parameters == kNoNode ? kNoNode : ast_[parameters].first_child;
+  const NodeId call = ast_[lambda].parent;
+  if (only == kNoNode || ast_[only].next != kNoNode || ast_[only].text != taken ||
+      ast_[call].kind != K::call || ast_[lambda].role != Role::argument ||
+      ast_.child(call, Role::argument) != lambda ||
+      !contains_any(callee_name(ast_, call), {"map", "apply"}))
+    return kNoNode;
+  const NodeId callee = ast_.child(call, Role::callee), next = ast_[lambda].next;
+  const NodeId over = next != kNoNode                     ? next
+                      : ast_[callee].kind == K::attribute ? ast_.child(callee, Role::object)
+                                                          : kNoNode;
+  return over != kNoNode && ast_[over].kind == K::name ? over : kNoNode;
 }
 
 /// x.to(device) in get_batch(), of a name that is put together there.

@@ -342,7 +342,10 @@ void Inference::statement(NodeId id) {
       const bool scales =
           node.text != "+=" && node.text != "-=" &&
           (right.kind == Kind::number || (right.kind == Kind::unknown && left.dependency != 0));
-      const bool takes_over = left.kind == Kind::unknown && !scales;
+      // total = 0.0 and total += loss_of(x): a number as long as only numbers are added.
+      const bool adds = ast_.grammar == Grammar::python && left.kind == Kind::number &&
+                        right.kind == Kind::unknown && (node.text == "+=" || node.text == "-=");
+      const bool takes_over = (left.kind == Kind::unknown && !scales) || adds;
       assign(target, right.is_device() ? merge(left, right) : takes_over ? right : left, source);
       return;
     }
