@@ -84,3 +84,8 @@ class Crossing(nn.Module):
     def forward(self, xs, ys):
         yy, xx = torch.meshgrid(ys.softmax(-1), xs.softmax(-1))  # other values in each pass
         return xx * yy
+
+
+class Positions(torch.nn.Module):
+    def forward(self, x):
+        return x + self.table[torch.arange(0, x.shape[1], device=x.device)]

@@ -195,3 +195,11 @@ class Scaled(torch.nn.Module):
         if scale > 2:  # expect: tensor-truthiness
             return x
         return scale * x
+
+
+class Poses(torch.nn.Module):
+    def forward(self, x):
+        known = self.memory.poses
+        if known[:, 0].sum() == 0:  # expect: tensor-truthiness
+            return x
+        return x + known[:, None, :].mean()

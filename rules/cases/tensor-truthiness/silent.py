@@ -202,3 +202,11 @@ class Sharded(torch.optim.Optimizer):
             for first in range(len(params))[:: self.world_size]:
                 if first + self.rank < len(params):
                     params[first + self.rank].add_(params[first + self.rank].grad, alpha=-group["lr"])
+
+
+class Rows(torch.nn.Module):
+    def forward(self, x):
+        known = self.memory.rows
+        if known[1:].count(0) == 0:  # a list has one axis
+            return x
+        return x * len(known)

@@ -155,9 +155,29 @@ Value Inference::eval_subscript(NodeId id) {
       container.kind == Kind::shape) {
     return element_value(container);
   }
+  if (container.kind == Kind::unknown && container.dependency == 0 && is_of_tensors_axes(id))
+    return likely(Kind::device_tensor);
   Value out;
   out.flags = container.flags & kLoaded;
   return out;
+}
+
+/// poses[:, None, :]: no list has axes, and where nothing but PyTorch is used no other array. What
+/// is moved to the device may be a batch.
+bool Inference::is_of_tensors_axes(NodeId subscript) const {
+  if (ast_.grammar != Grammar::python || !names_.uses("torch") || names_.uses("numpy") ||
+      names_.uses("pandas") || names_.uses("jax"))
+    return false;
+  const Node& parent = ast_[ast_[subscript].parent];
+  if (parent.kind == K::attribute && is_one_of(parent.text, {"to", "cuda"})) return false;
+  bool slices = false;
+  unsigned axes = 0;
+  for (NodeId c : children(ast_, subscript)) {
+    if (ast_[c].role == Role::object) continue;
+    slices |= ast_[c].kind == K::slice;
+    ++axes;
+  }
+  return slices && axes > 1;
 }
 
 }  // namespace stallscope
