@@ -50,12 +50,3 @@ class Engine:
         loss.backward()
         self.optimizer.step()
         return loss, batch.shape[0]
-
-
-def train_with_board(model, loader, optimizer, board):
-    for step, batch in enumerate(loader):
-        loss = F.cross_entropy(model(batch.x), batch.y)
-        loss.backward()
-        optimizer.step()
-        board.add_scalar("loss", loss, step)  # expect: tensor-format
-        board.add_scalar("lr", optimizer.param_groups[0]["lr"], step)

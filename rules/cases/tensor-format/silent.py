@@ -99,12 +99,3 @@ def fit_angles(render, target):
         loss.backward()
         print("angles", angles, angles.grad)  # on the host
         optimizer.step()
-
-
-def train_with_sparse_board(model, loader, optimizer, board):
-    for step, batch in enumerate(loader):
-        loss = F.cross_entropy(model(batch.x), batch.y)
-        loss.backward()
-        optimizer.step()
-        if step % 100 == 0:
-            board.add_scalar("loss", loss, step)
