@@ -177,3 +177,9 @@ class GridHead(torch.nn.Module):
         tx, ty = targets_of(boxes, self.size)
         tx = tx.type(torch.cuda.FloatTensor)  # expect: create-then-move
         return x * tx
+
+
+class Buffer(torch.nn.Module):
+    def forward(self, x):
+        tokens = torch.LongTensor(size=(0, x.shape[1])).to(x.device)  # expect: create-then-move
+        return torch.cat([tokens, x])
