@@ -183,3 +183,15 @@ class Buffer(torch.nn.Module):
     def forward(self, x):
         tokens = torch.LongTensor(size=(0, x.shape[1])).to(x.device)  # expect: create-then-move
         return torch.cat([tokens, x])
+
+
+class Recurrent(torch.nn.Module):
+    def forward(self, x, state: tuple[torch.Tensor, torch.Tensor] | None = None):
+        if state:
+            h, c = state
+        else:
+            h = torch.zeros(3, 4)
+            c = torch.zeros(3, 4)
+        h = h.to(x.device)  # expect: create-then-move
+        c = c.to(x.device)  # expect: create-then-move
+        return h + c

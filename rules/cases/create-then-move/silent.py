@@ -94,3 +94,13 @@ class Flash(nn.Module):
         else:
             mask = torch.ones(q.size(1), k.size(1)).to(q.device)  # where the kernel is missing
             return self.attend(q, k, v, mask)
+
+
+class Given(torch.nn.Module):
+    def forward(self, x, state: tuple[torch.Tensor, torch.Tensor] | None = None):
+        if state:
+            h, c = state
+        else:
+            h = torch.zeros(3, 4, device=x.device)
+            c = torch.zeros(3, 4, device=x.device)
+        return h.to(x.device) + c.to(x.device)

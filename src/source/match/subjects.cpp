@@ -32,6 +32,10 @@ Value Subjects::of(NodeId id) const {
   }
   if (ast_[callee].text != "to" && ast_[callee].text != "cuda") return file_.inference.at(object);
   const Value& value = file_.inference.at(whole_of(object));
+  if (value.is_device()) {
+    const Value made = made_on_one_path(id, object);
+    if (made.kind == Kind::host_tensor) return made;
+  }
   // What is called a batch and moved to the device came from the loader.
   // A module's own input is on its device already, unless it is the loader's whole batch.
   const bool forward = (facts_.functions[file_.outline.function_of[id]].flags & kForward) != 0;
@@ -172,6 +176,31 @@ std::string_view Subjects::root_name(NodeId object) const {
     }
   }
   return name;
+}
+
+/// (norm(x) if x else torch.zeros(n)).to(device), and `else: h = torch.zeros(n)` before
+/// h.to(device): the tensor that the host makes on one of two paths, or nothing.
+Value Subjects::made_on_one_path(NodeId call, NodeId object) const {
+  const auto is_made = [&](NodeId node) {
+    const Value& v = file_.inference.at(node);
+    return v.kind == Kind::host_tensor && (v.has(kFresh) || v.has(kFromHost));
+  };
+  if (ast_[object].kind == K::conditional) {
+    for (NodeId c : children(ast_, object)) {
+      if (ast_[c].role != Role::condition && is_made(c)) return file_.inference.at(c);
+    }
+    return {};
+  }
+  if (ast_[object].kind != K::name || ast_.grammar != Grammar::python) return {};
+  const NodeId assigned = ast_.ancestor(call, K::assign);
+  const NodeId made = file_.inference.definition(file_.outline.function_of[call], ast_[object].text,
+                                                 assigned == kNoNode ? call : assigned);
+  if (made == kNoNode || !is_made(made)) return {};
+  for (NodeId at = ast_[made].parent; at != kNoNode && !ast_.inside(call, at);
+       at = ast_[at].parent) {
+    if (ast_[at].role == Role::alternative) return file_.inference.at(made);
+  }
+  return {};
 }
 
 /// The name of what a function is called on each part of: batch of tree_map(lambda x: x.to(device),
