@@ -329,6 +329,7 @@ def train_on_trees(model, loader, optimizer, device):
 def train_on_records(model, loader, optimizer, device):
     for batch in loader:
         batch.apply_(lambda x: x.cuda())  # expect: blocking-host-to-device
+        batch = apply_to_tensors(batch, lambda x: x.cuda())  # expect: blocking-host-to-device
         loss = model(batch)
         loss.backward()
         optimizer.step()

@@ -203,19 +203,20 @@ Value Subjects::made_on_one_path(NodeId call, NodeId object) const {
   return {};
 }
 
-/// The name of what a function is called on each part of: batch of tree_map(lambda x: x.to(device),
-/// batch) and of batch.apply(lambda x: x.to(device)), if x is all that it takes.
+/// The name of what a function is called on each part of, if x is all that it takes: batch of
+/// tree_map(lambda x: x.to(device), batch), apply(batch, lambda x: x.to(device)) and
+/// batch.apply(lambda x: x.to(device)).
 NodeId Subjects::mapped_over(NodeId lambda, std::string_view taken) const {
   const NodeId parameters = ast_.child(lambda, Role::parameters);
   const NodeId only = parameters == kNoNode ? kNoNode : ast_[parameters].first_child;
   const NodeId call = ast_[lambda].parent;
   if (only == kNoNode || ast_[only].next != kNoNode || ast_[only].text != taken ||
       ast_[call].kind != K::call || ast_[lambda].role != Role::argument ||
-      ast_.child(call, Role::argument) != lambda ||
       !contains_any(callee_name(ast_, call), {"map", "apply"}))
     return kNoNode;
-  const NodeId callee = ast_.child(call, Role::callee), next = ast_[lambda].next;
-  const NodeId over = next != kNoNode                     ? next
+  const NodeId callee = ast_.child(call, Role::callee), first = ast_.child(call, Role::argument);
+  const NodeId other = first == lambda ? ast_[lambda].next : first;
+  const NodeId over = other != kNoNode                    ? other
                       : ast_[callee].kind == K::attribute ? ast_.child(callee, Role::object)
                                                           : kNoNode;
   return over != kNoNode && ast_[over].kind == K::name ? over : kNoNode;
