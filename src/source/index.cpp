@@ -250,7 +250,7 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
   const CompiledClause& clause = rules_->clauses()[candidate.clause];
   const FileFacts& facts = *files_[file];
   if (only_infers_ || (candidate.guards & kGuardOutsideStep) != 0) return false;
-  if ((clause.unless & kGuardTest) != 0 && is_test_path(facts.path)) return false;
+  if ((clause.unless & kGuardTest) != 0 && is_test_file(facts)) return false;
   if ((clause.unless & kGuardPrefetched) != 0 && has_prefetcher(file)) return false;
   if (candidate.default_of != kNone && (clause.unless & kGuardNotGiven) != 0) {
     const FunctionId function = graph_->id_of(file, candidate.function);

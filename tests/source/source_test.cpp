@@ -30,6 +30,24 @@ TEST_CASE("trainers that are compared are no tests, programs that time them are"
   CHECK(is_test_path("tests/trainer/loop.py"));
 }
 
+TEST_CASE("train_test.py is no test where it trains and has no cases") {
+  const RuleSet rules = items_unless("step", "test-or-benchmark");
+  auto found = [&](const std::string& path, const std::string& head) {
+    const std::string code = head +
+                             "def train(model, loader, opt):\n    for x in loader:\n"
+                             "        loss = model(x).mean()\n        loss.backward()\n"
+                             "        opt.step()\n        print(loss.item())\n";
+    const SourceIndex index = SourceIndex::build({{path, "", code}}, rules, {});
+    return !index.facts().empty();
+  };
+  CHECK(found("diffusion/train_test.py", "import torch\n"));
+  CHECK(found("train_and_test.py", "import torch\n"));
+  CHECK_FALSE(found("diffusion/model_test.py", "import torch\n"));
+  CHECK_FALSE(found("tests/train_test.py", "import torch\n"));
+  CHECK_FALSE(found("train_test.py", "import torch\nfrom absl.testing import absltest\n"));
+  CHECK_FALSE(found("train_test.py", "import torch\nimport unittest\n"));
+}
+
 TEST_CASE("a model's part is told by its file's last word, an evaluation's class by its first") {
   const RuleSet rules = item_rule({"step", "forward"});
   auto context_of = [&](const std::string& path, const std::string& code) -> std::string {

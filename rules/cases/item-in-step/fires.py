@@ -303,3 +303,18 @@ def policy_metrics(model, batches, optimizer):
         loss.backward()
         optimizer.step()
         log({"entropy": entropy.item()})  # expect: item-in-step
+
+
+def assert_centred(x, mask):
+    assert (x * (1 - mask)).abs().max().item() < 1e-4  # expect: item-in-step
+    largest = x.abs().max().item()  # expect: item-in-step
+    assert x.sum(1).abs().max().item() < 1e-2 * largest  # expect: item-in-step
+
+
+def train_checked(model, loader, optimizer):
+    for x, mask in loader:
+        assert_centred(x, mask)
+        loss = model(x * mask)
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()

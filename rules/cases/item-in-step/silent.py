@@ -279,3 +279,9 @@ def count_tokens(model, batches, optimizer):
         optimizer.step()
         total += len(batch["tokens"])
         log(total)
+
+
+def assert_close(x, y):
+    """For cases; no step calls it."""
+    difference = (x - y).abs().max().item()
+    assert difference < 1e-4

@@ -113,3 +113,23 @@ def train_clipped(model, loader, optimizer):
             p.grad.data.clamp_(-1, 1)  # expect: per-tensor-optimizer-loop
         optimizer.step()
         optimizer.zero_grad()
+
+
+class Average:
+    def __init__(self, beta):
+        self.beta = beta
+
+    def update_model_average(self, averaged, model):
+        for current, kept in zip(model.parameters(), averaged.parameters()):
+            old, new = kept.data, current.data
+            kept.data = self.update_average(old, new)  # expect: per-tensor-optimizer-loop
+
+    def update_average(self, old, new):
+        return new if old is None else old * self.beta + (1 - self.beta) * new
+
+
+def train_with_average(model, averaged, loader, optimizer, average: Average):
+    for x in loader:
+        model(x).mean().backward()
+        optimizer.step()
+        average.update_model_average(averaged, model)

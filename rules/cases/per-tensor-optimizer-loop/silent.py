@@ -50,3 +50,19 @@ class Norm(torch.nn.Module):
         mean = x.mean(0)
         self.running.data = self.running.data * (1 - self.momentum) + self.momentum * mean
         return x - mean
+
+
+class Target:
+    """Smoothed losses: no parameters."""
+
+    def update_losses(self, losses):
+        for kept, loss in zip(self.kept, losses):
+            kept.data = self.smooth.update_average(kept.data, loss)
+
+
+def train_smoothed(model, loader, optimizer, target: Target):
+    for x in loader:
+        loss = model(x).mean()
+        loss.backward()
+        optimizer.step()
+        target.update_losses([loss])

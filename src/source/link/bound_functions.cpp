@@ -2,6 +2,7 @@
 #include <unordered_set>
 
 #include "source/link/contexts.h"
+#include "source/link/purpose.h"
 #include "source/names/roles.h"
 #include "source/syntax/words.h"
 
@@ -15,7 +16,7 @@ std::unordered_map<std::string_view, bool> Contexts::called_for_set_up() const {
   std::unordered_map<std::string_view, bool> out;
   if (bound.empty()) return out;
   for (const auto& file : graph_.files()) {
-    if (file->language != "python" || is_test_path(file->path)) continue;
+    if (file->language != "python" || is_test_file(*file)) continue;
     for (const CallFacts& call : file->calls) {
       const std::string_view name = last_component(call.name);
       if (!bound.contains(name)) continue;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "source/link/purpose.h"
 #include "source/names/roles.h"
 #include "source/syntax/words.h"
 
@@ -24,8 +25,12 @@ Contexts::Contexts(const CallGraph& graph, const DeadCode& dead,
 
 void Contexts::classify_files() {
   for (const auto& file : graph_.files()) {
-    places_.push_back(static_cast<uint8_t>((is_test_path(file->path) ? kTest : 0) |
-                                           (is_example_path(file->path) ? kExample : 0)));
+    const bool test = is_test_file(*file);
+    // What is called a test and is none is an example where its folder says so.
+    const std::string_view path = file->path;
+    const bool example =
+        is_example_path(test || !is_test_path(path) ? path : path.substr(0, path.rfind('/') + 1));
+    places_.push_back(static_cast<uint8_t>((test ? kTest : 0) | (example ? kExample : 0)));
   }
 }
 

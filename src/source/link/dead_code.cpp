@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "source/link/purpose.h"
 #include "source/names/mentions.h"
 #include "source/names/names.h"
 #include "source/names/roles.h"
@@ -26,7 +27,7 @@ uint32_t both(uint32_t a, uint32_t b) {
 uint32_t DeadCode::files_with(uint32_t hash, Tests tests) const {
   if (file_of_.empty()) {
     for (uint32_t f = 0; f < graph_.files().size(); ++f) {
-      const bool test = is_test_path(graph_.files()[f]->path);
+      const bool test = is_test_file(*graph_.files()[f]);
       for (const uint32_t mention : graph_.files()[f]->mentions) {
         Naming& naming = file_of_[mention];
         naming.any = both(naming.any, f);
@@ -143,7 +144,7 @@ bool DeadCode::is_named_elsewhere(const ClassPlace& klass) const {
       for (const ClassFacts& c : file->classes) named_[name_hash(c.name)];
     }
     for (uint32_t f = 0; f < graph_.files().size(); ++f) {
-      if (is_test_path(graph_.files()[f]->path)) continue;
+      if (is_test_file(*graph_.files()[f])) continue;
       for (const uint32_t mention : graph_.files()[f]->mentions) {
         const auto found = named_.find(mention);
         if (found != named_.end()) found->second.push_back(f);
@@ -240,7 +241,7 @@ bool DeadCode::decide(FunctionId id, unsigned hops) const {
     return out;
   };
   const auto counts = [&](uint32_t e) {
-    return tests == Tests::count || !is_test_path(graph_.file(graph_.edges()[e].from).path);
+    return tests == Tests::count || !is_test_file(graph_.file(graph_.edges()[e].from));
   };
   if (std::ranges::none_of(callers, counts)) return named_by() == kNoFile;
   return hops > 0 &&

@@ -6,6 +6,7 @@
 
 #include "source/names/mentions.h"
 #include "source/names/roles.h"
+#include "source/syntax/words.h"
 
 namespace stallscope {
 namespace {
@@ -55,9 +56,34 @@ bool trains(const FileFacts& file) {
   return std::ranges::any_of(words, [&](uint32_t word) { return mentions(file.mentions, word); });
 }
 
+/// Whether a file is made of cases, by what it imports or derives from.
+bool has_cases(const FileFacts& file) {
+  const auto tests = [](std::string_view path) {
+    return contains_any(path, {"unittest", "pytest", "absltest", "testing", "testcase"});
+  };
+  return std::ranges::any_of(file.imports, [&](const auto& i) { return tests(i.second); }) ||
+         std::ranges::any_of(file.classes, [&](const ClassFacts& c) {
+           return std::ranges::any_of(c.bases, tests);
+         });
+}
+
+/// Whether it has a loop of training itself.
+bool has_steps(const FileFacts& file) {
+  return std::ranges::any_of(
+      file.loops, [](const LoopFacts& loop) { return loop.backward || loop.optimizer_step; });
+}
+
+/// Whether a file is called train_test.py or the like, and is no test but for that.
+bool is_named_for_both(std::string_view path) {
+  const size_t name = path.rfind('/') + 1;
+  const std::string_view file = path.substr(name);
+  return (file.starts_with("train_") || file.starts_with("train.")) && file.ends_with("test.py") &&
+         !is_test_path(std::string(path.substr(0, name)) + "train.py");
+}
+
 /// Whether a function is decorated with torch.no_grad() or torch.inference_mode().
 bool predicts(const FileFacts& file) {
-  return !is_test_path(file.path) &&
+  return !is_test_file(file) &&
          std::ranges::any_of(file.functions, [](const FunctionFacts& function) {
            return (function.flags & kWithoutGrad) != 0;
          });
@@ -76,6 +102,11 @@ bool scatters_batches(const CallGraph& graph) {
   static const uint32_t scatters = name_hash(kScatters);
   return std::ranges::any_of(graph.files(),
                              [](const auto& file) { return mentions(file->mentions, scatters); });
+}
+
+bool is_test_file(const FileFacts& file) {
+  return is_test_path(file.path) &&
+         (!is_named_for_both(file.path) || !has_steps(file) || has_cases(file));
 }
 
 }  // namespace stallscope

@@ -12,4 +12,8 @@ bool only_infers(const CallGraph& graph);
 /// Whether a program wraps models in DataParallel: forward() finds its batch on the device.
 bool scatters_batches(const CallGraph& graph);
 
+/// Whether a file belongs to tests: by its path, but train_test.py may hold the trainer and its
+/// evaluation instead of cases.
+bool is_test_file(const FileFacts& file);
+
 }  // namespace stallscope
