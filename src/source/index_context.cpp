@@ -87,8 +87,10 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
   const FunctionFacts& facts = graph_->function(function);
   out.context = word;
   out.breaks_graph = (bits & kInJit) != 0;
-  // assert_mean_zero(x): tests have such helpers, but what a step calls checks each time.
+  // assert_mean_zero(x): tests have such helpers, but what a step calls checks each time. A shape
+  // is a tensor only where a function is traced.
   const bool checks = facts.name.starts_with("assert_") && (bits & (kInStep | kInForward)) != 0 &&
+                      !has_word(facts.name, {"shape", "size", "dim"}) &&
                       !contexts_->is_test(function);
   if ((clause.unless & kGuardTest) != 0 && (facts.flags & kTestFunction) != 0 && !checks)
     return false;
