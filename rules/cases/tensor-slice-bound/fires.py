@@ -107,3 +107,10 @@ class GridPositions(torch.nn.Module):
 class Cropped(torch.nn.Module):
     def forward(self, x, batch):
         return x[:, : batch.lengths.max()]  # expect: tensor-slice-bound
+
+
+class Encoded(torch.nn.Module):
+    def forward(self, x, lengths):
+        packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True)
+        out, _ = pad_packed_sequence(self.rnn(packed)[0], batch_first=True)
+        return [out[i, : lengths[i]] for i in range(x.size(0))]  # expect: tensor-slice-bound

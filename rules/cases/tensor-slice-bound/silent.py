@@ -86,3 +86,13 @@ class Best(torch.nn.Module):
         scores = self.score(x)
         best = torch.topk(scores, k).values + torch.topk(scores.sum(0), k=3, dim=-1).values
         return best, [torch.zeros(n, device=x.device) for n in sizes]
+
+
+class EncodedOnce(torch.nn.Module):
+    """One copy, and what it gives is on the host."""
+
+    def forward(self, x, lengths):
+        lengths = lengths.cpu()
+        packed = pack_padded_sequence(x, lengths, batch_first=True)
+        out, _ = pad_packed_sequence(self.rnn(packed)[0], batch_first=True)
+        return [out[i, : lengths[i]] for i in range(x.size(0))]

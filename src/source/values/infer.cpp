@@ -189,6 +189,8 @@ void Inference::note_use(NodeId call, Scope& scope) {
             .insert(ast_[object].text);
       } else if (method == "size" && ast_.child(call, Role::argument) != kNoNode) {
         scope.given_as_tensor.insert(ast_[object].text);  // NumPy's size is no method
+      } else if (method == "cpu" && is_given_to_forward(object) && is_asked_as_tensor(object)) {
+        scope.given_as_tensor.insert(ast_[object].text);  // pack_padded_sequence(x, lengths.cpu())
       }
       return;
     }
@@ -220,20 +222,31 @@ NodeId Inference::comprehension_of(NodeId name) const {
   return kNoNode;
 }
 
-/// torch.arange(n, device=lengths.device): a tensor, as long as its name is not that of what else
-/// is asked for its device.
-void Inference::note_device(NodeId attribute, Scope& scope) {
-  const NodeId object = ast_.child(attribute, Role::object);
-  if (object == kNoNode || ast_[object].kind != K::name || ast_.grammar != Grammar::python) return;
+/// Whether a variable of that name is a tensor where it is asked for its device, or for a copy on
+/// the host: trainers and batches are asked so, too.
+bool Inference::is_asked_as_tensor(NodeId object) const {
   const std::string_view name = ast_[object].text;
-  if (!names_.import_of(name).empty() || is_self(object) || is_model_name(name) ||
-      contains_any(name,
-                   {"arg",    "cfg",   "conf",   "accel",  "fabric",  "train", "env",    "agent",
+  return ast_.grammar == Grammar::python && names_.import_of(name).empty() && !is_self(object) &&
+         !is_model_name(name) &&
+         !contains_any(
+             name, {"arg",    "cfg",   "conf",   "accel",  "fabric",  "train", "env",    "agent",
                     "engine", "opt",   "param",  "ctx",    "context", "state", "runner", "batch",
                     "data",   "graph", "pipe",   "model",  "work",    "hook",  "cls",    "info",
-                    "spec",   "setup", "device", "sample", "rank",    "mesh",  "dist",   "layer"}))
-    return;
-  scope.given_as_tensor.insert(name);
+                    "spec",   "setup", "device", "sample", "rank",    "mesh",  "dist",   "layer"});
+}
+
+/// Whether a name is that of a parameter of a module's forward pass.
+bool Inference::is_given_to_forward(NodeId name) const {
+  const FunctionFacts& function = facts_.functions[outline_.function_of[name]];
+  return (function.flags & kForward) != 0 &&
+         std::ranges::find(function.parameters, ast_[name].text) != function.parameters.end();
+}
+
+/// torch.arange(n, device=lengths.device)
+void Inference::note_device(NodeId attribute, Scope& scope) {
+  const NodeId object = ast_.child(attribute, Role::object);
+  if (object == kNoNode || ast_[object].kind != K::name || !is_asked_as_tensor(object)) return;
+  scope.given_as_tensor.insert(ast_[object].text);
 }
 
 /// Layer layer; const Layer& layer; std::unique_ptr<Layer> layer: C++ says whose methods are

@@ -74,6 +74,8 @@ class Inference {
   void note_use(NodeId node, Scope& scope);
   NodeId comprehension_of(NodeId name) const;
   void keep_buffer(NodeId call);
+  bool is_asked_as_tensor(NodeId object) const;
+  bool is_given_to_forward(NodeId name) const;
   void note_device(NodeId attribute, Scope& scope);
   void bind_parameters(uint32_t function);
   Value parameter_value(uint32_t function, uint32_t index, NodeId parameter);
