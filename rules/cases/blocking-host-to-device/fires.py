@@ -344,3 +344,13 @@ class Workload:
     def evaluate(self, split):
         self.queues[split] = self.input_queue(split)
         return self.score(self.queues[split])
+
+
+def extract(table, t, shape):
+    out = table.gather(-1, t.cpu())
+    return out.reshape(t.shape[0], *((1,) * (len(shape) - 1))).to(t.device)  # expect: blocking-host-to-device
+
+
+class Noised(nn.Module):
+    def forward(self, x, t):
+        return extract(self.alphas, t, x.shape) * x

@@ -138,3 +138,14 @@ def train_on_mapped(model, loader, optimizer, device):
         loss = model(batch, scales)
         loss.backward()
         optimizer.step()
+
+
+def extract_there(table, t, shape):
+    """The table is where the steps are."""
+    out = table.gather(-1, t)
+    return out.reshape(t.shape[0], *((1,) * (len(shape) - 1))).to(t.device)
+
+
+class NoisedThere(torch.nn.Module):
+    def forward(self, x, t):
+        return extract_there(self.alphas, t, x.shape) * x

@@ -185,6 +185,10 @@ std::optional<Value> value_of_method(const Value& receiver, std::string_view nam
     return out;
   }
   if (receiver.kind == Kind::host_tensor || receiver.kind == Kind::numpy) return receiver;
+  // betas.gather(-1, t.cpu()): both are on the same side.
+  if (receiver.kind == Kind::unknown && call.any_host_tensor &&
+      (name == "gather" || name == "index_select" || name == "take_along_dim"))
+    return likely(Kind::host_tensor);
   if (receiver.kind == Kind::number) return likely(Kind::number);
   if (receiver.kind == Kind::unknown &&
       (name == "isnan" || name == "isinf" || name == "isfinite")) {
