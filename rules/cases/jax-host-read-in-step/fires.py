@@ -118,3 +118,10 @@ def run(config, replay):
     agent = Agent(config)
     for _ in range(config.steps):
         agent.train(replay.sample())
+
+
+def train_with_norm(state, step, loader, logger):
+    for batch in loader:
+        state, grads = step(state, batch)
+        logger.write({"norm": float(optax.global_norm(grads))})  # expect: jax-host-read-in-step
+    return state

@@ -324,7 +324,9 @@ std::optional<Value> value_of_function(std::string_view path, const CallShape& c
   if (root == "numpy") {
     return proven(draws_one(path, call) ? Kind::number : Kind::numpy);
   }
-  if (path == "flax.jax_utils.replicate" || path == "flax.jax_utils.unreplicate")
+  if (path == "flax.jax_utils.replicate" || path == "flax.jax_utils.unreplicate" ||
+      path == "optax.global_norm" || path.starts_with("optax.losses.") ||
+      path == "optax.tree_utils.tree_l2_norm")
     return likely(Kind::jax_array, kJax);
   if (root == "jax") {
     if (path == "jax.device_get") return proven(Kind::numpy);
