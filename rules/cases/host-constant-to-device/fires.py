@@ -183,3 +183,12 @@ class Norms(torch.nn.Module):
     def forward(self, x, known):
         norm = (x.norm() if known else torch.tensor(0.0)).to(x.device)  # expect: host-constant-to-device
         return x / norm
+
+
+class Thinned(torch.nn.Module):
+    def forward(self, x, offsets):
+        kept, count = [], 0
+        for start, end in zip(offsets, offsets[1:]):
+            count += (end - start) // 4
+            kept.append(count)
+        return x[: count], torch.cuda.IntTensor(kept)  # expect: host-constant-to-device

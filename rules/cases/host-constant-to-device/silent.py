@@ -221,3 +221,18 @@ class Discrete:
         loss = self.policy.loss(self.memory.sample())
         loss.backward()
         self.optimizer.step()
+
+
+class Empty(torch.nn.Module):
+    def forward(self, x):
+        shape = x.shape
+        return torch.cuda.FloatTensor(shape), torch.cuda.FloatTensor(shape[0], 4)
+
+
+class FirstNorms(torch.optim.Optimizer):
+    def step(self):
+        for group in self.param_groups:
+            if "norms" not in group:
+                norms = [p.grad.norm().item() for p in group["params"]]
+                group["norms"] = torch.cuda.FloatTensor(norms)  # in the first step only
+            torch._foreach_div_([p.grad for p in group["params"]], group["norms"].max())

@@ -77,6 +77,8 @@ bool ClauseTests::argument_is(NodeId found, std::string_view wanted) const {
     return text.find("cuda.") != std::string_view::npos ||
            file_.names.resolve(found).path.starts_with("torch.cuda.");
   if (wanted == "a-computed-list") {
+    // counts, which a loop has filled
+    if (ast_[found].kind == K::name) return file_.inference.at(found).kind == Kind::list;
     // [w / stride for w in anchors], [x.min(), 1], not [0]
     for (NodeId at = found; at < ast_[found].end; ++at) {
       if (ast_[at].kind == K::name)
