@@ -145,3 +145,11 @@ def train_with_target(model, target, loader, optimizer):
         model(x).mean().backward()
         optimizer.step()
         follow_by_numbers(target, model)
+
+
+def train_critic(critic, loader, optimizer):
+    for x in loader:
+        critic(x).mean().backward()
+        optimizer.step()
+        for p in critic.parameters():
+            p.data.clamp_(-0.01, 0.01)  # expect: per-tensor-optimizer-loop

@@ -56,3 +56,10 @@ class Recorder:
             loss.backward()
             optimizer.step()
             self.record(loss)
+
+
+class Counted(transformers.Trainer):
+    def training_step(self, model, inputs):
+        taken = super().count(inputs)
+        self.counts.append(float(taken))
+        return super().training_step(model, inputs)

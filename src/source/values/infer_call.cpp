@@ -223,6 +223,10 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
   if (name == "apply" && object != kNoNode && names_.uses("torch") &&
       last_component(ast_.slice(object)).ends_with("Function"))
     return likely(Kind::device_tensor, kModuleOutput);
+  // loss = super().training_step(model, inputs), of transformers' Trainer
+  if ((name == "training_step" || name == "compute_loss") && object != kNoNode &&
+      ast_[object].kind == K::call && callee_name(ast_, object) == "super")
+    return likely(Kind::device_tensor, kModuleOutput);
   if (is_self(object) && name == "register_buffer") {
     keep_buffer(id);
     return proven(Kind::none);
