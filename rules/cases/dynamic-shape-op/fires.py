@@ -1,4 +1,7 @@
 import torch
+from torch_geometric.nn import global_mean_pool
+from torch_geometric.utils import to_dense_batch
+from torch_scatter import scatter_add
 
 
 class Router(torch.nn.Module):
@@ -57,3 +60,11 @@ class PerGraph(torch.nn.Module):
         for graph in batch.unique():  # expect: dynamic-shape-op
             x = x + graph
         return x / sizes.max()
+
+
+class GraphLevel(torch.nn.Module):
+    def forward(self, data):
+        x = self.conv(data.x, data.edge_index)
+        dense, mask = to_dense_batch(x, data.batch)  # expect: dynamic-shape-op
+        summed = scatter_add(x[data.edge_index[0]], data.edge_index[1], dim=0)  # expect: dynamic-shape-op
+        return global_mean_pool(x, data.batch), dense, mask, summed  # expect: dynamic-shape-op

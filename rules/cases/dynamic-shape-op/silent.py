@@ -1,5 +1,8 @@
 import numpy as np
 import torch
+from torch_geometric.nn import global_add_pool, global_mean_pool
+from torch_geometric.utils import to_dense_batch
+from torch_scatter import scatter_add
 
 
 class Router(torch.nn.Module):
@@ -84,3 +87,12 @@ def learn(model, loader, optimizer):
         ends = episodes(batch.dones_cpu)
         model(batch.observations, ends).backward()
         optimizer.step()
+
+
+class GraphLevel(torch.nn.Module):
+    def forward(self, data):
+        x = self.conv(data.x, data.edge_index)
+        dense, mask = to_dense_batch(x, data.batch, max_num_nodes=64, batch_size=data.num_graphs)
+        summed = scatter_add(x[data.edge_index[0]], data.edge_index[1], dim=0, dim_size=x.size(0))
+        whole = global_add_pool(x, None)  # one graph
+        return global_mean_pool(x, data.batch, size=data.num_graphs), whole, dense, mask, summed

@@ -66,6 +66,7 @@ bool ClauseTests::argument_fits(NodeId call, const ArgumentTest& test) const {
 bool ClauseTests::argument_is(NodeId found, std::string_view wanted) const {
   const std::string_view text = ast_.slice(found);
   if (wanted == "not-device-tensor") return text != "[]" && !file_.inference.at(found).is_device();
+  if (wanted == "not-none") return text != "None";
   if (wanted == "kept-by-name") {
     // batch["lengths"]: counts that lie beside a batch's tensors are tensors.
     const NodeId key = ast_[found].kind == K::subscript ? ast_.child(found, Role::index) : kNoNode;
