@@ -354,3 +354,10 @@ def extract(table, t, shape):
 class Noised(nn.Module):
     def forward(self, x, t):
         return extract(self.alphas, t, x.shape) * x
+
+
+def train_mapped(model, loader, optimizer, device):
+    for batch in loader:
+        batch = tree_map(lambda part: part.to(device), batch)  # expect: blocking-host-to-device
+        model(batch).mean().backward()
+        optimizer.step()

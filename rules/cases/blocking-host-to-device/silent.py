@@ -149,3 +149,11 @@ def extract_there(table, t, shape):
 class NoisedThere(torch.nn.Module):
     def forward(self, x, t):
         return extract_there(self.alphas, t, x.shape) * x
+
+
+def train_mapped(model, loader, optimizer, device):
+    for batch in loader:
+        batch = tree_map(lambda part: part.to(device, non_blocking=True), batch)
+        wide = tree_map(lambda part: part.float(), batch)
+        model(wide).mean().backward()
+        optimizer.step()

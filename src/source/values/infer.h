@@ -99,6 +99,7 @@ class Inference {
   const TypedRange* type_at(NodeId id) const;
   Value typed(NodeId id, const Value& inferred);
   Value eval_children(NodeId id);
+  void run_lambda(NodeId id);
   Value eval_name(NodeId id);
   Value eval_attribute(NodeId id);
   Value eval_call(NodeId id);

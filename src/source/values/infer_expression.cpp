@@ -1,5 +1,6 @@
 // Inference over expressions; statements are in infer.cpp.
 #include <algorithm>
+#include <optional>
 
 #include "source/names/roles.h"
 #include "source/syntax/words.h"
@@ -79,11 +80,9 @@ Value Inference::eval(NodeId id) {
     case K::aug_assign:
       statement(id);
       return values_[id];
-    case K::lambda: {
-      NodeId body = ast_.child(id, Role::body);
-      if (body != kNoNode) ast_[body].kind == K::block ? statements(body) : void(eval(body));
+    case K::lambda:
+      run_lambda(id);
       break;
-    }
     case K::yield:
     case K::return_:
       statement(id);
@@ -93,6 +92,33 @@ Value Inference::eval(NodeId id) {
       break;
   }
   return values_[id] = typed(id, out);
+}
+
+/// tree_map(lambda t: t.to(device), batch): the lambda is given parts of the batch beside it.
+void Inference::run_lambda(NodeId id) {
+  const NodeId body = ast_.child(id, Role::body), all = ast_.child(id, Role::parameters);
+  if (body == kNoNode) return;
+  const NodeId only = all == kNoNode ? kNoNode : ast_[all].first_child;
+  const NodeId beside = ast_[id].next;
+  const bool given = ast_.grammar == Grammar::python && only != kNoNode &&
+                     ast_[only].next == kNoNode && ast_[ast_[id].parent].kind == K::call &&
+                     ast_[id].role == Role::argument && beside != kNoNode &&
+                     ast_[beside].kind == K::name;
+  const Value batch = given ? eval(beside) : Value{};
+  if (batch.kind != Kind::batch) {
+    ast_[body].kind == K::block ? statements(body) : void(eval(body));
+    return;
+  }
+  auto& variables = scopes_[function_].variables;
+  const auto known = variables.find(ast_[only].text);
+  const std::optional<Value> before =
+      known == variables.end() ? std::nullopt : std::optional<Value>(known->second);
+  variables[ast_[only].text] = element_value(batch);
+  eval(body);
+  if (before)
+    variables[ast_[only].text] = *before;
+  else
+    variables.erase(ast_[only].text);
 }
 
 /// Evaluates what is below and gives the value of the first child.
