@@ -76,7 +76,8 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
       ast_[left].kind != K::number && ast_[right].kind != K::number)
     return kGuardCached;
   if (op == "not in" && !negated &&
-      contains_any(r, {"state", "cache", "self.", "buffer", "seen", "memo", "table", "group"}))
+      (r == "group" ||
+       contains_any(r, {"state", "cache", "self.", "buffer", "seen", "memo", "table"})))
     return kGuardCached;
   // `if "cuda" in str(x.device): ... else: ...`
   if (op == "in" && ast_[left].kind == K::string && contains_any(r, {"device"})) {
