@@ -48,4 +48,8 @@ void clamp_weights(Net model, Loader& loader, torch::optim::Adam& optimizer) {
     }
     optimizer.step();
   }
+
+torch::Tensor product_forward(const torch::Tensor& q, const torch::Tensor& workspace) {
+  if (workspace.ndim() > 0 && workspace.numel() > 0) return q * 2;
+  return q;
 }

@@ -19,7 +19,7 @@ const Set kNumberMethods = {
     "has_value",     "scalar_type", "is_leaf",        "is_sparse",   "is_cpu",
     "is_same",       "nbytes",      "itemsize",       "use_count",   "layout",
     "sym_size",      "sym_sizes",   "empty",          "has_storage", "dtype",
-    "device",        "options",     "key_set",        "accessor"};
+    "device",        "options",     "key_set",        "accessor",    "ndim"};
 const Set kTensorOnly = {"backward",
                          "detach",
                          "detach_",
