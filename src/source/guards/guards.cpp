@@ -42,6 +42,17 @@ bool asks_for_flash(const Ast& ast, NodeId condition, NodeId branch) {
   return false;
 }
 
+/// C++: `static const int units = count_units();` is worked out once.
+bool is_made_once(const Ast& ast, NodeId assignment) {
+  if (ast.grammar != Grammar::cuda || ast[assignment].first_byte == 0) return false;
+  const size_t before = ast.source.find_last_of(";{}\n", ast[assignment].first_byte - 1);
+  const size_t from = before == std::string_view::npos ? 0 : before + 1;
+  const std::string_view words = ast.source.substr(from, ast[assignment].first_byte - from);
+  const size_t first = words.find_first_not_of(" \t");
+  return first != std::string_view::npos &&
+         starts_with_any(words.substr(first), {"static ", "thread_local "});
+}
+
 }  // namespace
 
 uint32_t Guards::around(NodeId node) const {
@@ -126,6 +137,8 @@ uint32_t Guards::by_parent(NodeId at, NodeId below) const {
     case K::call:
       return is_message(at, below) || (role == Role::argument && is_warning(at)) ? +kGuardErrorPath
                                                                                  : 0u;
+    case K::assign:
+      return role == Role::right && is_made_once(ast_, at) ? kGuardCached | kGuardOutsideStep : 0u;
     case K::with_:
       return role == Role::body ? of_with(at) : 0u;
     case K::block:
