@@ -161,7 +161,7 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
   // from what evaluates.
   constexpr uint32_t kPliant = kWeakRole | kDeviceWork | kEvalFunction;
   const bool pliant = (facts.flags & kPliant) == kPliant && (bits & ~(kInEval | kEvalLoop)) == 0 &&
-                      !contexts_->is_called(function);
+                      !contexts_->is_called_by_others(function);
   if (clause.wants(Context::launcher) && may_be_operator(function) &&
       (word == "library" || pliant ||
        ((facts.flags & kBeside) == 0 &&

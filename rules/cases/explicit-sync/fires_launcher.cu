@@ -47,3 +47,13 @@ void generate_primary_rays(const float* camera, float* rays, int pixels) {
   primary_rays<<<pixels / 256, 256>>>(camera, rays);
   cudaDeviceSynchronize();  // expect: explicit-sync
 }
+
+// A layer's evaluate(), which the network's evaluate() calls, is its forward pass.
+void evaluate(const Layer& layer, const float* input, float* output, int n) {
+  dense_kernel<<<blocks(n), 256>>>(layer.weights, input, output);
+  cudaDeviceSynchronize();  // expect: explicit-sync
+}
+
+void evaluate(const Network& network, const float* input, float* output, int n) {
+  for (const Layer& layer : network.layers) evaluate(layer, input, output, n);
+}

@@ -113,6 +113,9 @@ class EvidenceCollector {
     if (calls.backward && (calls.forward || calls.update) && (f.flags & kForward) == 0 &&
         !is_binding_name(f.name))
       f.flags |= kStepEvidence;
+    // A layer of C++ is evaluated, and so is a polynomial: what launches kernels may be either.
+    if ((f.flags & kDeviceWork) != 0 && (f.name == "evaluate" || f.name == "Evaluate"))
+      f.flags |= kWeakRole;
     // What launches kernels works on data, whatever else it is said to build.
     if ((f.flags & kDeviceWork) != 0 && (f.flags & kWeakRole) != 0 && works_on_data(f.name))
       f.flags &= ~static_cast<uint32_t>(kInitFunction | kWeakRole);

@@ -235,6 +235,15 @@ bool Contexts::is_called(FunctionId id) const {
   });
 }
 
+bool Contexts::is_called_by_others(FunctionId id) const {
+  const std::string& name = graph_.function(id).name;
+  return std::ranges::any_of(graph_.callers(id), [&](uint32_t e) {
+    const Edge& edge = graph_.edges()[e];
+    return edge.call->form != CallForm::reference && !is_test(edge.from) &&
+           graph_.function(edge.from).name != name;
+  });
+}
+
 bool Contexts::evaluates_batches(FunctionId id) const {
   const FunctionFacts& f = graph_.function(id);
   return is_entry_point(graph_.file(id), f, entry_points_, false) &&

@@ -38,6 +38,8 @@ class Contexts {
   std::vector<std::string> chain(FunctionId function, uint32_t loop, uint16_t bit) const;
   /// Whether some function calls it, beside handing it on as a value.
   bool is_called(FunctionId id) const;
+  /// The same of functions of another name, outside tests: evaluate(net) calls evaluate(layer).
+  bool is_called_by_others(FunctionId id) const;
   /// Whether a framework calls the function in evaluations, and not at their ends.
   bool evaluates_batches(FunctionId id) const;
   /// Whether it calls, perhaps through others, what runs steps, or what its name says trains.
