@@ -72,9 +72,10 @@ class SourceIndex {
   bool has_prefetcher(size_t file) const;
   bool decide(size_t file, const Candidate& candidate, SourceFact& out) const;
   /// Functions for which the lines that call them answer.
-  enum class Wrapper : uint8_t { none, waits, releases, reads_back, moves };
+  enum class Wrapper : uint8_t { none, waits, releases, reads_back, moves, macro };
   Wrapper wrapper(size_t file, const Candidate& candidate) const;
   bool hands_on(FunctionId caller, Wrapper kind) const;
+  bool is_another_macro(const Edge& edge) const;
   bool is_for_callers(size_t file, const Candidate& candidate,
                       const std::set<FunctionId>& told) const;
   uint32_t moved_argument(size_t file, const Candidate& candidate) const;

@@ -19,6 +19,7 @@ constexpr std::string_view kMoves = "create-then-move";
 /// What the short function of a candidate is there for, so that its callers answer for it.
 SourceIndex::Wrapper SourceIndex::wrapper(size_t file, const Candidate& candidate) const {
   const FunctionFacts& f = files_[file]->functions[candidate.function];
+  if ((f.flags & kMacro) != 0) return Wrapper::macro;
   if (!rules_->rules()[candidate.rule].host_block || !f.is_short()) return Wrapper::none;
   const FunctionId id = graph_->id_of(file, candidate.function);
   if (files_[file]->language != "python" && is_read_back_name(f.name)) return Wrapper::reads_back;
@@ -69,7 +70,7 @@ std::vector<std::vector<SourceFact>> SourceIndex::waits(std::set<FunctionId>& to
         // Whose method it is must be known, unless its name says what it does.
         if (call.form == CallForm::reference ||
             (call.form == CallForm::method && call.receiver == 0 && !reads_back) ||
-            call.line_text.empty())
+            call.line_text.empty() || (kind == Wrapper::macro && is_another_macro(edge)))
           continue;
         Candidate there = candidate;
         there.function = graph_->index_in_file(edge.from);
@@ -89,7 +90,9 @@ std::vector<std::vector<SourceFact>> SourceIndex::waits(std::set<FunctionId>& to
         // copyTo(), getCentroids(): there the caller asks for them.
         const std::string& caller = graph_->function(edge.from).name;
         const bool operates = reads_back && fact.context == "library" && !is_hand_over_name(caller);
-        if (fact.context != "step" && fact.context != "forward" && !operates) continue;
+        if (fact.context != "step" && fact.context != "forward" && !operates &&
+            kind != Wrapper::macro)
+          continue;
         if (hands_on(edge.from, kind)) continue;
         if (reads_back || kind == Wrapper::releases) told.insert(called);
         fact.ordinal = ordinals[{edge.from, rule.id, call.line_text}]++;
@@ -100,10 +103,22 @@ std::vector<std::vector<SourceFact>> SourceIndex::waits(std::set<FunctionId>& to
   return out;
 }
 
+/// Whether another file's macro of that name, which does not wait, may be the one that is used.
+bool SourceIndex::is_another_macro(const Edge& edge) const {
+  return std::ranges::any_of(graph_->calls(edge.from), [&](uint32_t e) {
+    const Edge& other = graph_->edges()[e];
+    if (other.call != edge.call || (graph_->function(other.to).flags & kMacro) == 0) return false;
+    const uint32_t index = graph_->index_in_file(other.to);
+    return std::ranges::none_of(graph_->file(other.to).candidates, [&](const Candidate& candidate) {
+      return candidate.function == index;
+    });
+  });
+}
+
 /// Whether the caller of a wrapper is one itself: its own callers answer.
 bool SourceIndex::hands_on(FunctionId caller, Wrapper kind) const {
   const FunctionFacts& f = graph_->function(caller);
-  if (!f.is_short() || kind == Wrapper::moves) return false;
+  if (!f.is_short() || kind == Wrapper::moves || kind == Wrapper::macro) return false;
   if (kind == Wrapper::reads_back && graph_->file(caller).language != "python" &&
       is_read_back_name(f.name))
     return true;
@@ -114,7 +129,7 @@ bool SourceIndex::hands_on(FunctionId caller, Wrapper kind) const {
 bool SourceIndex::is_for_callers(size_t file, const Candidate& candidate,
                                  const std::set<FunctionId>& told) const {
   const Wrapper kind = wrapper(file, candidate);
-  return kind == Wrapper::waits || kind == Wrapper::moves ||
+  return kind == Wrapper::waits || kind == Wrapper::moves || kind == Wrapper::macro ||
          (kind != Wrapper::none && told.contains(graph_->id_of(file, candidate.function)));
 }
 

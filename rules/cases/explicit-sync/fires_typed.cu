@@ -1,5 +1,5 @@
-// What types tell: the wait behind a macro is missed without them, and a
-// synchronize() that waits for no device is taken for one that does.
+// What types tell: a synchronize() that waits for no device is taken for one that does without
+// them, and the wait behind a macro that does not look like a function is missed.
 #include <cuda_runtime.h>
 #include <torch/torch.h>
 
@@ -9,6 +9,7 @@
     if (error != cudaSuccess) report(error); \
   } while (0)
 #define SYNC() CHECK(cudaDeviceSynchronize())
+#define CHECKED CHECK(cudaDeviceSynchronize())
 namespace device = torch::cuda;
 
 class Stream {
@@ -28,7 +29,8 @@ __global__ void forward_kernel(float* x);
 void train(float* weights, Stream& queue, Barrier& barrier, cudaStream_t stream, int steps) {
   for (int step = 0; step < steps; ++step) {
     forward_kernel<<<128, 256, 0, stream>>>(weights);
-    SYNC();  // expect with types: explicit-sync
+    SYNC();   // expect: explicit-sync
+    CHECKED;  // expect with types: explicit-sync
     model_backward(weights);
     device::synchronize();  // expect: explicit-sync
     model_update(weights);

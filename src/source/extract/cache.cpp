@@ -10,7 +10,7 @@ namespace stallscope {
 namespace {
 
 /// Changes whenever analysis or this layout does.
-constexpr std::string_view kFactsFormat = "facts-10";
+constexpr std::string_view kFactsFormat = "facts-11";
 
 struct FactsLayout {
   template <typename Io, typename T>

@@ -6,6 +6,7 @@
 #include "source/extract/device_work.h"
 #include "source/extract/generation.h"
 #include "source/extract/implied_calls.h"
+#include "source/extract/macro_functions.h"
 #include "source/extract/references.h"
 #include "source/extract/step_evidence.h"
 #include "source/names/bindings.h"
@@ -229,7 +230,9 @@ class EvidenceCollector {
       return argument.second.kind == Kind::host_tensor && argument.second.has(kFresh);
     };
     return is_wait_only_name(name) || is_release_name(name) ||
-           (ast_.grammar == Grammar::cuda && is_read_back_name(name)) ||
+           (ast_.grammar == Grammar::cuda &&
+            (is_read_back_name(name) ||
+             (call.form == CallForm::function && may_be_waiting_macro(name)))) ||
            (ast_.grammar == Grammar::python && std::ranges::any_of(call.arguments, is_fresh));
   }
 

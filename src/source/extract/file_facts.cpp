@@ -1,4 +1,5 @@
 #include "source/extract/file_facts.h"
+#include "source/extract/macro_functions.h"
 
 #include <time.h>
 
@@ -7,6 +8,7 @@
 
 #include "base/file.h"
 #include "source/extract/evidence.h"
+#include "source/extract/macro_functions.h"
 #include "source/extract/settings.h"
 #include "source/match/candidates.h"
 #include "source/match/macro_calls.h"
@@ -186,6 +188,7 @@ FileFacts analyze_file(const std::string& path, std::string_view bytes, const Ru
   // CUDA C++ is C++ as well.
   const uint32_t languages = python ? 1u : facts.language == "cpp" ? 2u : 2u | 4u;
   if (framework && !foreign) collect_candidates(view, rules, languages, facts);
+  if (!python) add_macro_functions(ast.source, rules, languages, facts);
   if (python) facts.mentions = mentions_of(ast, names, is_package_file(path), facts.classes);
   for (const auto& [bound, to] : names.imports()) facts.imports.emplace_back(bound, to);
   for (const std::string& from : names.stars()) facts.imports.emplace_back("*", from);

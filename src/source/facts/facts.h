@@ -51,7 +51,8 @@ enum FunctionFlag : uint32_t {
   kWithoutGrad = 1u << 19,        ///< runs a model in a loop under no_grad
   kHook = 1u << 23,               ///< PyTorch calls it in each forward or backward pass
   kProperty = 1u << 22,           ///< read like an attribute
-  kGenerator = 1u << 21,          ///< yields: its body runs with the loop over what it makes
+  kMacro = 1u << 24,      ///< C++: a macro that looks like a function, whose users answer for it
+  kGenerator = 1u << 21,  ///< yields: its body runs with the loop over what it makes
 };
 
 struct FunctionFacts {

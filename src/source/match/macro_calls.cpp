@@ -32,24 +32,6 @@ std::string_view logical_line(std::string_view text, size_t at) {
   return text.substr(at, end - at);
 }
 
-/// Calls `each(name, body)` for every #define.
-template <typename F>
-void for_each_macro(std::string_view text, F each) {
-  for (size_t at = text.find("define"); at != std::string_view::npos;
-       at = text.find("define", at)) {
-    size_t before = at;
-    while (before > 0 && (text[before - 1] == ' ' || text[before - 1] == '\t')) --before;
-    const bool directive = before > 0 && text[before - 1] == '#';
-    at += 6;
-    if (!directive) continue;
-    const std::string_view line = logical_line(text, at);
-    size_t in = 0;
-    const std::string_view name = next_word(line, in);
-    if (!name.empty()) each(name, line.substr(in));
-    at += line.size();
-  }
-}
-
 /// Nodes to add before node `before`.
 struct Insertion {
   NodeId before = 0;
@@ -213,9 +195,26 @@ void insert(Ast& ast, std::vector<Insertion> insertions) {
 
 }  // namespace
 
+void for_each_macro(std::string_view text,
+                    const std::function<void(std::string_view, std::string_view, size_t)>& each) {
+  for (size_t at = text.find("define"); at != std::string_view::npos;
+       at = text.find("define", at)) {
+    size_t before = at;
+    while (before > 0 && (text[before - 1] == ' ' || text[before - 1] == '\t')) --before;
+    const bool directive = before > 0 && text[before - 1] == '#';
+    at += 6;
+    if (!directive) continue;
+    const std::string_view line = logical_line(text, at);
+    size_t in = 0;
+    const std::string_view name = next_word(line, in);
+    if (!name.empty()) each(name, line.substr(in), at + in);
+    at += line.size();
+  }
+}
+
 std::vector<std::string> hiding_macros(std::string_view text, const RuleSet& rules) {
   std::vector<std::string> out;
-  for_each_macro(text, [&](std::string_view name, std::string_view body) {
+  for_each_macro(text, [&](std::string_view name, std::string_view body, size_t) {
     for (size_t at = 0; at < body.size();) {
       const std::string_view word = next_word(body, at);
       const bool known = std::ranges::find(out, word) != out.end();

@@ -2,6 +2,7 @@
 // expands to cudaDeviceSynchronize(), which is put beside it.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,10 @@
 #include "source/syntax/ast.h"
 
 namespace stallscope {
+
+/// Calls `each(name, what stands behind it, where that begins)` for every #define.
+void for_each_macro(std::string_view text,
+                    const std::function<void(std::string_view, std::string_view, size_t)>& each);
 
 /// Macros defined in `text` whose body names a call that a rule is about.
 std::vector<std::string> hiding_macros(std::string_view text, const RuleSet& rules);

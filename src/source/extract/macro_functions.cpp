@@ -1,0 +1,119 @@
+#include "source/extract/macro_functions.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "source/match/macro_calls.h"
+#include "source/names/roles.h"
+#include "source/syntax/ast.h"
+#include "source/syntax/identifier.h"
+#include "source/syntax/words.h"
+
+namespace stallscope {
+namespace {
+
+bool waits(std::string_view call) {
+  return is_one_of(call, {"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaThreadSynchronize",
+                          "hipDeviceSynchronize", "hipStreamSynchronize", "cuCtxSynchronize",
+                          "cuStreamSynchronize"});
+}
+
+/// The heads of the #if lines that `at` stands under.
+std::vector<std::string_view> conditions_of(std::string_view text, size_t at) {
+  std::vector<std::string_view> open;
+  for (size_t hash = text.find('#'); hash < at; hash = text.find('#', hash + 1)) {
+    const std::string_view line = text.substr(hash, text.find('\n', hash) - hash);
+    size_t word = 1;
+    while (word < line.size() && (line[word] == ' ' || line[word] == '\t')) ++word;
+    const std::string_view directive = line.substr(word);
+    if (directive.starts_with("if")) open.push_back(line);
+    if (directive.starts_with("endif") && !open.empty()) open.pop_back();
+  }
+  return open;
+}
+
+/// Whether builds for trials alone have what stands there.
+bool is_for_trials(std::string_view text, size_t at) {
+  return std::ranges::any_of(conditions_of(text, at), [](std::string_view head) {
+    return contains_any(head, {"debug", "profil", "timing", "timer", "trace", "verbos", "bench",
+                               "sync", "check", "safe"});
+  });
+}
+
+/// The call in a macro's body that waits whenever the macro is used; empty if there is none.
+std::string_view waiting_call(std::string_view body) {
+  for (size_t at = 0; at < body.size();) {
+    if (body.substr(at, 2) == "/*") at = std::min(body.find("*/", at), body.size());
+    if (at < body.size() && !is_identifier_char(body[at])) {
+      ++at;
+      continue;
+    }
+    const size_t from = at;
+    while (at < body.size() && is_identifier_char(body[at])) ++at;
+    const std::string_view word = body.substr(from, at - from);
+    // Only in some case, or in another function.
+    if (word == "if" || word == "for" || word == "define") {
+      const size_t close = body.find('\n', at);
+      const std::string_view head = body.substr(at, close - at);
+      const size_t open = head.find('(');
+      size_t end = open;
+      for (int depth = 0; end < head.size(); ++end) {
+        depth += head[end] == '(' ? 1 : head[end] == ')' ? -1 : 0;
+        if (depth == 0 && end > open) break;
+      }
+      if (word != "if" || open == std::string_view::npos) return {};
+      const std::string_view condition = head.substr(open, end - open);
+      return contains_any(condition, {"&&", "||"}) ? std::string_view() : waiting_call(condition);
+    }
+    if (waits(word)) return word;
+  }
+  return {};
+}
+
+}  // namespace
+
+bool may_be_waiting_macro(std::string_view name) {
+  if (starts_with_any(name, {"TORCH_", "AT_", "C10_", "EXPECT_", "ASSERT_", "TF_"})) return false;
+  const std::string text = lower(snake_case(name));
+  return has_word(text, {"sync", "synchronize", "wait", "check", "error", "errors", "err"}) &&
+         !has_word(text, {"time", "timer", "timing", "tic", "toc", "bench", "profile", "debug"});
+}
+
+void add_macro_functions(std::string_view text, const RuleSet& rules, uint32_t languages,
+                         FileFacts& facts) {
+  struct Macro {
+    std::string_view name, body;
+    size_t at = 0;
+  };
+  std::vector<Macro> macros;
+  for_each_macro(text, [&](std::string_view name, std::string_view body, size_t at) {
+    if (body.starts_with('(') && may_be_waiting_macro(name)) macros.push_back({name, body, at});
+  });
+  for (const Macro& macro : macros) {
+    const auto index = static_cast<uint32_t>(facts.functions.size());
+    const auto line = static_cast<uint32_t>(1 + std::ranges::count(text.substr(0, macro.at), '\n'));
+    FunctionFacts& f = facts.functions.emplace_back();
+    f.name = f.qualified = macro.name;
+    f.first_line = f.last_line = line;
+    f.flags = kMacro;
+    // Defined twice, it is another one in other builds.
+    const bool once = std::ranges::count(macros, macro.name, &Macro::name) == 1;
+    const std::string_view call = waiting_call(macro.body);
+    const std::vector<uint32_t>* const clauses = rules.by_call(call);
+    if (!once || call.empty() || clauses == nullptr || is_for_trials(text, macro.at)) continue;
+    for (const uint32_t c : *clauses) {
+      const CompiledClause& clause = rules.clauses()[c];
+      if (clause.on != nullptr || !clause.nested.empty() || (clause.languages & languages) == 0)
+        continue;
+      Candidate& candidate = facts.candidates.emplace_back();
+      candidate.rule = clause.rule;
+      candidate.clause = c;
+      candidate.function = index;
+      candidate.first_line = candidate.last_line = candidate.anchor_line = line;
+      candidate.first_byte = candidate.last_byte = static_cast<uint32_t>(macro.at);
+      candidate.line_text = line_text(text, candidate.first_byte);
+    }
+  }
+}
+
+}  // namespace stallscope
