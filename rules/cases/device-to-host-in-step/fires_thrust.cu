@@ -25,6 +25,7 @@ void train(Layer& layer, int max_iterations) {
     total += loss[0];  // expect: device-to-host-in-step
     thrust::host_vector<float> kept = layer.output;  // expect: device-to-host-in-step
     thrust::copy(layer.output.begin(), layer.output.end(), shown.begin());  // expect: device-to-host-in-step
-    report(total, kept, shown);
+    thrust::host_vector<float> copied(loss);  // expect: device-to-host-in-step
+    report(total, kept, shown, copied);
   }
 }

@@ -27,7 +27,9 @@ void train(int max_iterations) {
   for (int iteration = 0; iteration < max_iterations; ++iteration) {
     scale<<<32, 256>>>(thrust::raw_pointer_cast(weight.data()), nullptr, 1024);
     const float rate = rates[iteration] * tables[iteration] + rates.back();
-    update(weight, rate);
+    thrust::host_vector<float> again(tables);
+    thrust::device_vector<float> more(weight);
+    update(weight, rate, again, more);
     if (iteration % 100 == 0) show(weight[0]);
   }
 }

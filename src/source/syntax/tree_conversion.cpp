@@ -301,11 +301,38 @@ class Converter {
           else if (field_name(c) == "declarator")
             one(c, made, Role::left, depth + 1);
         }
-      } else {
+      } else if (!object_from_names(part, made, depth)) {
         one(part, made, Role::left, depth + 1);
       }
       close(made);
     }
+  }
+
+  /// C++: `T a(b, c);` in a function makes an object of variables; the grammar takes it for the
+  /// declaration of a function of types.
+  bool object_from_names(Id id, NodeId made, unsigned depth) {
+    const Id name = child_in(id, "declarator"), given = child_in(id, "parameters");
+    if (type_of(id) != "function_declarator" || name == kNoId || given == kNoId ||
+        type_of(name) != "identifier" || !is_in_function(made))
+      return false;
+    std::vector<Id> names;
+    for (Id c = given + 1; c < in_[given].end; c = in_[c].end) {
+      if (type_of(c) == "," || type_of(c) == "(" || type_of(c) == ")") continue;
+      const Id only = type_of(c) == "parameter_declaration" ? child_in(c, "type") : kNoId;
+      if (only == kNoId || type_of(only) != "type_identifier" || in_[only].end != in_[c].end)
+        return false;
+      names.push_back(only);
+    }
+    if (names.empty()) return false;
+    one(name, made, Role::left, depth + 1);
+    for (const Id given_name : names) one(given_name, made, Role::right, depth + 1);
+    return true;
+  }
+
+  bool is_in_function(NodeId id) const {
+    while (id != kNoNode && ast_.nodes[id].kind != K::function && ast_.nodes[id].kind != K::lambda)
+      id = ast_.nodes[id].parent;
+    return id != kNoNode;
   }
 
   /// C++: the declarator of a function names it; any other one is seen through.
