@@ -186,9 +186,9 @@ class Norms(torch.nn.Module):
 
 
 class Thinned(torch.nn.Module):
-    def forward(self, x, offsets):
+    def forward(self, x, borders):
         kept, count = [], 0
-        for start, end in zip(offsets, offsets[1:]):
+        for start, end in zip(borders, borders[1:]):
             count += (end - start) // 4
             kept.append(count)
         return x[: count], torch.cuda.IntTensor(kept)  # expect: host-constant-to-device
