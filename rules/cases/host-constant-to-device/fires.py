@@ -189,6 +189,6 @@ class Thinned(torch.nn.Module):
     def forward(self, x, borders):
         kept, count = [], 0
         for start, end in zip(borders, borders[1:]):
-            count += (end - start) // 4
+            count += int(end - start) // 4
             kept.append(count)
         return x[: count], torch.cuda.IntTensor(kept)  # expect: host-constant-to-device

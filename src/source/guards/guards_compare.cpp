@@ -20,12 +20,11 @@ bool is_counter(std::string_view text) {
                        "num_total", "num_seen", "n_seen", "num_print", "printed", "shown"});
 }
 
-/// A counter of training's steps, whatever else is counted beside it.
+/// A counter of training's steps, whatever else is counted beside it; no number of them.
 bool counts_steps(std::string_view text) {
   const std::string name = lower(last_component(text));
-  return (has_word(name, {"step", "steps", "iter", "iteration", "itr", "epoch"}) ||
-          contains_any(name, {"global_step"})) &&
-         !contains_any(name, {"micro", "accum", "time", "diffusion", "inner", "sub"});
+  return has_word(name, {"step", "iter", "iteration", "itr", "epoch"}) &&
+         !contains_any(name, {"micro", "accum", "time", "diffusion", "inner", "sub", "max", "num"});
 }
 
 }  // namespace
@@ -105,17 +104,17 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
       equal && r == "0" && is_one_of(l, {"t", "i", "idx", "timestep", "time_step"}) &&
       ast_[outline_.functions[outline_.function_of[left]]].text == "forward";
   // The first steps, or one given step.
-  const bool same = equal != negated && (equal || unequal);
-  const bool before = negated ? op == ">" || op == ">=" : op == "<" || op == "<=";
-  if (is_counter(l) && !first_of_sequence && (same || (before && r != "0")) &&
+  if (!negated && is_counter(l) && !first_of_sequence &&
+      (equal || ((op == "<" || op == "<=") && r != "0")) &&
       inference_.at(right).kind == Kind::number && ast_[right].kind == K::number) {
     return kGuardInterval;
   }
-  if (same && is_counter(l) &&
+  if (!negated && is_counter(l) && equal &&
       contains_any(r, {"last", "- 1", "-1", "len(", "total", "max", "num_"}))
     return kGuardInterval;
   // `if step != self.start_step: return`
-  if (same && counts_steps(l) && (ast_[right].kind == K::name || ast_[right].kind == K::attribute))
+  if ((equal || unequal) && equal != negated && counts_steps(l) &&
+      (ast_[right].kind == K::name || ast_[right].kind == K::attribute))
     return kGuardInterval;
   if (!negated && op == "in" && is_counter(l)) return kGuardInterval;
   if (contains_any(l, {"verbos", "debug", "log_level"}) && !negated) return kGuardDebug;
