@@ -125,11 +125,11 @@ def test_a_recorded_program_is_read_with_types(tool, program, libclang):  # noqa
     # Nothing is left beside the report.
     assert not (program / ".stallscope-cache").exists()
 
-    # By structure alone the macro's wait is the trace's only, and another class's is blamed.
+    # Structure knows the macro's wait too, but not the class: another one's is blamed.
     plain = findings(json.loads(tool("report", "out", "--libclang", "off", "--format", "json",
                                      cwd=program, check=0).stdout))
-    assert plain[blocks]["locations"][0]["column"] is None
-    assert unseen not in plain and plain[wrong]["status"] == "not-seen"
+    assert plain[blocks]["locations"][0]["column"] == 5
+    assert plain[unseen]["status"] == "not-seen" and plain[wrong]["status"] == "not-seen"
 
 
 def test_without_libclang_the_report_says_so(tool, program):
