@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -14,12 +13,12 @@
 #include "cli/bench_sweep.h"
 #include "cli/command.h"
 #include "cli/run_program.h"
+#include "report/json_parts.h"
 
 namespace stallscope {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 struct BenchFlags {
   BenchShape shape;

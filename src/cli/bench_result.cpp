@@ -4,15 +4,13 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "analyze/operator_groups.h"
 #include "base/units.h"
+#include "report/json_parts.h"
 
 namespace stallscope {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json over(double amount, double nanoseconds) {
   return nanoseconds > 0 ? Json(amount / nanoseconds * 1e9) : Json();

@@ -5,15 +5,13 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/units.h"
+#include "report/json_parts.h"
 
 namespace stallscope {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr size_t kMostPoints = 1000;
 

@@ -1,18 +1,17 @@
 #include "cli/summary_file.h"
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "analyze/summary_json.h"
 #include "base/file.h"
 #include "import/byte_stream.h"
 #include "import/summary_head.h"
+#include "report/json_parts.h"
 
 namespace stallscope {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 constexpr int kVersion = 1;
 
