@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -53,6 +54,28 @@ class Inference {
     bool uses_numpy = false;
   };
   using Attributes = std::unordered_map<std::string_view, Value>;
+  /// What a variable holds behind a part of the program in which it holds something else. One that
+  /// the function itself has not bound may be that of a function around it.
+  class Held {
+   public:
+    Held(Scope& scope, std::string_view name) : variables_(scope.variables), name_(name) {
+      const auto known = variables_.find(name);
+      if (known != variables_.end()) before_ = known->second;
+    }
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
+    ~Held() {
+      if (before_)
+        variables_[name_] = *before_;
+      else
+        variables_.erase(name_);
+    }
+
+   private:
+    std::unordered_map<std::string_view, Value>& variables_;
+    const std::string_view name_;
+    std::optional<Value> before_;
+  };
 
   Value carried_into(NodeId id);
   bool is_torchs(NodeId id) const;

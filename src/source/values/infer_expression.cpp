@@ -1,6 +1,5 @@
 // Inference over expressions; statements are in infer.cpp.
 #include <algorithm>
-#include <optional>
 
 #include "source/names/roles.h"
 #include "source/syntax/words.h"
@@ -109,16 +108,9 @@ void Inference::run_lambda(NodeId id) {
     ast_[body].kind == K::block ? statements(body) : void(eval(body));
     return;
   }
-  auto& variables = scopes_[function_].variables;
-  const auto known = variables.find(ast_[only].text);
-  const std::optional<Value> before =
-      known == variables.end() ? std::nullopt : std::optional<Value>(known->second);
-  variables[ast_[only].text] = element_value(batch);
+  const Held part(scopes_[function_], ast_[only].text);
+  scopes_[function_].variables[ast_[only].text] = element_value(batch);
   eval(body);
-  if (before)
-    variables[ast_[only].text] = *before;
-  else
-    variables.erase(ast_[only].text);
 }
 
 /// Evaluates what is below and gives the value of the first child.

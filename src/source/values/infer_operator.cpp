@@ -1,7 +1,6 @@
 // Inference over operators, comprehensions and collections.
 #include <algorithm>
-#include <optional>
-#include <utility>
+#include <deque>
 
 #include "source/names/roles.h"
 #include "source/syntax/words.h"
@@ -143,30 +142,19 @@ Value Inference::eval_operator(NodeId id) {
 
 /// The value of an expression in which the variable `name` is no tensor.
 Value Inference::eval_without_tensor(NodeId id, NodeId name) {
-  auto& variables = scopes_[function_].variables;
-  const std::string_view text = ast_[name].text;
-  const bool known = variables.contains(text);  // else it may be the function's around this one
-  const Value before = std::exchange(variables[text], likely(Kind::other));
-  const Value out = eval(id);
-  if (known)
-    variables[text] = before;
-  else
-    variables.erase(text);
-  return out;
+  const Held tensor(scopes_[function_], ast_[name].text);
+  scopes_[function_].variables[ast_[name].text] = likely(Kind::other);
+  return eval(id);
 }
 
 /// What a comprehension binds is bound in it alone, and used in it.
 Value Inference::eval_comprehension(NodeId id) {
   Scope& scope = scopes_[function_];
-  std::vector<std::pair<std::string_view, std::optional<Value>>> outside;
+  std::deque<Held> outside;
   for (NodeId c : children(ast_, id)) {
     const NodeId target = ast_[c].kind == K::comp_for ? ast_.child(c, Role::left) : kNoNode;
     for (NodeId part = target; part != kNoNode && part < ast_[target].end; ++part) {
-      if (ast_[part].kind != K::name) continue;
-      const auto known = scope.variables.find(ast_[part].text);
-      outside.emplace_back(ast_[part].text, known == scope.variables.end()
-                                                ? std::nullopt
-                                                : std::optional(known->second));
+      if (ast_[part].kind == K::name) outside.emplace_back(scope, ast_[part].text);
     }
   }
   std::vector<std::string_view> used;
@@ -177,12 +165,6 @@ Value Inference::eval_comprehension(NodeId id) {
   }
   const Value made = list_made(id);
   for (const std::string_view name : used) scope.used_as_tensor.erase(name);
-  for (const auto& [name, value] : outside) {
-    if (value)
-      scope.variables[name] = *value;
-    else
-      scope.variables.erase(name);
-  }
   return made;
 }
 
