@@ -58,3 +58,15 @@ class Picked(torch.nn.Module):
         c = x[torch.randperm(x.shape[0])]  # expect: host-index-on-device
         d = x[:, :, torch.arange(3)]  # expect: host-index-on-device
         return a.sum() + b.sum() + c.sum() + d.sum()
+
+
+class KeptPairs(torch.nn.Module):
+    """Nothing moves the indices."""
+
+    def __init__(self, edges):
+        super().__init__()
+        self.senders = torch.tensor([a for a, _ in edges])
+
+    def forward(self, values):
+        values = torch.relu(values)
+        return values[:, self.senders]  # expect: host-index-on-device

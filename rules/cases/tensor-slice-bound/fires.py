@@ -114,3 +114,11 @@ class Encoded(torch.nn.Module):
         packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True)
         out, _ = pad_packed_sequence(self.rnn(packed)[0], batch_first=True)
         return [out[i, : lengths[i]] for i in range(x.size(0))]  # expect: tensor-slice-bound
+
+
+class ByDegree(torch.nn.Module):
+    """Degrees are a tensor, unlike the counts of a graph."""
+
+    def forward(self, graph, features):
+        degrees = graph.in_degrees().clamp(min=1)
+        return features[:, : degrees.max()]  # expect: tensor-slice-bound

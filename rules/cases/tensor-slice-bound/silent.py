@@ -96,3 +96,29 @@ class EncodedOnce(torch.nn.Module):
         packed = pack_padded_sequence(x, lengths, batch_first=True)
         out, _ = pad_packed_sequence(self.rnn(packed)[0], batch_first=True)
         return [out[i, : lengths[i]] for i in range(x.size(0))]
+
+
+class NodeEncoder(torch.nn.Module):
+    """What a loop over a mapping takes are its keys."""
+
+    def __init__(self, kinds, width):
+        super().__init__()
+        self.projections = torch.nn.ParameterDict({kind: torch.nn.Parameter(torch.empty(width, width)) for kind in kinds})
+
+    def forward(self, input_features, input_nodes):
+        out = {}
+        for kind in input_nodes:
+            hidden = input_features[kind].float() @ self.projections[kind]
+            out[kind] = torch.cat([hidden, input_nodes[kind].unsqueeze(1).float()], dim=1)
+        return out
+
+
+class WithSelfLoops(torch.nn.Module):
+    """A graph knows its counts."""
+
+    def forward(self, graph, features):
+        graph = graph.to(features.device)
+        source, target = graph.edges()
+        loops = torch.arange(graph.num_dst_nodes(), device=features.device)
+        empty = torch.zeros((graph.number_of_edges("cites"), 8), device=features.device)
+        return torch.cat([source, loops]), torch.cat([target, loops]), features[: graph.num_nodes()], empty

@@ -210,3 +210,16 @@ class Rows(torch.nn.Module):
         if known[1:].count(0) == 0:  # a list has one axis
             return x
         return x * len(known)
+
+
+class Convolution(torch.nn.Module):
+    """Whether a graph has edges of a kind is known without its values."""
+
+    def forward(self, graph, features):
+        graph = graph.to(features["user"].device)
+        out = {}
+        for kind in graph.canonical_etypes:
+            if graph.num_edges(kind) == 0 or graph.number_of_dst_nodes(kind[2]) == 0:
+                continue
+            out[kind] = self.layers[str(kind)](graph[kind], features[kind[0]])
+        return out

@@ -74,6 +74,11 @@ void Inference::run() {
       run_function(f);
     }
   }
+  // def cuda(self): self.edges = self.edges.cuda()
+  for (uint32_t f = 1; f < facts_.functions.size(); ++f) {
+    if (outline_.class_of[f] != kNone && is_one_of(facts_.functions[f].name, {"cuda", "_apply"}))
+      run_function(f);
+  }
   for (uint32_t f = 1; f < facts_.functions.size(); ++f) run_function(f);
 }
 

@@ -109,6 +109,7 @@ class Inference {
   Value kept_place(NodeId target, const Value& given);
   Value iterator_of(const Value& vector, std::string_view method) const;
   void assign_tuple(NodeId target, const Value& value, NodeId source);
+  bool takes_keys(NodeId loop, NodeId target, NodeId over) const;
   void bind_loop(NodeId loop);
   Value element_of(const Value& container, NodeId source);
   Value element_value(const Value& container);

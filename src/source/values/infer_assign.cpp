@@ -129,6 +129,22 @@ Value Inference::element_of(const Value& container, NodeId source) {
   return element_value(container);
 }
 
+/// for kind in features: features[kind]: what the loop takes are the keys of a mapping.
+bool Inference::takes_keys(NodeId loop, NodeId target, NodeId over) const {
+  if (ast_.grammar != Grammar::python || ast_[target].kind != K::name ||
+      (ast_[over].kind != K::name && ast_[over].kind != K::attribute))
+    return false;
+  const std::string_view container = ast_.slice(over);
+  for (NodeId at = ast_[over].end; at < ast_[loop].end; ++at) {
+    if (ast_[at].kind != K::subscript) continue;
+    const NodeId object = ast_.child(at, Role::object), index = ast_.child(at, Role::index);
+    if (object != kNoNode && index != kNoNode && ast_[index].kind == K::name &&
+        ast_[index].text == ast_[target].text && ast_.slice(object) == container)
+      return true;
+  }
+  return false;
+}
+
 /// Binds the targets of a for statement or a comprehension's for clause.
 void Inference::bind_loop(NodeId loop) {
   NodeId target = ast_.child(loop, Role::left), over = ast_.child(loop, Role::right);
@@ -169,6 +185,10 @@ void Inference::bind_loop(NodeId loop) {
       assign(part, v, kNoNode);
       from = ast_[from].next;
     }
+    return;
+  }
+  if (takes_keys(loop, rest, inner)) {
+    assign(rest, likely(Kind::text), kNoNode);
     return;
   }
   Value value = element_of(values_[inner], inner);

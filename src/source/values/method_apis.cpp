@@ -129,6 +129,9 @@ std::optional<Value> value_of_method(const Value& receiver, std::string_view nam
   if (name == "keys") return likely(Kind::list);
   if (name == "load_state_dict") return likely(Kind::other);
   if (kNumberMethods.contains(name)) return proven(Kind::number);
+  // graph.num_nodes(), block.number_of_edges(kind): a count. Tensors have no such methods.
+  if ((name.starts_with("num_") || name.starts_with("number_of_")) && receiver.kind != Kind::module)
+    return likely(Kind::number);
   // is_inference(), is_pinned(): what a tensor is, known without its values.
   if (name.starts_with("is_") && name != "is_nonzero" && receiver.is_device())
     return proven(Kind::number);
