@@ -285,3 +285,47 @@ def assert_close(x, y):
     """For cases; no step calls it."""
     difference = (x - y).abs().max().item()
     assert difference < 1e-4
+
+
+class Scored:
+    """Scores of a fitted detector, by the method that its training shares."""
+
+    def forward_model(self, batch):
+        noise = torch.randn_like(batch.x)
+        generated = self.generator(noise)
+        loss = self.discriminator(generated).mean()
+        self.inner_optimizer.zero_grad()
+        loss.backward()
+        self.inner_optimizer.step()
+        return self.discriminator(batch.x).mean()
+
+    def decision_function(self, loader):
+        total = 0.0
+        for batch in loader:
+            loss = self.forward_model(batch)
+            total += loss.item()
+        return total
+
+
+def count_nonzero(x):
+    return (x != 0).sum().item()
+
+
+def benchmark_sparse_product(layer, x, rounds):
+    """Gradients that are only timed."""
+    for _ in range(rounds):
+        out = layer(x) * count_nonzero(x)
+        out.sum().backward()
+
+
+class Penalised:
+    """What is measured once a task."""
+
+    def compute_fisher(self, loader):
+        total = torch.zeros(1)
+        for x, y in loader:
+            self.net.zero_grad()
+            loss = F.cross_entropy(self.net(x), y)
+            loss.backward()
+            total += self.squared_gradients(loss.item())
+        return total

@@ -76,6 +76,11 @@ void StepLoops::find_loops_of_steps() {
       const LoopFacts& loop = file.loops[l];
       if (is_rollout(file, l)) marks[l] = 1;
       if (!loop.optimizer_step && (!loop.backward || optimizer[loop.function])) continue;
+      const FunctionFacts& function = file.functions[loop.function];
+      // benchmark_kernels(): gradients that are only timed.
+      if ((function.flags & kTestFunction) != 0) continue;
+      // compute_fisher(): gradients that are measured once a task, and step nothing.
+      if (!loop.optimizer_step && has_word(lower(snake_case(function.name)), {"fisher"})) continue;
       // A module that others import tries itself when it is run.
       if (loop.function == 0 && is_imported_module(file)) continue;
       if (!loop.optimizer_step && (file.functions[loop.function].flags & kStepEvidence) != 0)
@@ -156,9 +161,10 @@ void StepLoops::follow_callers() {
       const CallFacts& call = *edge.call;
       const FileFacts& file = graph_.file(edge.from);
       const FunctionFacts& caller = graph_.function(edge.from);
-      // validate() calls compute_loss() too, and steps nothing.
+      // validate() calls compute_loss() too, and steps nothing; decision_function() scores what was
+      // fitted, whatever else the method that it shares with fit() does.
       const bool evaluates = (caller.flags & (kEvalFunction | kWeakRole)) == kEvalFunction;
-      if (by_name_[id] != 0 && evaluates) continue;
+      if (evaluates && (by_name_[id] != 0 || (caller.flags & kInferenceFunction) != 0)) continue;
       uint32_t loop = edge.loop;
       while (loop != kNone && (file.loops[loop].comprehension || file.loops[loop].over_parameters ||
                                file.loops[loop].over_optimizers)) {

@@ -176,6 +176,9 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
                              "gen_im", "gen_sample", "gen_video"}) ||
       (of_module && has_word(text, {"sample"}) && text != "sample" && text != "_sample"))
     flags |= kInferenceFunction;
+  // What libraries of estimators call the scores of a fitted model, and agents what acts.
+  if (is_one_of(text, {"decision_function", "score_samples", "select_action", "choose_action"}))
+    flags |= kEvalFunction | kInferenceFunction;
   // calibration_error(): a metric
   if (has_word(text, {"calibration"}) && has_word(text, {"error"}))
     flags &= ~static_cast<uint32_t>(kEvalFunction | kInferenceFunction);
