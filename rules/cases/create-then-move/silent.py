@@ -104,3 +104,19 @@ class Given(torch.nn.Module):
             h = torch.zeros(3, 4, device=x.device)
             c = torch.zeros(3, 4, device=x.device)
         return h.to(x.device) + c.to(x.device)
+
+
+class ConditionalPipeline(Pipeline):
+    """Samples of a trained model, which its autoencoder hands out."""
+
+    @torch.no_grad()
+    def __call__(self, condition, size):
+        image = torch.randn(condition.shape[0], 3, size, size).to(condition.device)
+        for t in self.scheduler.timesteps:
+            image = self.scheduler.step(self.model(image, t, condition), t, image)
+        return image
+
+
+class Autoencoder(torch.nn.Module):
+    def forward(self, x):
+        return ConditionalPipeline(self.decoder, self.scheduler)(self.encode(x), x.shape[-1])

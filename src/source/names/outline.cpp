@@ -242,6 +242,11 @@ class Builder {
     if (contains_any(out.class_name, {"metric"}) && contains_any(out.class_name, {"sampling"}))
       out.flags = (out.flags | kEvalFunction | kInferenceFunction) &
                   ~static_cast<uint32_t>(kForward | kWeakRole);
+    // A pipeline of diffusion models that is called without gradients samples.
+    if (out.name == "__call__" && (out.flags & kWithoutGrad) != 0 &&
+        contains_any(out.class_name, {"pipeline"}))
+      out.flags = (out.flags | kEvalFunction | kInferenceFunction) &
+                  ~static_cast<uint32_t>(kForward | kWeakRole);
     // A model that is sampled without gradients.
     if (!out.class_name.empty() && (out.flags & kWithoutGrad) != 0 &&
         is_one_of(out.name, {"sample", "_sample"}))
