@@ -128,6 +128,10 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     if ((bits & kInEval) != 0) out.guards.emplace_back("evaluation-only");
     out.lowered += 1;
     lower_behind_calls(clause, out);
+    if ((clause.lower & kGuardNoStepLoop) != 0) {
+      out.guards.emplace_back("loop-of-no-step");
+      out.lowered += 1;
+    }
     return true;
   }
   if ((bits & kInStep) != 0 && clause.wants(Context::step)) {

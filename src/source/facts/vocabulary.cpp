@@ -48,6 +48,8 @@ const std::vector<GuardWord>& guard_words() {
       {"behind-calls", kGuardBehindCalls,
        "in a forward pass, in what the step calls or in a loop of no step: code alone shows "
        "little"},
+      {"loop-of-no-step", kGuardNoStepLoop,
+       "in a loop that no step is seen to reach: more often one over buffers or devices"},
   };
   return words;
 }

@@ -28,6 +28,7 @@ enum Guard : uint32_t {
   kGuardPrefetched = 1u << 15,   ///< a loader of the project fetches ahead
   kGuardNoUse = 1u << 16,        ///< no caller, and nothing says that training uses it
   kGuardBehindCalls = 1u << 17,  ///< run by the step, but not what the step itself does
+  kGuardNoStepLoop = 1u << 18,   ///< in a loop that no step is seen to reach
   kGuardCpuBranch = 1u << 11,    ///< under `if device == "cpu"` or `if not cuda.is_available()`
 };
 
