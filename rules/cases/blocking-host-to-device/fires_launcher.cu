@@ -26,3 +26,8 @@ void grouped_product(const std::vector<float*>& a, int n, cudaStream_t stream) {
   pointers.copy_from_host(a.data());  // expect: blocking-host-to-device
   product<<<n, 256, 0, stream>>>(pointers.get(), n);
 }
+
+void slice(float* out, const float* x, const int* begin, int* d_begin, int ndim) {
+  cudaMemcpy((void*)d_begin, (void*)begin, ndim * sizeof(int), cudaMemcpyHostToDevice);  // expect: blocking-host-to-device
+  slice_kernel<<<64, 256>>>(out, x, d_begin, ndim);
+}

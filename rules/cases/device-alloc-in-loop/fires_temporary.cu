@@ -50,3 +50,10 @@ void train_totals(float* x, float* y, float* w, int n, int max_iter) {
     sgd_update<<<10, 256>>>(w, x, total(x, n));
   }
 }
+
+void insert_keys(const long* keys, int n, cudaStream_t stream) {
+  int* prefix;
+  cudaMalloc((void**)&prefix, n * sizeof(int));  // expect: device-alloc-in-loop
+  count_kernel<<<64, 256, 0, stream>>>(keys, prefix, n);
+  release_later((void*)prefix, stream);
+}

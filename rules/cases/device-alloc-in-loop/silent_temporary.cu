@@ -29,3 +29,10 @@ thrust::device_vector<float> load(const std::vector<float>& host) {
   thrust::device_vector<float> out(host.begin(), host.end());
   return out;
 }
+
+float* ones(size_t n) {
+  float* p;
+  cudaMalloc((void**)&p, n * sizeof(float));
+  fill_kernel<<<32, 256>>>(p, n, 1.f);
+  return p;
+}

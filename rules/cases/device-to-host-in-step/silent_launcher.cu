@@ -16,3 +16,8 @@ std::vector<float> to_vector(const float* x, size_t n) {
   cudaMemcpy(out.data(), x, n * sizeof(float), cudaMemcpyDeviceToHost);
   return out;
 }
+
+void copy_rows(float* to, const float* from, size_t bytes) {
+  pack_kernel<<<64, 256>>>(from);
+  cudaMemcpy((void*)to, (const void*)from, bytes, cudaMemcpyDeviceToDevice);
+}

@@ -174,7 +174,7 @@ constexpr Entry kCuda[] = {
     {"unary_expression", {K::unary}},
     {"pointer_expression", {K::unary}},
     {"update_expression", {K::aug_assign}},
-    {"cast_expression", {K::other, Action::flatten}},
+    {"cast_expression", {K::other, Action::cast}},
     {"conditional_expression", {K::conditional}},
     {"parenthesized_expression", {K::other, Action::flatten}},
     {"expression_statement", {K::other, Action::flatten}},

@@ -14,6 +14,7 @@ enum class Action : uint8_t {
   keep,     ///< a node with children
   leaf,     ///< a node whose text is its source; children are not looked at
   flatten,  ///< its children take its place and its role
+  cast,     ///< C++: what is cast takes its place and its role, the type goes
   skip,
   declaration,     ///< C++: one assignment per declarator
   declarator,      ///< C++: names what it declares

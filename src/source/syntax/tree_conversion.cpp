@@ -83,6 +83,10 @@ class Converter {
       case Action::flatten:
         descend(id, parent, role, depth);
         return;
+      case Action::cast:  // its type is no argument of the call that (void*)x stands in
+        if (const Id value = child_in(id, "value"); value != kNoId)
+          one(value, parent, role, depth + 1);
+        return;
       case Action::declaration:
         declaration(id, parent, role, depth);
         return;
