@@ -46,3 +46,22 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
     self.unbind_rows();
   });
 }
+
+// A layer of a network is evaluated.
+void ScoreLayer::Eval(int n, float* out, const float* in, cudaStream_t stream) {
+  ReportErrors(cublasSgemm(handle_, n, weights_, in, out));
+  cudaStreamSynchronize(stream);  // expect: explicit-sync
+}
+
+// Actors learn every few steps of the environment: their interval is the step.
+void train_actor_critic(Agent& agent, int max_iter) {
+  for (int step = 0; step < max_iter; ++step) {
+    collect(agent.runner);
+    if (step % kTrainingInterval == 0) {
+      train_critic(agent.critic, agent.batch);
+      cudaStreamSynchronize(agent.stream);  // expect: explicit-sync
+      update_actor(agent.actor);
+      backward(agent.actor);
+    }
+  }
+}

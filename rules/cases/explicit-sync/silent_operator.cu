@@ -29,3 +29,14 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.def("init_tables", &init_tables);
   m.def("save", &saveSplats);
 }
+
+void train_with_reports(Agent& agent, int max_iter) {
+  for (int step = 0; step < max_iter; ++step) {
+    forward(agent.actor);
+    backward(agent.actor);
+    if (step % 100 == 0) {
+      cudaStreamSynchronize(agent.stream);
+      print_training_state(agent);
+    }
+  }
+}

@@ -264,10 +264,13 @@ bool Guards::accumulates(NodeId branch) const {
     if (ast_[id].kind != K::call) continue;
     NodeId callee = ast_.child(id, Role::callee);
     if (callee == kNoNode) continue;
-    // C++: pushGradients(), all_reduce_grads(), fetchParams()
-    if (ast_.grammar == Grammar::cuda && contains_any(ast_[callee].text, {"grad", "params"}) &&
+    // C++: pushGradients(), all_reduce_grads(), fetchParams(), train_critic()
+    if (ast_.grammar == Grammar::cuda &&
+        (contains_any(ast_[callee].text, {"grad", "params"}) ||
+         has_word(lower(snake_case(ast_[callee].text)), {"train", "optimize"})) &&
         ast_[callee].text != "grad" &&
-        !contains_any(ast_[callee].text, {"log", "print", "norm", "check", "dump", "save"}))
+        !contains_any(ast_[callee].text,
+                      {"log", "print", "norm", "check", "dump", "save", "eval", "is_train"}))
       return true;
     if (ast_[callee].kind != K::attribute) continue;
     if (ast_[callee].text == "backward" || ast_[callee].text == "zero_grad") return true;
