@@ -57,3 +57,13 @@ void insert_keys(const long* keys, int n, cudaStream_t stream) {
   count_kernel<<<64, 256, 0, stream>>>(keys, prefix, n);
   release_later((void*)prefix, stream);
 }
+
+// What launches kernels samples for each batch.
+int NeighborSampler::sample(const long* seeds, int n, cudaStream_t stream) {
+  int* counts;
+  cudaMalloc(&counts, n * sizeof(int));  // expect: device-alloc-in-loop
+  sample_kernel<<<64, 256, 0, stream>>>(seeds, counts, n);
+  const int found = total(counts, n);
+  cudaFree(counts);  // expect: device-alloc-in-loop
+  return found;
+}

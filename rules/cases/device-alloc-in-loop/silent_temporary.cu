@@ -36,3 +36,11 @@ float* ones(size_t n) {
   fill_kernel<<<32, 256>>>(p, n, 1.f);
   return p;
 }
+
+// The sampler's own table, made with it.
+NeighborSampler::NeighborSampler(const Graph& graph) {
+  int* degrees;
+  cudaMalloc(&degrees, graph.nodes * sizeof(int));
+  degree_kernel<<<64, 256>>>(graph.rows, degrees);
+  cudaFree(degrees);
+}

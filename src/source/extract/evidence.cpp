@@ -115,8 +115,15 @@ class EvidenceCollector {
         !is_binding_name(f.name))
       f.flags |= kStepEvidence;
     // A layer of C++ is evaluated, and so is a polynomial: what launches kernels may be either.
-    if ((f.flags & kDeviceWork) != 0 && (f.name == "evaluate" || f.name == "Evaluate"))
+    if ((f.flags & kDeviceWork) != 0 &&
+        (is_one_of(f.name, {"evaluate", "Evaluate"}) ||
+         (!f.class_name.empty() && !is_evaluation_class(f.class_name) &&
+          is_one_of(f.name, {"eval", "Eval"}))))
       f.flags |= kWeakRole;
+    // What launches kernels samples for each step, whatever its class is called.
+    if ((f.flags & kDeviceWork) != 0 && is_data_class(f.class_name) && f.name != f.class_name &&
+        (role_flags(f.name, false, true) & kInitFunction) == 0)
+      f.flags &= ~static_cast<uint32_t>(kInitFunction);
     // What launches kernels works on data, whatever else it is said to build.
     if ((f.flags & kDeviceWork) != 0 && (f.flags & kWeakRole) != 0 && works_on_data(f.name))
       f.flags &= ~static_cast<uint32_t>(kInitFunction | kWeakRole);
