@@ -44,3 +44,20 @@ NeighborSampler::NeighborSampler(const Graph& graph) {
   degree_kernel<<<64, 256>>>(graph.rows, degrees);
   cudaFree(degrees);
 }
+
+// The caller's, and the object's own.
+void retire(float* given, cudaStream_t stream) {
+  mark_kernel<<<64, 256, 0, stream>>>(given);
+  cudaFree(given);
+}
+
+void Layer::drop() {
+  mark_kernel<<<64, 256>>>(acts_);
+  cudaFree(acts_);
+}
+
+// Nothing is started here.
+void swap_rows(thrust::device_vector<float>& rows) {
+  thrust::device_vector<float> held(rows.size());
+  EXCHANGE((std::swap), rows, held);
+}

@@ -32,6 +32,18 @@ bool is_device_algorithm(std::string_view name) {
   return std::ranges::any_of(kAlgorithms, [&](std::string_view a) { return name.starts_with(a); });
 }
 
+/// sort(cuda::par, ...) under `using namespace thrust`; a project's SELECT((thrust::gather), ...)
+bool is_given_algorithm(const Ast& ast, const Names& names, NodeId call) {
+  const NodeId first = ast.child(call, Role::argument);
+  if (first == kNoNode) return false;
+  const std::string_view text = ast.slice(first);
+  if (starts_with_any(text, {"cuda::par", "thrust::cuda::par", "hip::par", "thrust::hip::par"}))
+    return true;
+  if (ast[first].kind != K::attribute) return false;
+  const std::string& path = names.resolve(first).path;
+  return first_component(path) == "thrust" && is_device_algorithm(last_component(path));
+}
+
 /// launch_histogram(...), CUDA_LAUNCH(...), dh::LaunchN(...); not POST_LAUNCH_CHECK().
 bool launches_by_name(std::string_view name) {
   return (name.starts_with("launch") || name.find("Launch") != std::string_view::npos ||
@@ -57,7 +69,7 @@ bool queues_work(const Ast& ast, const Names& names, NodeId call) {
   const std::string_view root = first_component(path);
   if (root == "cub" || root == "hipcub") return path.find("Device") != std::string::npos;
   if (root == "thrust") return is_device_algorithm(last_component(path));
-  return launches_by_name(name);
+  return launches_by_name(name) || is_given_algorithm(ast, names, call);
 }
 
 namespace {

@@ -114,13 +114,13 @@ bool ClauseTests::is_modules_function(NodeId name) const {
   });
 }
 
-/// Whether an argument is the address of a pointer that its function declares and keeps: what is
-/// allocated there lives no longer than the call. (void**)&p, reinterpret_cast<void**>(&p)
+/// Whether an argument is a pointer that its function declares and keeps, or its address: what is
+/// allocated there lives no longer than the call. p, (void**)&p, reinterpret_cast<void**>(&p)
 bool ClauseTests::is_local_pointer(NodeId argument) const {
   std::string_view text = ast_.slice(argument);
   const size_t address = text.rfind('&');
-  if (address == std::string_view::npos) return false;
-  text.remove_prefix(address + 1);
+  if (address == std::string_view::npos && ast_[argument].kind != K::name) return false;
+  text.remove_prefix(address + 1);  // of none: nothing
   const auto end = std::ranges::find_if_not(text, is_identifier_char);
   const std::string_view name(text.begin(), end), rest(end, text.end());
   if (name.empty() || rest.find_first_not_of(") ") != std::string_view::npos) return false;
