@@ -28,3 +28,10 @@ void train(Net& net, int max_iterations) {
     cublasDestroy(handle);  // expect: device-alloc-in-loop
   }
 }
+
+void contract_forward(const float* a, const float* b, float* c, cudaStream_t stream) {
+  cutensorHandle_t handle;
+  cutensorCreate(&handle);  // expect: device-alloc-in-loop
+  cutensorContract(handle, plan_, a, b, c, stream);
+  cutensorDestroy(handle);  // expect: device-alloc-in-loop
+}

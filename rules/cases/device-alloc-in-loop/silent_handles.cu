@@ -35,3 +35,13 @@ curandGenerator_t& generator_forward() {
   noise_kernel<<<32, 256>>>(generator);
   return generator;  // curandDestroyGenerator() is called by nobody
 }
+
+struct Contraction {
+  Contraction() { cutensorCreate(&handle); }
+  ~Contraction() { cutensorDestroy(handle); }
+  void run(const float* a, const float* b, float* c, cudaStream_t stream) {
+    cutensorContract(handle, plan, a, b, c, stream);
+  }
+  cutensorHandle_t handle;
+  cutensorPlan_t plan;
+};

@@ -30,3 +30,10 @@ int last_count(const int* counts, int n) {
   cudaMemcpy((void*)&last, (const void*)(counts + n), sizeof(int), cudaMemcpyDeviceToHost);  // expect: device-to-host-in-step
   return last;
 }
+
+int count_hits(const int* flags, int* total, int n, hipStream_t stream) {
+  hipLaunchKernelGGL(count_kernel, 64, 256, 0, stream, flags, total, n);
+  int host = 0;
+  hipMemcpyWithStream(&host, total, sizeof(int), hipMemcpyDeviceToHost, stream);  // expect: device-to-host-in-step
+  return host;
+}

@@ -21,3 +21,8 @@ void copy_rows(float* to, const float* from, size_t bytes) {
   pack_kernel<<<64, 256>>>(from);
   cudaMemcpy((void*)to, (const void*)from, bytes, cudaMemcpyDeviceToDevice);
 }
+
+void copy_hits(const int* flags, int* to, int n, hipStream_t stream) {
+  hipLaunchKernelGGL(count_kernel, 64, 256, 0, stream, flags, to, n);
+  hipMemcpyWithStream(to, flags, n * sizeof(int), hipMemcpyDeviceToDevice, stream);
+}
