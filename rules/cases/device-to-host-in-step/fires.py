@@ -109,3 +109,26 @@ def train_kept(model, loader, optimizer, history):
         loss.backward()
         optimizer.step()
         history.append(detach_to_cpu(loss))
+
+
+def train_watched(model, loader, optimizer, writer):
+    for at, batch in enumerate(loader):
+        loss = model(batch).mean()
+        loss.backward()
+        optimizer.step()
+        for name, p in model.named_parameters():
+            writer.add_histogram(name, p, at)  # expect: device-to-host-in-step
+
+
+def train_scored(model, loader, optimizer, scores):
+    for x, y in loader:
+        out = model(x)
+        loss = torch.nn.functional.cross_entropy(out, y)
+        loss.backward()
+        optimizer.step()
+        scores.append(accuracy_score(y, out.argmax(1).cpu()))  # expect: device-to-host-in-step
+
+
+for at in range(3):
+    train_watched(make_model(), make_loader(), make_optimizer(), make_writer())
+    train_scored(make_model(), make_loader(), make_optimizer(), [])

@@ -172,3 +172,26 @@ class Padded(torch.nn.Module):
         out = torch.zeros(len(x), length, **factory)
         out[:, : x.shape[1]] = x  # where the factory says: on the device
         return out
+
+
+def train_watched_at_times(model, loader, optimizer, writer):
+    for at, batch in enumerate(loader):
+        loss = model(batch).mean()
+        loss.backward()
+        optimizer.step()
+        if at % 500 == 0:
+            for name, p in model.named_parameters():
+                writer.add_histogram(name, p, at)
+
+
+def score(model, loader):
+    outs, labels = [], []
+    for x, y in loader:
+        outs.append(model(x).argmax(1))
+        labels.append(y)
+    return accuracy_score(torch.cat(labels).cpu(), torch.cat(outs).cpu())
+
+
+for at in range(3):
+    train_watched_at_times(make_model(), make_loader(), make_optimizer(), make_writer())
+    score(make_model(), make_loader())

@@ -68,3 +68,10 @@ class GraphLevel(torch.nn.Module):
         dense, mask = to_dense_batch(x, data.batch)  # expect: dynamic-shape-op
         summed = scatter_add(x[data.edge_index[0]], data.edge_index[1], dim=0)  # expect: dynamic-shape-op
         return global_mean_pool(x, data.batch), dense, mask, summed  # expect: dynamic-shape-op
+
+
+class Propagation(torch.nn.Module):
+    def forward(self, x, edges, weights):
+        graph = torch.sparse_coo_tensor(edges, weights, (x.size(0), x.size(0)))
+        graph = graph.coalesce()  # expect: dynamic-shape-op
+        return torch.sparse.mm(graph, x)

@@ -1,3 +1,4 @@
+import detectron2.utils.comm as comm
 import torch
 import torch.distributed as dist
 
@@ -23,3 +24,11 @@ class Trainer:
         out = [None] if dist.get_rank() == 0 else None
         dist.gather_object({"n": len(batch)}, out)  # expect: object-collective
         return self.model(batch)
+
+
+class Detector(SimpleTrainer):
+    def run_step(self):
+        losses = self.model(next(self._data_loader_iter))
+        sum(losses.values()).backward()
+        comm.gather({name: float(loss) for name, loss in losses.items()})  # expect: object-collective
+        self.optimizer.step()

@@ -153,3 +153,28 @@ def train_critic(critic, loader, optimizer):
         optimizer.step()
         for p in critic.parameters():
             p.data.clamp_(-0.01, 0.01)  # expect: per-tensor-optimizer-loop
+
+
+def train_pruned(model, masks, loader, optimizer):
+    for x in loader:
+        model(x).mean().backward()
+        for name, p in model.named_parameters():
+            p.grad *= masks[name]  # expect: per-tensor-optimizer-loop
+        optimizer.step()
+
+
+def train_clipped_alone(model, loader, optimizer):
+    for x in loader:
+        model(x).mean().backward()
+        for p in model.parameters():
+            torch.nn.utils.clip_grad_norm_(p, 1.0)  # expect: per-tensor-optimizer-loop
+        optimizer.step()
+
+
+def train_decayed(model, loader, optimizer):
+    for x in loader:
+        penalty = 0.0
+        for p in model.parameters():
+            penalty = penalty + torch.norm(p, 2)  # expect: per-tensor-optimizer-loop
+        (model(x).mean() + 1e-4 * penalty).backward()
+        optimizer.step()

@@ -66,3 +66,24 @@ def train_smoothed(model, loader, optimizer, target: Target):
         loss.backward()
         optimizer.step()
         target.update_losses([loss])
+
+
+def train_clipped_together(model, loader, optimizer):
+    for x in loader:
+        model(x).mean().backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+
+
+def prune_once(model, masks):
+    for name, p in model.named_parameters():
+        p.data *= masks[name]
+
+
+def train_regularised(model, layers, loader, optimizer):
+    for x in loader:
+        penalty = 0.0
+        for out in layers(x):
+            penalty = penalty + torch.norm(out, 2)
+        penalty.backward()
+        optimizer.step()

@@ -63,3 +63,20 @@ class Counted(transformers.Trainer):
         taken = super().count(inputs)
         self.counts.append(float(taken))
         return super().training_step(model, inputs)
+
+
+def fit_each_epoch(model, loader, optimizer, scheduler, epochs):
+    for epoch in range(epochs):
+        for x in loader:
+            loss = model(x).mean()
+            loss.backward()
+            optimizer.step()
+        scheduler.step(loss)
+
+
+def fit_by_count(model, loader, optimizer, scheduler, epoch):
+    for at, x in enumerate(loader):
+        loss = model(x).mean()
+        loss.backward()
+        optimizer.step()
+        scheduler.step(epoch + at / len(loader))

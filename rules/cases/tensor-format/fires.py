@@ -1,4 +1,5 @@
 import torch
+import wandb
 from tqdm import tqdm
 
 
@@ -50,3 +51,13 @@ class Engine:
         loss.backward()
         self.optimizer.step()
         return loss, batch.shape[0]
+
+
+def train_recorded(model, criterion, loader, optimizer):
+    for x, y in loader:
+        loss = criterion(model(x), y)
+        loss.backward()
+        optimizer.step()
+        wandb.log(dict(loss=loss))  # expect: tensor-format
+        record = {"loss": loss, "rate": 0.1}
+        wandb.log(record)  # expect: tensor-format

@@ -99,3 +99,15 @@ def fit_angles(render, target):
         loss.backward()
         print("angles", angles, angles.grad)  # on the host
         optimizer.step()
+
+
+def train_recorded(model, criterion, loader, optimizer):
+    for at, (x, y) in enumerate(loader):
+        loss = criterion(model(x), y)
+        loss.backward()
+        optimizer.step()
+        record = {"step": at, "rate": optimizer.param_groups[0]["lr"]}
+        wandb.log(record)
+        kept = {"loss": loss}
+        if at % 50 == 0:
+            wandb.log(kept)

@@ -122,3 +122,12 @@ class ByDegree(torch.nn.Module):
     def forward(self, graph, features):
         degrees = graph.in_degrees().clamp(min=1)
         return features[:, : degrees.max()]  # expect: tensor-slice-bound
+
+
+class Routed(torch.nn.Module):
+    def forward(self, x, scores):
+        best = torch.argmax(scores)
+        first = x[best]  # expect: tensor-slice-bound
+        for row in torch.randperm(x.size(0), device=x.device):
+            first = first + x[row]  # expect: tensor-slice-bound
+        return first

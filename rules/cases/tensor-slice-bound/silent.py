@@ -122,3 +122,12 @@ class WithSelfLoops(torch.nn.Module):
         loops = torch.arange(graph.num_dst_nodes(), device=features.device)
         empty = torch.zeros((graph.number_of_edges("cites"), 8), device=features.device)
         return torch.cat([source, loops]), torch.cat([target, loops]), features[: graph.num_nodes()], empty
+
+
+class Picked(torch.nn.Module):
+    """Indices with a dimension stay on the device."""
+
+    def forward(self, x, scores):
+        best = torch.argmax(scores, dim=1)
+        order = torch.randperm(x.size(0), device=x.device)
+        return x[best] + x[order]

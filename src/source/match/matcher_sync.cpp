@@ -17,7 +17,19 @@ constexpr size_t kHeadOfText = 16;  ///< where a message says what it is
 /// writer.add_scalar("loss", loss, step)
 bool logs_numbers(const FileView& file, NodeId call) {
   return is_one_of(callee_name(file.ast, call), {"add_scalar", "add_scalars", "log_metric"}) ||
-         file.names.resolve(file.ast.child(call, Role::callee)).path == "wandb.log";
+         is_one_of(file.names.resolve(file.ast.child(call, Role::callee)).path,
+                   {"wandb.log", "mlflow.log_metrics", "swanlab.log"});
+}
+
+/// What a call is handed as a record: {"loss": loss}, dict(loss=loss), or a variable made as one
+/// of these; kNoNode for what is none.
+NodeId record_of(const FileView& file, NodeId value) {
+  const Ast& ast = file.ast;
+  if (ast[value].kind == K::name && ast.grammar == Grammar::python)
+    value = file.inference.definition(file.outline.function_of[value], ast[value].text, value);
+  if (value == kNoNode) return kNoNode;
+  const bool made = ast[value].kind == K::call && callee_name(ast, value) == "dict";
+  return made || ast[value].kind == K::dict ? value : kNoNode;
 }
 
 /// Whether the function reads `name` with .item(): where branches meet it may be a number already.
@@ -122,15 +134,25 @@ void find_formatted_tensors(const FileView& file, std::vector<Match>& out) {
         NodeId value = ast[c].kind == K::keyword ? ast.child(c, Role::value) : c;
         if (value == kNoNode) continue;
         const bool logged = logs_numbers(file, id);
-        auto consider = [&](NodeId item) {
+        const auto consider = [&](NodeId at, NodeId item) {
           if (item != kNoNode &&
               !(logged && ast[item].kind == K::name && is_read_with_item(file, item)))
-            report(item, item);
+            report(at, item);
         };
-        if (ast[value].kind == K::dict) {
-          for (NodeId pair : children(ast, value)) consider(ast.child(pair, Role::value));
-        } else {
-          consider(value);
+        const NodeId record = record_of(file, value);
+        if (record == kNoNode) {
+          consider(value, value);
+          continue;
+        }
+        const size_t before = out.size();
+        for (NodeId pair : children(ast, record)) {
+          const NodeId item = ast.child(pair, Role::value);
+          // One finding for a record that is made elsewhere.
+          if (record == value) {
+            consider(item, item);
+          } else if (out.size() == before) {
+            consider(value, item);
+          }
         }
       }
     }
@@ -227,6 +249,64 @@ const Value* read_size(const FileView& file, NodeId size) {
   return nullptr;
 }
 
+/// scores.argmax(), torch.argmax(scores): a tensor of no dimensions.
+bool is_position(const FileView& file, NodeId call) {
+  const Ast& ast = file.ast;
+  if (ast[call].kind != K::call || !is_one_of(callee_name(ast, call), {"argmax", "argmin"}))
+    return false;
+  const NodeId first = ast.child(call, Role::argument);
+  if (!file.names.resolve(ast.child(call, Role::callee)).imported) return first == kNoNode;
+  return first != kNoNode && ast[first].next == kNoNode && file.inference.at(first).is_device();
+}
+
+/// torch.randperm(n), labels.unique(), mask.nonzero().flatten(): a loop over it takes positions, or
+/// what else has no dimensions.
+bool is_row(const FileView& file, NodeId call, unsigned hops = 3) {
+  const Ast& ast = file.ast;
+  if (call != kNoNode && ast[call].kind == K::name)
+    call = file.inference.definition(file.outline.function_of[call], ast[call].text, call);
+  if (call == kNoNode || ast[call].kind != K::call || hops == 0) return false;
+  const std::string_view name = callee_name(ast, call);
+  const NodeId callee = ast.child(call, Role::callee), first = ast.child(call, Role::argument);
+  const NodeId object =
+      ast[callee].kind == K::attribute ? ast.child(callee, Role::object) : kNoNode;
+  const bool function = file.names.resolve(callee).imported;
+  if (is_one_of(name, {"arange", "randperm"})) return function;
+  if (name == "unique")
+    return function ? first != kNoNode && ast[first].next == kNoNode : first == kNoNode;
+  if (function || object == kNoNode) return false;
+  if (name == "flatten") return first == kNoNode;
+  if (name == "view" || name == "reshape")
+    return first != kNoNode && ast[first].next == kNoNode && ast.slice(first) == "-1";
+  // mask.nonzero().squeeze(1), order.to(device)
+  if (name == "squeeze") return callee_name(ast, object) == "nonzero";
+  return is_one_of(name, {"to", "cuda", "long"}) && is_row(file, object, hops - 1);
+}
+
+/// for e in experts.unique(): whether a loop takes the variable from a row on the device.
+bool is_of_row(const FileView& file, NodeId name) {
+  const Ast& ast = file.ast;
+  for (uint32_t loop = file.outline.loop_of[name]; loop != kNone;
+       loop = file.facts.loops[loop].parent) {
+    const NodeId node = file.outline.loops[loop];
+    const NodeId bound = ast.child(node, Role::left), over = ast.child(node, Role::right);
+    if (bound != kNoNode && ast[bound].kind == K::name && ast[bound].text == ast[name].text)
+      return over != kNoNode && reads_device(file.inference.at(over)) && is_row(file, over);
+  }
+  return false;
+}
+
+/// Whether nothing before `index` takes an element by that name: once read, the device is done.
+bool is_first_index(const FileView& file, NodeId index) {
+  const Ast& ast = file.ast;
+  const NodeId function = file.outline.functions[file.outline.function_of[index]];
+  for (NodeId at = function + 1; at < index; ++at) {
+    if (ast[at].kind == K::name && ast[at].role == Role::index && ast[at].text == ast[index].text)
+      return false;
+  }
+  return true;
+}
+
 /// x[scores.argmax()], self.experts[e]: an index of no dimensions is read like a number.
 bool is_read_index(const FileView& file, NodeId index) {
   const Ast& ast = file.ast;
@@ -234,11 +314,12 @@ bool is_read_index(const FileView& file, NodeId index) {
       !reads_device(file.inference.at(index)))
     return false;
   const NodeId object = ast.child(ast[index].parent, Role::object);
-  if (ast[index].kind == K::name && object != kNoNode &&
-      file.inference.at(object).kind == Kind::module)
-    return true;
-  return ast[index].kind == K::call && is_one_of(callee_name(ast, index), {"argmax", "argmin"}) &&
-         ast.child(index, Role::argument) == kNoNode;
+  if (ast[index].kind != K::name) return is_position(file, index);
+  const NodeId made =
+      file.inference.definition(file.outline.function_of[index], ast[index].text, index);
+  if (object != kNoNode && file.inference.at(object).kind == Kind::module) return true;
+  return (made == kNoNode ? is_of_row(file, index) : is_position(file, made)) &&
+         is_first_index(file, index);
 }
 
 }  // namespace

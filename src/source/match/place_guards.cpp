@@ -13,9 +13,13 @@ using K = NodeKind;
 bool wants_host_values(std::string_view name) {
   return name == "save" || name == "imshow" || name == "imsave" || name == "imwrite" ||
          name == "savez" || name == "savefig" || name == "specshow" || name == "dump" ||
-         name == "write_video" || name == "save_image" || name == "to_csv" ||
-         (name.ends_with("_score") &&
-          contains_any(name, {"auc", "f1", "accuracy", "precision", "recall", "r2"}));
+         name == "write_video" || name == "save_image" || name == "to_csv";
+}
+
+/// accuracy_score(labels, predictions)
+bool is_score(std::string_view name) {
+  return name.ends_with("_score") &&
+         contains_any(name, {"auc", "f1", "accuracy", "precision", "recall", "r2"});
 }
 
 }  // namespace
@@ -110,6 +114,13 @@ bool PlaceGuards::is_for_simulator(NodeId id) const {
       return ast_[next].role == Role::argument && steps_simulator(ast_[next].parent);
   }
   return false;
+}
+
+/// Whether what is scored in a loop that goes backward is scored in each step, not in an
+/// evaluation.
+bool PlaceGuards::is_beside_backward(NodeId id) const {
+  const uint32_t loop = file_.outline.loop_of[id];
+  return loop != kNone && facts_.loops[loop].backward;
 }
 
 bool PlaceGuards::is_host_library(NodeId call) const {
@@ -212,7 +223,9 @@ uint32_t PlaceGuards::of(NodeId id) const {
       if (name == "register_buffer" || name == "Parameter" || name == "register_parameter")
         guards |= kGuardCached;
       if (at != id && name.ends_with("_cpu")) guards |= kGuardCpuBranch;
-      if (at != id && (wants_host_values(name) || is_host_library(at))) guards |= kGuardCheckpoint;
+      if (at != id && (wants_host_values(name) || is_host_library(at) ||
+                       (is_score(name) && !is_beside_backward(id))))
+        guards |= kGuardCheckpoint;
     }
     if (node.kind == K::assign && ast_.child(at, Role::left) != kNoNode) {
       NodeId left = ast_.child(at, Role::left);
