@@ -80,3 +80,13 @@ class Pairs(torch.nn.Module):
     def cuda(self):
         self.senders = self.senders.cuda()
         return super().cuda()
+
+
+class Swapped(torch.nn.Module):
+    """An element of a row on the host is a number."""
+
+    def forward(self, x):
+        order = torch.randperm(x.shape[1])
+        for i in range(x.shape[1]):
+            x[:, i] = x[:, order[i]]
+        return x

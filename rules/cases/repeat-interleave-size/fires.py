@@ -32,3 +32,9 @@ class Unpacked(torch.nn.Module):
         shift = x.repeat_interleave(counts)  # expect: repeat-interleave-size
         seen = torch.arange(8, device=x.device)[None] < lengths[:, None]
         return shift, seen, torch.repeat_interleave(x, lengths)  # expect: repeat-interleave-size
+
+
+class Grid(torch.nn.Module):
+    def forward(self, x, sizes):
+        lengths = torch.repeat_interleave(sizes[:, 1] * sizes[:, 2], sizes[:, 0])  # expect: repeat-interleave-size
+        return x[: x.size(0) // 2], lengths

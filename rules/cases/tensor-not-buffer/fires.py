@@ -53,3 +53,12 @@ def train(model, loader, optimizer, noise_scheduler):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+
+
+def train_denoiser(model, loader, optimizer, device):
+    noise_scheduler = DDPMScheduler.from_pretrained("denoiser")
+    for x, steps in loader:
+        sigmas = noise_scheduler.sigmas.to(device)  # expect: tensor-not-buffer
+        times = noise_scheduler.timesteps.to(device)  # expect: tensor-not-buffer
+        model(x * sigmas[steps], times[steps]).mean().backward()
+        optimizer.step()

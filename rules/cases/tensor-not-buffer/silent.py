@@ -43,3 +43,10 @@ class Grid(nn.Module):
         if not self.training:
             x = x + self.grid.to(x.device)  # for each batch of an evaluation
         return x
+
+
+def sample(model, x, device):
+    scheduler = DDPMScheduler.from_pretrained("denoiser")
+    scheduler.set_timesteps(50, device=device)
+    times = scheduler.timesteps.to(device)
+    return model(x, times)

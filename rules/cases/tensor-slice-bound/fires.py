@@ -131,3 +131,13 @@ class Routed(torch.nn.Module):
         for row in torch.randperm(x.size(0), device=x.device):
             first = first + x[row]  # expect: tensor-slice-bound
         return first
+
+
+class Paired(torch.nn.Module):
+    def forward(self, input_ids=None, scores=None):
+        total = 0.0
+        for i in range(input_ids.shape[0] // 2):
+            differ = (input_ids[2 * i] != input_ids[2 * i + 1]).nonzero()
+            first = differ[0]
+            total = total + scores[i][first:].mean()  # expect: tensor-slice-bound
+        return total

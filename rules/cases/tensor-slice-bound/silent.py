@@ -131,3 +131,10 @@ class Picked(torch.nn.Module):
         best = torch.argmax(scores, dim=1)
         order = torch.randperm(x.size(0), device=x.device)
         return x[best] + x[order]
+
+
+class Configured(torch.nn.Module):
+    """What has no default but None may be no tensor."""
+
+    def forward(self, x, token_config=None):
+        return x[:, : token_config]

@@ -121,6 +121,10 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
   if (contains_any(l, {"mode", "phase", "split"}) && contains_any(r, {"eval", "val", "test"})) {
     return (equal != negated) ? +kGuardEvaluation : 0u;
   }
+  // `if stage != Stage.TRAIN`; who asks for a word may have several forms of training
+  if ((equal || unequal) && equal == negated && ast_[right].kind == K::attribute &&
+      contains_any(last_component(l), {"stage", "phase"}) && last_component(r) == "TRAIN")
+    return kGuardEvaluation;
   // `if self.max_len < n` before `self.table = ...`: kept and grown.
   if (!negated && contains_any(l, {"self."}) && ast_[left].kind != K::binary &&
       contains_any(text,

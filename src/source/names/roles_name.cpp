@@ -44,7 +44,7 @@ bool is_mask_name(std::string_view name) {
 }
 
 bool is_scheduler_table(std::string_view name) {
-  return is_one_of(name, {"alphas_cumprod", "betas", "alphas", "sigmas"});
+  return is_one_of(name, {"alphas_cumprod", "betas", "alphas", "sigmas", "timesteps"});
 }
 
 bool is_count_name(std::string_view name) {

@@ -114,18 +114,21 @@ void Inference::run_function(uint32_t function) {
 
 namespace {
 
-/// lengths[:, None], x[..., None, :]: a variable that is given a dimension.
-bool adds_dimension(const Ast& ast, NodeId subscript) {
+/// lengths[:, None], x[..., None, :]: a variable that is given a dimension; where all arrays are
+/// PyTorch's, sizes[:, 1] too: a variable that has several.
+bool has_dimensions(const Ast& ast, NodeId subscript, bool only_tensors) {
   const NodeId object = ast.child(subscript, Role::object);
   if (ast.grammar != Grammar::python || object == kNoNode || ast[object].kind != K::name)
     return false;
   bool adds = false, spans = false;
+  unsigned axes = 0;
   for (const NodeId index : children(ast, subscript)) {
     if (index == object) continue;
     adds |= ast[index].kind == K::constant && ast.slice(index) == "None";
     spans |= ast[index].kind == K::slice || ast.slice(index) == "...";
+    ++axes;
   }
-  return adds && spans;
+  return spans && (adds || (only_tensors && axes > 1));
 }
 
 }  // namespace
@@ -135,6 +138,8 @@ void Inference::find_evidence(uint32_t function) {
   Scope& scope = scopes_[function];
   const NodeId node = outline_.functions[function];
   const bool numpy = names_.uses("numpy");
+  const bool only_tensors =
+      names_.uses("torch") && !numpy && !names_.uses("pandas") && !names_.uses("jax");
   std::vector<std::string_view> widened;
   for (NodeId id = node + 1; id < ast_[node].end; ++id) {
     if (outline_.function_of[id] != function) continue;
@@ -143,7 +148,7 @@ void Inference::find_evidence(uint32_t function) {
       scope.uses_numpy = true;
     if (ast_[id].kind == K::call) note_use(id, scope);
     if (ast_[id].kind == K::attribute && ast_[id].text == "device") note_device(id, scope);
-    if (ast_[id].kind == K::subscript && adds_dimension(ast_, id))
+    if (ast_[id].kind == K::subscript && has_dimensions(ast_, id, only_tensors))
       widened.push_back(ast_[ast_.child(id, Role::object)].text);
   }
   // NumPy's arrays are given dimensions so, too.

@@ -81,6 +81,7 @@ class Inference {
   bool is_torchs(NodeId id) const;
   bool is_comparison(std::string_view name, NodeId before) const;
   bool is_reversed(NodeId id) const;
+  bool is_element_of_row(NodeId subscript) const;
   bool is_of_tensors_axes(NodeId subscript) const;
   NodeId compared(NodeId id, unsigned hops = 4) const;
   bool asks_elements(NodeId name, NodeId object) const;

@@ -329,6 +329,10 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
       known->flags |= kModuleOutput;
     return *known;
   }
+  // Where nobody uses NumPy, (x != y).nonzero() is PyTorch's.
+  if (name == "nonzero" && receiver.kind == Kind::unknown && shape.count == 0 &&
+      names_.uses("torch") && !names_.uses("numpy") && !names_.uses("cupy"))
+    return likely(Kind::device_tensor);
   // In a PyTorch file x.any() of what is not known to be NumPy is a tensor.
   if ((name == "any" || name == "all") && receiver.kind == Kind::unknown && names_.uses("torch") &&
       !contains_any(ast_.slice(object), {"np", "df", "arr"})) {

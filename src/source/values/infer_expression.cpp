@@ -258,11 +258,14 @@ Value Inference::eval_attribute(NodeId id) {
   }
   Value receiver = eval(object);
   if (auto known = value_of_attribute(receiver, name)) return *known;
+  // noise_scheduler.alphas_cumprod: a table that the scheduler keeps on the host; who samples asks
+  // for the steps on the device
+  if ((receiver.kind == Kind::unknown || receiver.kind == Kind::other) &&
+      is_scheduler_table(name) && contains_any(ast_.slice(object), {"scheduler"}) &&
+      (name != "timesteps" || ast_.source.find("set_timesteps") == std::string_view::npos))
+    return likely(Kind::host_tensor, kAttribute);
   // A field that a record of this file declares as a tensor.
   if (receiver.kind == Kind::unknown) {
-    // noise_scheduler.alphas_cumprod: a table that the scheduler keeps on the host
-    if (is_scheduler_table(name) && contains_any(ast_.slice(object), {"scheduler"}))
-      return likely(Kind::host_tensor, kAttribute);
     // self.buffer.obs, of an object that this file's class makes
     const Dependency* from = dependency(receiver);
     const auto klass = from && from->kind == DependencyKind::instance

@@ -145,6 +145,7 @@ Value Inference::eval_subscript(NodeId id) {
   }
   if (container.kind == Kind::parameter) return likely(Kind::device_tensor, container.flags);
   if (container.kind == Kind::host_tensor) {
+    if (is_element_of_row(id)) return likely(Kind::number);
     // A part of a tensor that was just made: making it on the device is not the point any more.
     return likely(Kind::host_tensor,
                   takes_all(ast_, id) ? container.flags : container.flags & kAttribute);
@@ -160,6 +161,18 @@ Value Inference::eval_subscript(NodeId id) {
   Value out;
   out.flags = container.flags & kLoaded;
   return out;
+}
+
+/// order[i] of order = torch.randperm(n): indexing by it asks nothing of the device.
+bool Inference::is_element_of_row(NodeId subscript) const {
+  const NodeId object = ast_.child(subscript, Role::object);
+  const NodeId index = ast_.child(subscript, Role::index);
+  if (object == kNoNode || index == kNoNode || ast_[object].kind != K::name ||
+      values_[index].kind != Kind::number)
+    return false;
+  const NodeId made = definition(function_, ast_[object].text, subscript);
+  return made != kNoNode && ast_[made].kind == K::call &&
+         is_one_of(callee_name(ast_, made), {"randperm", "arange"});
 }
 
 /// poses[:, None, :]: no list has axes, and where nothing but PyTorch is used no other array. What
