@@ -114,9 +114,9 @@ void Inference::run_function(uint32_t function) {
 
 namespace {
 
-/// lengths[:, None], x[..., None, :]: a variable that is given a dimension; where all arrays are
-/// PyTorch's, sizes[:, 1] too: a variable that has several.
-bool has_dimensions(const Ast& ast, NodeId subscript, bool only_tensors) {
+/// lengths[:, None], x[..., None, :]: a variable that is given a dimension; of what a forward pass
+/// was given, sizes[:, 1] too: a variable that has several.
+bool has_dimensions(const Ast& ast, NodeId subscript, bool as_given) {
   const NodeId object = ast.child(subscript, Role::object);
   if (ast.grammar != Grammar::python || object == kNoNode || ast[object].kind != K::name)
     return false;
@@ -128,7 +128,7 @@ bool has_dimensions(const Ast& ast, NodeId subscript, bool only_tensors) {
     spans |= ast[index].kind == K::slice || ast.slice(index) == "...";
     ++axes;
   }
-  return spans && (adds || (only_tensors && axes > 1));
+  return spans && (adds || (as_given && axes > 1));
 }
 
 }  // namespace
@@ -148,8 +148,12 @@ void Inference::find_evidence(uint32_t function) {
       scope.uses_numpy = true;
     if (ast_[id].kind == K::call) note_use(id, scope);
     if (ast_[id].kind == K::attribute && ast_[id].text == "device") note_device(id, scope);
-    if (ast_[id].kind == K::subscript && has_dimensions(ast_, id, only_tensors))
-      widened.push_back(ast_[ast_.child(id, Role::object)].text);
+    const NodeId object = ast_[id].kind == K::subscript ? ast_.child(id, Role::object) : kNoNode;
+    if (object == kNoNode) continue;
+    // What is bound again may have been something else before.
+    const bool as_given = only_tensors && is_given_to_forward(object) &&
+                          definition(function, ast_[object].text, ast_[node].end) == kNoNode;
+    if (has_dimensions(ast_, id, as_given)) widened.push_back(ast_[object].text);
   }
   // NumPy's arrays are given dimensions so, too.
   if (!scope.uses_numpy && names_.uses("torch"))

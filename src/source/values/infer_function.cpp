@@ -95,11 +95,13 @@ Value Inference::parameter_value(uint32_t function, uint32_t index, NodeId param
   }
   if (index == 0 && !facts.class_name.empty() && facts.parent == kNone) return out;
   // forward(self, x): the first arguments of a module are its input.
-  // input_ids=None, token_type_ids=None, but not token_config=None
+  // input_ids=None, token_type_ids=None, but not token_config=None, nor the target=None of what
+  // turns images on the host
   const bool wanted =
-      fallback == kNoNode ||
-      (ast_.slice(fallback) == "None" &&
-       !contains_any(ast_[parameter].text, {"cfg", "config", "func", "proc", "mode", "class"}));
+      fallback == kNoNode || (ast_.slice(fallback) == "None" &&
+                              !contains_any(ast_[parameter].text, {"cfg", "config", "func", "proc",
+                                                                   "mode", "class", "target"}) &&
+                              names_.uses("torch"));
   if ((facts.flags & kForward) != 0 && index >= 1 && wanted) {
     std::string_view name = ast_[parameter].text;
     if (name == "x" ||
