@@ -357,3 +357,5 @@ class ChosenLoss:
             loss = self.criterion(model(x), y)
             loss.backward()
             optimizer.step()
+
+

@@ -349,3 +349,5 @@ def fit_and_summarise(model, loader, optimizer, kind):
         loss.backward()
         optimizer.step()
     return summarise(kind, loss)
+
+

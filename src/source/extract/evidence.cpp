@@ -225,10 +225,7 @@ class EvidenceCollector {
     }
     const uint8_t given = count_arguments(id);
     if (out.form == CallForm::method || ast_.grammar == Grammar::cuda) out.given = given;
-    if (ast_.grammar == Grammar::python) {
-      implied_.call_chosen(callee, out);
-      implied_.call_object(callee, out, given);
-    }
+    if (ast_.grammar == Grammar::python) implied_.call_object(callee, out, given);
     facts_.calls.push_back(std::move(out));
   }
 

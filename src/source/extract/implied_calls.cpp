@@ -8,18 +8,6 @@ namespace {
 
 using K = NodeKind;
 
-constexpr size_t kMostChoices = 24;  ///< functions that a table may hold
-
-/// The name of the table that LOSSES[kind] or LOSSES.get(kind) takes something from, or kNoNode.
-NodeId table_of(const Ast& ast, NodeId taken) {
-  if (taken == kNoNode) return kNoNode;
-  const bool get = ast[taken].kind == K::call && callee_name(ast, taken) == "get";
-  const NodeId whole = get ? ast.child(taken, Role::callee) : taken;
-  if (!get && ast[taken].kind != K::subscript) return kNoNode;
-  const NodeId table = ast.child(whole, Role::object);
-  return table != kNoNode && ast[table].kind == K::name ? table : kNoNode;
-}
-
 }  // namespace
 
 void ImpliedCalls::visit(NodeId id) {
@@ -138,62 +126,6 @@ void ImpliedCalls::decorators(uint32_t function) {
     out.function = function;
     out.line = ast_[definition].first_line;
     if (!out.name.empty()) facts_.calls.push_back(std::move(out));
-  }
-}
-
-/// Notes self.criterion = LOSSES[kind], once for the file.
-void ImpliedCalls::find_kept_choices() {
-  looked_for_choices_ = true;
-  for (NodeId id = 1; id < ast_.size(); ++id) {
-    if (ast_[id].kind != K::assign) continue;
-    const NodeId left = ast_.child(id, Role::left);
-    const NodeId right = ast_.child(id, Role::right);
-    if (left != kNoNode && ast_[left].kind == K::attribute && table_of(ast_, right) != kNoNode)
-      kept_choices_.emplace_back(ast_.slice(left), right);
-  }
-}
-
-/// The module's table of functions that what is called was taken from, or kNoNode.
-NodeId ImpliedCalls::choices_of(NodeId callee) {
-  NodeId taken = kNoNode;
-  if (ast_[callee].kind == K::name) {
-    taken = inference_.definition(outline_.function_of[callee], ast_[callee].text, callee);
-  } else {
-    if (!looked_for_choices_) find_kept_choices();
-    for (const auto& [name, right] : kept_choices_) {
-      if (name == ast_.slice(callee)) taken = right;
-    }
-  }
-  const NodeId name = table_of(ast_, taken);
-  const NodeId table =
-      name == kNoNode ? kNoNode : inference_.definition(0, ast_[name].text, ast_[0].end);
-  return table != kNoNode && ast_[table].kind == K::dict ? table : kNoNode;
-}
-
-void ImpliedCalls::call_chosen(NodeId callee, const CallFacts& call) {
-  const NodeId table = choices_of(callee);
-  if (table == kNoNode) return;
-  size_t added = 0;
-  const auto add = [&](NodeId function) {
-    if (function == kNoNode || ast_[function].kind != K::name ||
-        !known_.contains(ast_[function].text) || ++added > kMostChoices)
-      return;
-    facts_.calls.push_back(call);
-    CallFacts& out = facts_.calls.back();
-    out.name = names_.resolve(function).path;
-    out.form = CallForm::function;
-    out.object.clear();
-    out.receiver = 0;
-  };
-  for (const NodeId pair : children(ast_, table)) {
-    const NodeId value = ast_.child(pair, Role::value);
-    if (value == kNoNode) continue;
-    add(value);
-    // "focal": lambda p, t: focal(p, t)
-    if (ast_[value].kind != K::lambda) continue;
-    for (NodeId at = value; at < ast_[value].end; ++at) {
-      if (ast_[at].kind == K::call) add(ast_.child(at, Role::callee));
-    }
   }
 }
 

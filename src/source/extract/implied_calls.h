@@ -5,8 +5,6 @@
 
 #include <string_view>
 #include <unordered_set>
-#include <utility>
-#include <vector>
 
 #include "source/guards/guards.h"
 #include "source/names/consumers.h"
@@ -38,12 +36,8 @@ class ImpliedCalls {
   /// metric = Metric(); metric(x): calls its __call__(). fn = linear; fn(x): calls linear().
   /// `call` is what is known of the call itself, `given` the number of its arguments.
   void call_object(NodeId callee, const CallFacts& call, uint8_t given);
-  /// self.criterion = LOSSES[kind]; self.criterion(x, y): calls each function of that table.
-  void call_chosen(NodeId callee, const CallFacts& call);
 
  private:
-  void find_kept_choices();
-  NodeId choices_of(NodeId callee);
   bool may_be_object(const Value& value) const;
   CallFacts implied(NodeId at, NodeId object, CallForm form, std::string_view name) const;
   void enter(NodeId item);
@@ -60,8 +54,6 @@ class ImpliedCalls {
   const Consumers& consumers_;
   const std::unordered_set<std::string_view>& known_;
   FileFacts& facts_;
-  bool looked_for_choices_ = false;
-  std::vector<std::pair<std::string_view, NodeId>> kept_choices_;  ///< by what they are kept as
 };
 
 }  // namespace stallscope
