@@ -335,27 +335,3 @@ class Fitted:
         for batch in loader:
             total += self.forward_model(batch).item()  # expect: item-in-step
         return total
-
-
-def weighted_loss(out, y):
-    return (out - y).sum() / out.sum().item()  # expect: item-in-step
-
-
-def plain_loss(out, y):
-    return (out - y).sum()
-
-
-CHOICES = {"plain": plain_loss, "weighted": weighted_loss}
-
-
-class ChosenLoss:
-    def __init__(self, kind):
-        self.criterion = CHOICES[kind]
-
-    def fit(self, model, loader, optimizer):
-        for x, y in loader:
-            loss = self.criterion(model(x), y)
-            loss.backward()
-            optimizer.step()
-
-

@@ -329,25 +329,3 @@ class Penalised:
             loss.backward()
             total += self.squared_gradients(loss.item())
         return total
-
-
-def mean_of(values):
-    return values.sum().item() / len(values)
-
-
-SUMMARIES = {"mean": mean_of}
-
-
-def summarise(kind, values):
-    summary = SUMMARIES[kind]
-    return summary(values)
-
-
-def fit_and_summarise(model, loader, optimizer, kind):
-    for x in loader:
-        loss = model(x).mean()
-        loss.backward()
-        optimizer.step()
-    return summarise(kind, loss)
-
-
