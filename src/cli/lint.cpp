@@ -127,8 +127,8 @@ int lint(LintOptions options) {
   set_quiet(options.quiet);
   AnalysisTimes times;
   settings.times = &times;
-  // Never given back: the process ends behind this, and to free a large project piece by piece takes
-  // a thirtieth of its lint.
+  // Never given back: the process ends behind this, and to free a large project piece by piece
+  // takes a thirtieth of its lint.
   static auto& linted = *new Result<Linted>(run_lint(settings));
   if (!linted) return fail(linted.error());
   if (options.timings) print_timings(times);

@@ -10,9 +10,9 @@ namespace stallscope {
 
 /// The folder that decides imports for `path`: the nearest one with settings of ours, up to that of
 /// the repository it is in; else the repository's; else the nearest one with a project file; else
-/// the path's own. A repository of very many files is none for a project file within it, nor one that
-/// leaves its folder out (.gitignore): there the nearest folder with one is read, which costs what
-/// the project does.
+/// the path's own. A repository of very many files is none for a project file within it, nor one
+/// that leaves its folder out (.gitignore): there the nearest folder with one is read, which costs
+/// what the project does.
 std::string project_root(const std::string& path);
 
 /// The common folder of the roots of `paths`; an error names the path that is not there.

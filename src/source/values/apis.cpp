@@ -202,8 +202,8 @@ Value of_torch(std::string_view path, std::string_view name, const CallShape& ca
   const bool drawn = name == "normal" && call.first.kind == Kind::number;
   if (kFactories.contains(name) || kFromHostData.contains(name) || drawn) {
     // torch.FloatTensor(n, m): sizes, so nothing of the host's is in it yet.
-    const bool sized =
-        name.ends_with("Tensor") && (call.count > 1 || call.first.kind == Kind::number || call.has_size);
+    const bool sized = name.ends_with("Tensor") &&
+                       (call.count > 1 || call.first.kind == Kind::number || call.has_size);
     uint8_t flag = kFactories.contains(name) || sized || drawn ? kFresh : kFromHost;
     // torch.tensor([]) and torch.empty(0) have nothing that could be copied.
     const bool is_sized = is_one_of(name, {"empty", "zeros", "ones"});
