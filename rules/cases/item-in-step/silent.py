@@ -329,3 +329,13 @@ class Penalised:
             loss.backward()
             total += self.squared_gradients(loss.item())
         return total
+
+
+def train_and_tell_if_asked(model, loader, optimizer, perform_logging):
+    for x in loader:
+        loss = model(x).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        if perform_logging:
+            print(loss.item())

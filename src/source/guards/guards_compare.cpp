@@ -13,8 +13,10 @@ using K = NodeKind;
 bool is_counter(std::string_view text) {
   std::string_view name = last_component(text);
   if (contains_any(name, {"micro", "accum"})) return false;  // of one step, not of steps
+  // YOLO counts its batches in ni, LAMMPS in ago the steps since its lists of neighbours were
+  // built.
   return name == "i" || name == "it" || name == "n" || name == "t" || name == "idx" ||
-         name == "iter" || name == "ni" ||
+         name == "iter" || name == "ni" || name == "ago" ||
          contains_any(name,
                       {"step", "iter", "epoch", "batch_idx", "batch_i", "count", "idx", "tick",
                        "num_total", "num_seen", "n_seen", "num_print", "printed", "shown"});
@@ -173,13 +175,13 @@ uint32_t Guards::of_words(std::string_view text, bool negated) const {
   // `if log: ...` of an argument that says whether it is time to.
   if (last_component(text) == "log") guards |= kGuardInterval;
   if (contains_any(
-          text, {"should_log", "log_step",      "do_log",      "is_log",         "to_log",
-                 "log_now",    "should_print",  "do_print",    "every_n",        "log_interval",
-                 "print_freq", "should_report", "time_to",     "should_eval",    "is_first",
-                 "first_step", "first_iter",    "first_batch", "first_time",     "should_save",
-                 "do_eval",    "should_sync",   "log_this",    "should_display", "last_step",
-                 "is_last",    "every(",        "log_every",   "should_collect", "should_profile",
-                 "log_freq",   "needs_log",     "report_now",  "is_time"})) {
+          text, {"should_log",     "perform_log", "log_step",      "do_log",      "is_log",
+                 "to_log",         "log_now",     "should_print",  "do_print",    "every_n",
+                 "log_interval",   "print_freq",  "should_report", "time_to",     "should_eval",
+                 "is_first",       "first_step",  "first_iter",    "first_batch", "first_time",
+                 "should_save",    "do_eval",     "should_sync",   "log_this",    "should_display",
+                 "last_step",      "is_last",     "every(",        "log_every",   "should_collect",
+                 "should_profile", "log_freq",    "needs_log",     "report_now",  "is_time"})) {
     guards |= kGuardInterval;
   }
   if (contains_any(text, {"is_main", "is_master", "master_process", "is_rank_zero", "is_rank0",

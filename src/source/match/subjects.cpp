@@ -32,7 +32,7 @@ Value Subjects::of(NodeId id) const {
   }
   if (ast_[callee].text != "to" && ast_[callee].text != "cuda") return file_.inference.at(object);
   const Value& value = file_.inference.at(whole_of(object));
-  if (value.is_device()) {
+  if (value.is_device() && ast_.slice(id).find("non_blocking=True") == std::string_view::npos) {
     const Value made = made_on_one_path(id, object);
     if (made.kind == Kind::host_tensor) return made;
   }
