@@ -65,6 +65,18 @@ NodeId tested_for_tensor(const Ast& ast, NodeId condition) {
   return says ? what : kNoNode;
 }
 
+std::vector<NodeId> names_bound_by(const Ast& ast, NodeId comprehension) {
+  std::vector<NodeId> out;
+  for (const NodeId clause : children(ast, comprehension)) {
+    const NodeId target =
+        ast[clause].kind == NodeKind::comp_for ? ast.child(clause, Role::left) : kNoNode;
+    for (NodeId part = target; part != kNoNode && part < ast[target].end; ++part) {
+      if (ast[part].kind == NodeKind::name) out.push_back(part);
+    }
+  }
+  return out;
+}
+
 std::string_view callee_name(const Ast& ast, NodeId call) {
   NodeId callee = ast.child(call, Role::callee);
   if (callee == kNoNode) return {};

@@ -102,6 +102,9 @@ NodeId asked_to_exist(const Ast& ast, NodeId call);
 
 /// The name of isinstance(NAME, torch.Tensor) or torch.is_tensor(NAME), or kNoNode.
 NodeId tested_for_tensor(const Ast& ast, NodeId condition);
+
+/// The names that a comprehension binds: x and y of [x for x in a for y in b].
+std::vector<NodeId> names_bound_by(const Ast& ast, NodeId comprehension);
 /// The last name of a callee: "item" of `x.y.item`.
 std::string_view callee_name(const Ast& ast, NodeId call);
 

@@ -225,12 +225,8 @@ NodeId Inference::comprehension_of(NodeId name) const {
     const K kind = ast_[at].kind;
     if (kind == K::function || kind == K::block) return kNoNode;
     if (kind != K::comprehension) continue;
-    for (const NodeId clause : children(ast_, at)) {
-      const NodeId target =
-          ast_[clause].kind == K::comp_for ? ast_.child(clause, Role::left) : kNoNode;
-      for (NodeId part = target; part != kNoNode && part < ast_[target].end; ++part) {
-        if (ast_[part].kind == K::name && ast_[part].text == ast_[name].text) return at;
-      }
+    for (const NodeId bound : names_bound_by(ast_, at)) {
+      if (ast_[bound].text == ast_[name].text) return at;
     }
   }
   return kNoNode;

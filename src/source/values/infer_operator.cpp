@@ -151,12 +151,7 @@ Value Inference::eval_without_tensor(NodeId id, NodeId name) {
 Value Inference::eval_comprehension(NodeId id) {
   Scope& scope = scopes_[function_];
   std::deque<Held> outside;
-  for (NodeId c : children(ast_, id)) {
-    const NodeId target = ast_[c].kind == K::comp_for ? ast_.child(c, Role::left) : kNoNode;
-    for (NodeId part = target; part != kNoNode && part < ast_[target].end; ++part) {
-      if (ast_[part].kind == K::name) outside.emplace_back(scope, ast_[part].text);
-    }
-  }
+  for (const NodeId bound : names_bound_by(ast_, id)) outside.emplace_back(scope, ast_[bound].text);
   std::vector<std::string_view> used;
   if (const auto found = scope.elements_used_as_tensor.find(id);
       found != scope.elements_used_as_tensor.end()) {
