@@ -1,5 +1,4 @@
 #include "source/extract/file_facts.h"
-#include "source/extract/macro_functions.h"
 
 #include <time.h>
 

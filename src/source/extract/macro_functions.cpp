@@ -1,6 +1,7 @@
 #include "source/extract/macro_functions.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <vector>
 
 #include "source/match/macro_calls.h"
@@ -18,27 +19,40 @@ bool waits(std::string_view call) {
                           "cuStreamSynchronize"});
 }
 
-/// The heads of the #if lines that `at` stands under.
-std::vector<std::string_view> conditions_of(std::string_view text, size_t at) {
-  std::vector<std::string_view> open;
-  for (size_t hash = text.find('#'); hash < at; hash = text.find('#', hash + 1)) {
-    const std::string_view line = text.substr(hash, text.find('\n', hash) - hash);
-    size_t word = 1;
-    while (word < line.size() && (line[word] == ' ' || line[word] == '\t')) ++word;
-    const std::string_view directive = line.substr(word);
-    if (directive.starts_with("if")) open.push_back(line);
-    if (directive.starts_with("endif") && !open.empty()) open.pop_back();
-  }
-  return open;
-}
+/// Reads a text from its start on: the line of a place, and the #if lines that it stands under.
+class Preprocessed {
+ public:
+  explicit Preprocessed(std::string_view text) : text_(text), hash_(text.find('#')) {}
 
-/// Whether builds for trials alone have what stands there.
-bool is_for_trials(std::string_view text, size_t at) {
-  return std::ranges::any_of(conditions_of(text, at), [](std::string_view head) {
-    return contains_any(head, {"debug", "profil", "timing", "timer", "trace", "verbos", "bench",
-                               "sync", "check", "safe"});
-  });
-}
+  /// `at` is never less than before.
+  void go_to(size_t at) {
+    line_ += static_cast<uint32_t>(std::ranges::count(text_.substr(at_, at - at_), '\n'));
+    at_ = at;
+    for (; hash_ < at; hash_ = text_.find('#', hash_ + 1)) {
+      const std::string_view head = text_.substr(hash_, text_.find('\n', hash_) - hash_);
+      size_t word = 1;
+      while (word < head.size() && (head[word] == ' ' || head[word] == '\t')) ++word;
+      const std::string_view directive = head.substr(word);
+      if (directive.starts_with("if")) open_.push_back(head);
+      if (directive.starts_with("endif") && !open_.empty()) open_.pop_back();
+    }
+  }
+  /// Counted from 1.
+  uint32_t line() const { return line_; }
+  /// Whether builds for trials alone have what stands there.
+  bool is_for_trials() const {
+    return std::ranges::any_of(open_, [](std::string_view head) {
+      return contains_any(head, {"debug", "profil", "timing", "timer", "trace", "verbos", "bench",
+                                 "sync", "check", "safe"});
+    });
+  }
+
+ private:
+  const std::string_view text_;
+  size_t at_ = 0, hash_;
+  uint32_t line_ = 1;
+  std::vector<std::string_view> open_;  ///< the heads of the #if lines
+};
 
 /// The call in a macro's body that waits whenever the macro is used; empty if there is none.
 std::string_view waiting_call(std::string_view body) {
@@ -86,21 +100,26 @@ void add_macro_functions(std::string_view text, const RuleSet& rules, uint32_t l
     size_t at = 0;
   };
   std::vector<Macro> macros;
+  std::unordered_map<std::string_view, unsigned> defined;
   for_each_macro(text, [&](std::string_view name, std::string_view body, size_t at) {
-    if (body.starts_with('(') && may_be_waiting_macro(name)) macros.push_back({name, body, at});
+    if (!body.starts_with('(') || !may_be_waiting_macro(name)) return;
+    macros.push_back({name, body, at});
+    ++defined[name];
   });
+  Preprocessed reader(text);
   for (const Macro& macro : macros) {
     const auto index = static_cast<uint32_t>(facts.functions.size());
-    const auto line = static_cast<uint32_t>(1 + std::ranges::count(text.substr(0, macro.at), '\n'));
+    reader.go_to(macro.at);
+    const uint32_t line = reader.line();
     FunctionFacts& f = facts.functions.emplace_back();
     f.name = f.qualified = macro.name;
     f.first_line = f.last_line = line;
     f.flags = kMacro;
     // Defined twice, it is another one in other builds.
-    const bool once = std::ranges::count(macros, macro.name, &Macro::name) == 1;
+    const bool once = defined[macro.name] == 1;
     const std::string_view call = waiting_call(macro.body);
     const std::vector<uint32_t>* const clauses = rules.by_call(call);
-    if (!once || call.empty() || clauses == nullptr || is_for_trials(text, macro.at)) continue;
+    if (!once || call.empty() || clauses == nullptr || reader.is_for_trials()) continue;
     for (const uint32_t c : *clauses) {
       const CompiledClause& clause = rules.clauses()[c];
       if (clause.on != nullptr || !clause.nested.empty() || (clause.languages & languages) == 0)

@@ -31,8 +31,8 @@ class PlaceGuards {
   bool takes_prefetched(NodeId call) const;
   bool is_unwrapped(NodeId call) const;
   bool is_timed_once(NodeId id) const;
-  /// Whether a call is of a library that works on the host alone.
   bool is_beside_backward(NodeId id) const;
+  /// Whether a call is of a library that works on the host alone.
   bool is_host_library(NodeId call) const;
 
   const FileView& file_;
