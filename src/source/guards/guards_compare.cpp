@@ -9,24 +9,24 @@ namespace {
 
 using K = NodeKind;
 
+/// A counter of training's steps, whatever else is counted beside it; no number of them.
+bool counts_steps(std::string_view text) {
+  const std::string name = lower(last_component(text));
+  return has_word(name, {"step", "iter", "iteration", "itr", "epoch"}) &&
+         !contains_any(name, {"micro", "accum", "time", "diffusion", "inner", "sub", "max", "num"});
+}
+
 /// A loop counter by its name.
 bool is_counter(std::string_view text) {
   std::string_view name = last_component(text);
   if (contains_any(name, {"micro", "accum"})) return false;  // of one step, not of steps
   // YOLO counts its batches in ni, LAMMPS in ago the steps since its lists of neighbours were
   // built.
-  return name == "i" || name == "it" || name == "n" || name == "t" || name == "idx" ||
-         name == "iter" || name == "ni" || name == "ago" ||
+  return counts_steps(text) || name == "i" || name == "it" || name == "n" || name == "t" ||
+         name == "idx" || name == "iter" || name == "ni" || name == "ago" ||
          contains_any(name,
                       {"step", "iter", "epoch", "batch_idx", "batch_i", "count", "idx", "tick",
                        "num_total", "num_seen", "n_seen", "num_print", "printed", "shown"});
-}
-
-/// A counter of training's steps, whatever else is counted beside it; no number of them.
-bool counts_steps(std::string_view text) {
-  const std::string name = lower(last_component(text));
-  return has_word(name, {"step", "iter", "iteration", "itr", "epoch"}) &&
-         !contains_any(name, {"micro", "accum", "time", "diffusion", "inner", "sub", "max", "num"});
 }
 
 }  // namespace
@@ -101,9 +101,10 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
   if (contains_any(text, {"log_interval", "log_freq", "print_freq", "log_every", "interval",
                           "print_every", "every_n"}))
     return kGuardInterval;
-  // Of a forward pass, not of training: the first element of a sequence.
+  // Of a forward pass, not of training: the first element of a sequence, the first refinement.
   const bool first_of_sequence =
-      equal && r == "0" && is_one_of(l, {"t", "i", "idx", "timestep", "time_step"}) &&
+      equal && r == "0" &&
+      is_one_of(l, {"t", "i", "idx", "it", "itr", "iter", "timestep", "time_step"}) &&
       ast_[outline_.functions[outline_.function_of[left]]].text == "forward";
   // The first steps, or one given step.
   if (!negated && is_counter(l) && !first_of_sequence &&

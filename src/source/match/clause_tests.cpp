@@ -211,11 +211,21 @@ bool ClauseTests::is_over_groups(uint32_t loop, NodeId id) const {
          text.find("params") == std::string_view::npos;
 }
 
+/// for p in jax.tree_util.tree_leaves(params): what XLA compiles launches nothing leaf by leaf.
+bool ClauseTests::is_over_pytree(uint32_t loop) const {
+  const NodeId node = file_.outline.loops[loop];
+  const NodeId over = ast_[node].kind == K::for_ ? ast_.child(node, Role::right) : kNoNode;
+  if (over == kNoNode) return false;
+  const std::string_view text = ast_.slice(over);
+  return text.starts_with("jax.") || text.find("tree_leaves") != std::string_view::npos;
+}
+
 /// Whether a loop over parameters, or one inside another, is around `id`.
 bool ClauseTests::in_loop(NodeId id, std::string_view which) const {
   for (uint32_t loop = file_.outline.loop_of[id]; loop != kNone; loop = facts_.loops[loop].parent) {
     if (which == "parameter-loop") {
-      if (facts_.loops[loop].over_parameters && !is_over_groups(loop, id)) return true;
+      if (facts_.loops[loop].over_parameters && !is_over_groups(loop, id) && !is_over_pytree(loop))
+        return true;
       continue;
     }
     if (facts_.loops[loop].parent != kNone || facts_.loops[loop].comprehension) return true;

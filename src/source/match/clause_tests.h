@@ -28,6 +28,7 @@ class ClauseTests {
   bool with_has(NodeId with, const CompiledNested& nested) const;
   bool in_loop(NodeId id, std::string_view which) const;
   bool is_over_groups(uint32_t loop, NodeId id) const;
+  bool is_over_pytree(uint32_t loop) const;
   bool uses_loop_variable(NodeId id) const;
   bool binds(NodeId loop, std::string_view name) const;
   bool assigns_itself(NodeId id) const;

@@ -204,19 +204,21 @@ const Value* read_bound(const FileView& file, NodeId bound) {
   return reads_device(v) && v.kind != Kind::mask ? &v : nullptr;
 }
 
-/// for n in lengths: whether a loop around `name` takes it from a tensor on the device.
-bool is_element(const FileView& file, NodeId name) {
+/// for n in lengths: what the innermost loop that binds `name` runs over, where that is a tensor
+/// on the device; else kNoNode.
+NodeId device_loop_of(const FileView& file, NodeId name) {
   const Ast& ast = file.ast;
   for (uint32_t loop = file.outline.loop_of[name]; loop != kNone;
        loop = file.facts.loops[loop].parent) {
     const NodeId node = file.outline.loops[loop];
     const NodeId bound = ast.child(node, Role::left), over = ast.child(node, Role::right);
-    if (bound == kNoNode || over == kNoNode || !reads_device(file.inference.at(over))) continue;
+    if (bound == kNoNode || over == kNoNode) continue;
     for (NodeId at = bound; at < ast[bound].end; ++at) {
-      if (ast[at].kind == K::name && ast[at].text == ast[name].text) return true;
+      if (ast[at].kind == K::name && ast[at].text == ast[name].text)
+        return reads_device(file.inference.at(over)) ? over : kNoNode;
     }
   }
-  return false;
+  return kNoNode;
 }
 
 /// Whether `size` is computed here: sizes that are handed in or kept are numbers nearly everywhere.
@@ -227,7 +229,8 @@ bool is_computed(const FileView& file, NodeId size, unsigned hops = 4) {
   if (ast[size].kind == K::name) {
     const NodeId made =
         file.inference.definition(file.outline.function_of[size], ast[size].text, size);
-    return made == kNoNode ? is_element(file, size) : is_computed(file, made, hops - 1);
+    return made == kNoNode ? device_loop_of(file, size) != kNoNode
+                           : is_computed(file, made, hops - 1);
   }
   if (ast[size].kind != K::binary) return false;
   for (NodeId c : children(ast, size)) {
@@ -285,15 +288,8 @@ bool is_row(const FileView& file, NodeId call, unsigned hops = 3) {
 
 /// for e in experts.unique(): whether a loop takes the variable from a row on the device.
 bool is_of_row(const FileView& file, NodeId name) {
-  const Ast& ast = file.ast;
-  for (uint32_t loop = file.outline.loop_of[name]; loop != kNone;
-       loop = file.facts.loops[loop].parent) {
-    const NodeId node = file.outline.loops[loop];
-    const NodeId bound = ast.child(node, Role::left), over = ast.child(node, Role::right);
-    if (bound != kNoNode && ast[bound].kind == K::name && ast[bound].text == ast[name].text)
-      return over != kNoNode && reads_device(file.inference.at(over)) && is_row(file, over);
-  }
-  return false;
+  const NodeId over = device_loop_of(file, name);
+  return over != kNoNode && is_row(file, over);
 }
 
 /// Whether nothing before `index` takes an element by that name: once read, the device is done.
