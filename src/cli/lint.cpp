@@ -30,10 +30,14 @@ struct LintOptions {
   bool fix = false, unsafe_fixes = false, dry_run = false, add_ignore = false;
 };
 
+/// Where people read the notes, a macro that is no C++ by itself is no news.
+constexpr double kMostlyRead = 0.9;
+
 Result<std::string> render(const LintOptions& options, const Linted& linted) {
   const RuleResults& results = linted.results;
   if (options.format != "json")
-    return render_findings(options.format, results.findings, results.rules);
+    return render_findings(options.format, {results.findings, results.rules,
+                                            reading_notes(linted.source, kMostlyRead)});
   Json out;
   out["schemaVersion"] = "1.0";
   out["findings"] = findings_json(results.findings);
@@ -161,8 +165,7 @@ int lint(LintOptions options) {
   const bool for_people = options.format == "text" || options.format == "markdown";
   if (options.format != "json") {  // which has a place for them
     constexpr size_t kShown = 10;
-    constexpr double kMostly = 0.9;  ///< a macro that is no C++ by itself is no news
-    const std::vector<std::string> notes = reading_notes(linted->source, kMostly);
+    const std::vector<std::string> notes = reading_notes(linted->source, kMostlyRead);
     for (size_t i = 0; i < std::min(kShown, notes.size()); ++i) print_message(notes[i]);
     if (notes.size() > kShown)
       print_message("... and " + counted(notes.size() - kShown, "file") + " more");

@@ -28,11 +28,10 @@ std::vector<FindingsFormat> findings_formats() {
   return sorted;
 }
 
-Result<std::string> render_findings(std::string_view format, std::span<const Finding> findings,
-                                    std::span<const RuleMeta> rules) {
+Result<std::string> render_findings(std::string_view format, const FindingsList& list) {
   std::vector<std::string_view> known;
   for (const FindingsFormat& candidate : findings_formats()) {
-    if (candidate.name == format) return candidate.render(findings, rules);
+    if (candidate.name == format) return candidate.render(list);
     known.push_back(candidate.name);
   }
   Error error;

@@ -10,28 +10,33 @@
 
 namespace stallscope {
 
+/// What a findings format writes.
+struct FindingsList {
+  std::span<const Finding> findings;  ///< written in this order: rank_findings() first
+  std::span<const RuleMeta> rules;
+  std::span<const std::string> notes =
+      {};  ///< what could not be read, or was left out; a line each
+};
+
 /// One format of a list of findings. Registers itself; nothing else names it.
 struct FindingsFormat {
   std::string_view name;  ///< "sarif", "junit", "github", "gitlab", ...
   std::string_view file_name;
   std::string_view description;
-  Result<std::string> (*render)(std::span<const Finding> findings,
-                                std::span<const RuleMeta> rules) = nullptr;
+  Result<std::string> (*render)(const FindingsList& list) = nullptr;
 };
 struct RegisterFindingsFormat {
   explicit RegisterFindingsFormat(const FindingsFormat& format);
 };
 
-/// Findings are written in the order given: rank_findings() first.
 /// An unknown format is an error that names the known ones.
-Result<std::string> render_findings(std::string_view format, std::span<const Finding> findings,
-                                    std::span<const RuleMeta> rules);
+Result<std::string> render_findings(std::string_view format, const FindingsList& list);
 std::vector<FindingsFormat> findings_formats();
 
 /// A findings format as a report's: what a report adds is left out.
 template <auto Render>
 Result<std::string> render_findings_of(const Report& report) {
-  return Render(report.findings, report.rules);
+  return Render({report.findings, report.rules, report.warnings});
 }
 
 /// The SARIF and annotation level: "error", "warning" or "note"; advice is always a note.

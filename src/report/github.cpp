@@ -51,9 +51,9 @@ std::string annotation(const Finding& finding) {
                      escaped(text, false));
 }
 
-Result<std::string> render_github(std::span<const Finding> findings, std::span<const RuleMeta>) {
+Result<std::string> render_github(const FindingsList& list) {
   std::string out;
-  for (const Finding& finding : findings) out += annotation(finding);
+  for (const Finding& finding : list.findings) out += annotation(finding);
   return out;
 }
 

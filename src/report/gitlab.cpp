@@ -30,9 +30,9 @@ std::string_view gitlab_severity(const Finding& finding) {
   return "info";
 }
 
-Result<std::string> render_gitlab(std::span<const Finding> findings, std::span<const RuleMeta>) {
+Result<std::string> render_gitlab(const FindingsList& list) {
   Json out = Json::array();
-  for (const Finding& finding : findings) {
+  for (const Finding& finding : list.findings) {
     const Place& place = primary_place(finding);
     // The format demands a place; a finding without one is put on the project as a whole.
     std::string path = place.file.empty() ? "." : place.file;

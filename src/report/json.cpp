@@ -218,13 +218,12 @@ Result<std::string> render_json(const Report& report) {
   return dump(report_json(report), 1) + "\n";
 }
 
-Result<std::string> render_findings_json(std::span<const Finding> findings,
-                                         std::span<const RuleMeta> rules) {
+Result<std::string> render_findings_json(const FindingsList& list) {
   const Json document = {{"$schema", kSchemaId},
                          {"schemaVersion", kSchemaVersion},
                          {"tool", tool_json()},
-                         {"rules", rules_json(rules)},
-                         {"findings", findings_json(findings)}};
+                         {"rules", rules_json(list.rules)},
+                         {"findings", findings_json(list.findings)}};
   return dump(document, 1) + "\n";
 }
 

@@ -24,16 +24,15 @@ std::string finding_case(const Finding& finding) {
                                   to_string(finding.severity), escaped(finding.title), text));
 }
 
-Result<std::string> render_junit(std::span<const Finding> findings,
-                                 std::span<const RuleMeta> rules) {
+Result<std::string> render_junit(const FindingsList& list) {
   std::string cases;
   size_t tests = 0, failures = 0, skipped = 0;
-  for (const Finding& finding : findings) {
+  for (const Finding& finding : list.findings) {
     ++tests;
     ++(finding.advice ? skipped : failures);
     cases += finding_case(finding);
   }
-  for (const RuleMeta& rule : rules) {
+  for (const RuleMeta& rule : list.rules) {
     if (rule.outcome == RuleOutcome::fired) continue;
     ++tests;
     cases += fmt::format("    <testcase classname=\"{0}\" name=\"{0}\"", escaped(rule.id));

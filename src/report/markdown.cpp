@@ -58,9 +58,15 @@ std::string breakdown_table(const ClassTimes& times) {
   return out;
 }
 
-Result<std::string> render_findings_markdown(std::span<const Finding> findings,
-                                             std::span<const RuleMeta>) {
-  return "## stallscope\n\n" + findings_table(findings);
+/// What was left out or could not be read, behind the rest.
+std::string notes_list(std::span<const std::string> notes) {
+  std::string out = notes.empty() ? "" : "\n";
+  for (const std::string& note : notes) out += fmt::format("- {}\n", cell(note));
+  return out;
+}
+
+Result<std::string> render_findings_markdown(const FindingsList& list) {
+  return "## stallscope\n\n" + findings_table(list.findings) + notes_list(list.notes);
 }
 
 Result<std::string> render_markdown(const Report& report) {
@@ -90,11 +96,7 @@ Result<std::string> render_markdown(const Report& report) {
   if (!report.findings.empty()) out += "\nGains overlap, do not add.\n";
   if (const RankSummary* slowest = slowest_rank(report.summary))
     out += breakdown_table(slowest->mean_breakdown);
-  if (!report.warnings.empty()) {
-    out += "\n";
-    for (const std::string& warning : report.warnings) out += fmt::format("- {}\n", cell(warning));
-  }
-  return out;
+  return out + notes_list(report.warnings);
 }
 
 constexpr FindingsFormat kMarkdownFormat{"markdown", "report.md", "a summary for a pull request",

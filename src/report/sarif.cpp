@@ -115,32 +115,42 @@ Json rule_json(const RuleMeta& rule) {
            {{"tags", Json::array({"performance"})}, {"severity", to_string(rule.severity)}}}};
 }
 
-Json log_json(std::span<const Finding> findings, std::span<const RuleMeta> rules, size_t kept) {
+/// How the run went: what could not be read is no result, and must not read as clean.
+Json invocations_json(std::span<const std::string> notes) {
+  Json told = Json::array();
+  for (const std::string& note : notes)
+    told.push_back({{"level", "warning"}, {"message", message(note)}});
+  return Json::array({{{"executionSuccessful", true}, {"toolExecutionNotifications", told}}});
+}
+
+Json log_json(const FindingsList& list, size_t kept) {
   std::map<std::string, size_t> index;
   Json rules_out = Json::array(), results = Json::array();
-  for (const RuleMeta& rule : complete_rules(findings, rules)) {
+  for (const RuleMeta& rule : complete_rules(list.findings, list.rules)) {
     index.emplace(rule.id, index.size());
     rules_out.push_back(rule_json(rule));
   }
-  for (const Finding& finding : findings.first(kept))
+  for (const Finding& finding : list.findings.first(kept))
     results.push_back(result_json(finding, index));
   const ToolInfo& tool = tool_info();
   const Json driver = {{"name", tool.name},
                        {"informationUri", tool.information_uri},
                        {"version", tool.version},
                        {"rules", rules_out}};
-  Json run = {{"tool", {{"driver", driver}}}, {"results", results}};
-  if (kept < findings.size()) run["properties"] = {{"resultsLeftOut", findings.size() - kept}};
+  Json run = {{"tool", {{"driver", driver}}},
+              {"invocations", invocations_json(list.notes)},
+              {"results", results}};
+  if (kept < list.findings.size())
+    run["properties"] = {{"resultsLeftOut", list.findings.size() - kept}};
   return {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
           {"version", "2.1.0"},
           {"runs", Json::array({run})}};
 }
 
-Result<std::string> render_sarif(std::span<const Finding> findings,
-                                 std::span<const RuleMeta> rules) {
+Result<std::string> render_sarif(const FindingsList& list) {
   // Findings come by gain: when the file grows too large, those that matter least go.
-  for (size_t kept = std::min(findings.size(), kMaxResults);; kept /= 2) {
-    std::string text = dump(log_json(findings, rules, kept), 1) + "\n";
+  for (size_t kept = std::min(list.findings.size(), kMaxResults);; kept /= 2) {
+    std::string text = dump(log_json(list, kept), 1) + "\n";
     if (text.size() <= kMaxBytes || kept == 0) return text;
   }
 }

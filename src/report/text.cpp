@@ -164,9 +164,8 @@ Result<std::string> render_text(const Report& report) {
   return text_summary(report, {.colour = color_allowed(STDOUT_FILENO)});
 }
 
-Result<std::string> render_findings_text(std::span<const Finding> findings,
-                                         std::span<const RuleMeta>) {
-  return text_findings(findings, {.colour = color_allowed(STDOUT_FILENO)});
+Result<std::string> render_findings_text(const FindingsList& list) {
+  return text_findings(list.findings, {.colour = color_allowed(STDOUT_FILENO)});
 }
 
 constexpr FindingsFormat kTextFormat{"text", "", "for the terminal", render_findings_text};

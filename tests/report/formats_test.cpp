@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/terminal.h"
@@ -83,7 +84,8 @@ TEST_CASE("colour is only where it was asked for") {
 TEST_CASE("what a file is called is no command to what reads a workflow's log") {
   Finding finding = sample::full().findings.front();
   finding.locations = {{.file = "a\x1b[31m\n::error::b.py", .line = 1}};
-  const auto text = render_findings("github", std::vector<Finding>{finding}, {});
+  const auto text =
+      render_findings("github", {.findings = std::vector<Finding>{finding}, .rules = {}});
   REQUIRE(text.ok());
   CHECK(text->find('\x1b') == std::string::npos);
   CHECK(text->find("\n::error::b") == std::string::npos);
@@ -94,7 +96,8 @@ TEST_CASE("findings alone, as lint prints them") {
   const Report report = sample::full();
   for (const FindingsFormat& format : findings_formats()) {
     CAPTURE(format.name);
-    const auto text = render_findings(format.name, report.findings, report.rules);
+    const auto text =
+        render_findings(format.name, {report.findings, report.rules, report.warnings});
     REQUIRE(text.ok());
     // Those that need findings only are the same in a report.
     if (format.name == "text" || format.name == "markdown")
@@ -102,20 +105,31 @@ TEST_CASE("findings alone, as lint prints them") {
     else if (format.name != "json")
       CHECK(*text == *find_format(format.name)->render(report));
   }
-  const auto unknown = render_findings("sarfi", report.findings, report.rules);
+  const auto unknown = render_findings("sarfi", {report.findings, report.rules});
   REQUIRE_FALSE(unknown.ok());
   CHECK(unknown.error().remedy.find("sarif") != std::string::npos);
   CHECK(unknown.error().message == "there is no findings format 'sarfi', did you mean 'sarif'?");
-  CHECK(render_findings("JSON", {}, {}).error().message ==
+  CHECK(render_findings("JSON", {}).error().message ==
         "there is no findings format 'JSON', did you mean 'json'?");
 }
 
 TEST_CASE("SARIF keeps what GitHub keeps and says what it left out") {
   std::vector<Finding> many(5'001, sample::full().findings.front());
-  const auto text = render_findings("sarif", many, {});
+  const auto text = render_findings("sarif", {many, {}});
   REQUIRE(text.ok());
   CHECK(text->find("\"resultsLeftOut\": ") != std::string::npos);
   CHECK(text->size() <= 10'000'000);
+}
+
+TEST_CASE("SARIF says what could not be read") {
+  const std::vector<std::string> notes = {"a.py: 40 % of it could be parsed"};
+  const auto text = render_findings("sarif", {{}, {}, notes});
+  REQUIRE(text.ok());
+  const auto run = nlohmann::json::parse(*text)["runs"][0];
+  const auto& told = run["invocations"][0]["toolExecutionNotifications"];
+  REQUIRE(told.size() == 1);
+  CHECK(told[0]["message"]["text"] == notes[0]);
+  CHECK(told[0]["level"] == "warning");
 }
 
 TEST_CASE("a thousand ranks fit into a page") {
