@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "cli/command.h"
@@ -16,6 +17,7 @@
 namespace stallscope {
 namespace {
 
+namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr int kSettleMs = 40;  ///< a burst of keys is linted once
@@ -37,6 +39,20 @@ std::string path_of(std::string_view uri) {
     }
   }
   return out;
+}
+
+/// Where a document lies: one that was never saved as a file of the folder that the server was
+/// started in, by its language. Empty for what is no source.
+std::string place_of(const std::string& uri, const std::string& language) {
+  static const std::map<std::string_view, std::string_view> kEndings = {
+      {"python", ".py"}, {"cpp", ".cpp"}, {"cuda-cpp", ".cu"}, {"cuda", ".cu"}};
+  constexpr std::string_view kUnsaved = "untitled:";
+  if (!uri.starts_with(kUnsaved)) return path_of(uri);
+  const auto ending = kEndings.find(language);
+  if (ending == kEndings.end()) return {};
+  const std::string name = fs::path(uri.substr(kUnsaved.size())).filename().string();
+  std::error_code ignored;
+  return (fs::current_path(ignored) / name).string() + std::string(ending->second);
 }
 
 int severity_number(const Finding& finding) {
@@ -187,7 +203,9 @@ class Server {
   }
 
   json did_open(const json& params) {
-    const std::string uri = uri_of(params), path = path_of(uri);
+    const std::string uri = uri_of(params);
+    const std::string path =
+        place_of(uri, params.at("textDocument").value("languageId", std::string()));
     if (path.empty() || language_of_file(path).empty() || language_of_file(path) == "notebook")
       return nullptr;
     LspDocument& document = documents_[uri];

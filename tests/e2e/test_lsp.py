@@ -163,6 +163,22 @@ CELLS = ["import torch\n%matplotlib inline",
          "        loss.backward()\n        optimizer.step()\n        print('ä', loss.item())"]
 
 
+@pytest.mark.parametrize("language, expected", [("python", {"item-in-step", "zero-grad-not-none"}),
+                                                ("markdown", None)])
+def test_a_document_that_was_never_saved(editor, language, expected):
+    open_document(editor)
+    uri = "untitled:Untitled-1"
+    editor.send("textDocument/didOpen",
+                {"textDocument": {"uri": uri, "languageId": language, "version": 1, "text": TEXT}})
+    if expected is None:  # what is no source is let alone: the next answer is the next question's
+        assert "result" in editor.ask("textDocument/hover", {
+            "textDocument": {"uri": uri}, "position": {"line": 0, "character": 0}})
+        return
+    shown = editor.diagnostics(uri)
+    assert {d["code"] for d in shown} >= expected
+    assert next(d for d in shown if d["code"] == "item-in-step")["range"]["start"]["line"] == 9
+
+
 def test_cells_of_a_notebook_are_linted_as_one_program(editor):
     notebook = editor.uri.replace("train.py", "train.ipynb")
     cells = [f"vscode-notebook-cell:{notebook[7:]}#{name}" for name in "abc"]
