@@ -81,6 +81,7 @@ def test_its_own_report_is_free_of_findings(tool, tmp_path, model, ranks):
     assert own_findings(tool.report(tmp_path / "again"), others.cpus) == []
 
 
+@pytest.mark.timed  # a machine that is busy elsewhere carries no share of a best time
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
 def test_the_roofline_counts_the_work_of_the_shape(tool, build, tmp_path, precision):
     if not has_onednn(build):
@@ -107,6 +108,7 @@ def test_the_roofline_counts_the_work_of_the_shape(tool, build, tmp_path, precis
     assert plan["layer.*.norm*.gain"] == "replicated"
 
 
+@pytest.mark.timed  # a machine that is busy elsewhere carries no share of a best time
 def test_padding_accumulation_dropout_and_recomputation_are_flags(tool, build, tmp_path):
     if not has_onednn(build):
         pytest.skip("this build has no oneDNN")
@@ -137,6 +139,7 @@ def test_a_transcoder_tells_what_its_features_do(tool, tmp_path, activation):
     assert (it["loss"]["sparsity"] > 0) == (activation != "batch-topk")
 
 
+@pytest.mark.timed  # a machine that is busy elsewhere carries no share of a best time
 def test_text_says_what_it_divides_by(tool, tmp_path):
     done = tool("bench", "--model", "bert", *SMALL, "--head", "masked", "-o", tmp_path / "out")
     for phrase in ("tokens/s", "model FLOP utilisation", "alone, each at its best", "GB/s", "of best",
