@@ -24,6 +24,14 @@ void lower_behind_calls(const CompiledClause& clause, SourceFact& out) {
   out.lowered += 1;
 }
 
+/// A finding of a library: whoever calls it stops, and nobody is seen to.
+bool stand_alone(SourceFact& out) {
+  out.context = "library";
+  out.guards.emplace_back("no-visible-caller");
+  out.lowered += 1;
+  return true;
+}
+
 }  // namespace
 
 /// Whether an evaluation comes here once, or nothing tells that it comes for each batch.
@@ -107,6 +115,20 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     return (bits & (kInStep | kInForward)) != 0 || !is_evaluation_place(files_[file]->path);
   const bool forwards = (bits & (kInStep | kInForward)) == kInForward &&
                         clause.wants(Context::forward) && files_[file]->is_compiled();
+  // An operator of a library that a set-up calls too.
+  constexpr uint32_t kBeside = kInitFunction | kEvalFunction | kInferenceFunction |
+                               kCheckpointFunction | kTestFunction | kModuleLevel | kMainFunction;
+  // search(), sample() that launch kernels, whatever their names say: operators, unless called
+  // from what evaluates.
+  constexpr uint32_t kPliant = kWeakRole | kDeviceWork | kEvalFunction;
+  const bool pliant = (facts.flags & kPliant) == kPliant && (bits & ~(kInEval | kEvalLoop)) == 0 &&
+                      !contexts_->is_called_by_others(function);
+  const auto operates = [&] {
+    return clause.wants(Context::launcher) && may_be_operator(function) &&
+           (word == "library" || pliant || contexts_->begins_again(function) ||
+            ((facts.flags & kBeside) == 0 &&
+             (contexts_->has_open_caller(function) || contexts_->serves_many(function))));
+  };
   if (clause.wants(Context::loop) && candidate.loop != kNone && !forwards) {
     if ((bits & kInStep) != 0) {
       out.context_chain = contexts_->chain(function, candidate.loop, step_bit);
@@ -118,8 +140,10 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     if ((bits & kInForward) != 0 && files_[file]->is_compiled() &&
         is_inference_path(files_[file]->path))
       return false;
-    // A loop that builds, saves, predicts or runs now and then is none that matters.
-    if ((bits & (kInInit | kInCheckpoint | kAtInterval)) != 0 || word == "inference") return false;
+    // A loop that builds, saves, predicts or runs now and then is none that matters, unless others
+    // call the operator that it is in.
+    if ((bits & (kInInit | kInCheckpoint | kAtInterval)) != 0 || word == "inference")
+      return operates() && stand_alone(out);
     if ((bits & (kInForward | kInEval)) == 0 && is_host_side_path(files_[file]->path)) return false;
     if (word == "eval" && (bits & (kEvalLoop | kNearStep)) == 0 &&
         !contexts_->is_batch_loop(function, candidate.loop))
@@ -158,23 +182,7 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
   if ((bits & kInJit) != 0 && clause.wants(Context::jit) &&
       (bits & (kInInit | kOutside | kInCheckpoint | kInEval)) == 0)
     return true;
-  // An operator of a library that a set-up calls too.
-  constexpr uint32_t kBeside = kInitFunction | kEvalFunction | kInferenceFunction |
-                               kCheckpointFunction | kTestFunction | kModuleLevel | kMainFunction;
-  // search(), sample() that launch kernels, whatever their names say: operators, unless called
-  // from what evaluates.
-  constexpr uint32_t kPliant = kWeakRole | kDeviceWork | kEvalFunction;
-  const bool pliant = (facts.flags & kPliant) == kPliant && (bits & ~(kInEval | kEvalLoop)) == 0 &&
-                      !contexts_->is_called_by_others(function);
-  if (clause.wants(Context::launcher) && may_be_operator(function) &&
-      (word == "library" || pliant ||
-       ((facts.flags & kBeside) == 0 &&
-        (contexts_->has_open_caller(function) || contexts_->serves_many(function))))) {
-    out.context = "library";
-    out.guards.emplace_back("no-visible-caller");
-    out.lowered += 1;
-    return true;
-  }
+  if (operates()) return stand_alone(out);
   // What a set-up calls too; preprocess_packed(ids), which works on the device it is given.
   constexpr uint32_t kByName = kWeakRole | kFollowsDevice;
   const uint32_t beside = facts.flags & kBeside;
@@ -197,12 +205,8 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     out.lowered += 1;
     return true;
   }
-  if ((word == "library" || shared) && library_allows(file, function, clause)) {
-    out.context = "library";
-    out.guards.emplace_back("no-visible-caller");
-    out.lowered += 1;
-    return true;
-  }
+  if ((word == "library" || shared) && library_allows(file, function, clause))
+    return stand_alone(out);
   return false;
 }
 

@@ -70,10 +70,18 @@ class EvidenceCollector {
 
  private:
   /// A program that times kernels and updates nothing trains nothing, whatever its kernels are
-  /// called: matmul_backward() in a loop is no step, and a wait for the timer's events no stall.
+  /// called: matmul_backward() in a loop is no step, and a wait for the timer's events no stall. Of
+  /// a library that is so of the functions that time.
   void leave_out_benchmarks() {
     if (std::ranges::any_of(facts_.loops, &LoopFacts::optimizer_step)) return;
+    const bool program = std::ranges::any_of(facts_.functions, [](const FunctionFacts& f) {
+      return (f.flags & kMainFunction) != 0 && f.class_name.empty();
+    });
     for (LoopFacts& loop : facts_.loops) {
+      if (!program && std::ranges::none_of(timed_, [&](uint32_t timed) {
+            return facts_.loops[timed].function == loop.function;
+          }))
+        continue;
       loop.backward = false;
       loop.seldom = true;
     }

@@ -34,44 +34,6 @@ void Contexts::classify_files() {
   }
 }
 
-/// Whether a function of C++ does what it calls here: a wrapper's, or a method's of what it holds.
-bool Contexts::wraps(const Edge& edge) const {
-  const CallFacts& call = *edge.call;
-  if (graph_.file(edge.from).language == "python") return false;
-  return call.form == CallForm::function || call.form == CallForm::self_method ||
-         (call.form == CallForm::method && (call.receiver != 0 || !is_common_method(call.name)));
-}
-
-/// Functions of C++ that launch kernels, and those that call such wrappers of kernels.
-void Contexts::find_launchers() {
-  constexpr int kWrappers = 2;
-  launchers_.assign(graph_.functions(), 0);
-  for (FunctionId id = 0; id < graph_.functions(); ++id)
-    launchers_[id] = (graph_.function(id).flags & kDeviceWork) != 0;
-  for (int hop = 0; hop < kWrappers; ++hop) {
-    const std::vector<uint8_t> before = launchers_;
-    for (const Edge& edge : graph_.edges()) {
-      if (before[edge.to] != 0 && wraps(edge)) launchers_[edge.from] = 1;
-    }
-  }
-}
-
-/// Simulation::advance(), octree::iterate_once() that launch kernels: one step of a simulation,
-/// where a loop calls it, or nobody who is seen.
-bool Contexts::steps_simulation(FunctionId id) const {
-  const FunctionFacts& f = graph_.function(id);
-  constexpr uint32_t kOther = kForward | kInitFunction | kEvalFunction | kInferenceFunction |
-                              kCheckpointFunction | kTestFunction | kModuleLevel | kMainFunction;
-  if (launchers_[id] == 0 || (f.flags & kOther) != 0 || steps_.in(id) ||
-      !graph_.file(id).is_compiled() || !is_simulation_step(f.name) || is_test(id))
-    return false;
-  const std::span<const uint32_t> callers = graph_.callers(id);
-  return callers.empty() || std::ranges::any_of(callers, [&](uint32_t e) {
-           const Edge& edge = graph_.edges()[e];
-           return edge.call->form != CallForm::reference && repeats(edge) && !is_test(edge.from);
-         });
-}
-
 void Contexts::seed(const DeadCode& dead) {
   const std::vector<uint16_t> bound = bound_functions();
   sets_up_.assign(graph_.functions(), 0);
@@ -208,7 +170,9 @@ void Contexts::propagate(uint16_t bit) {
 bool Contexts::has_open_caller(FunctionId id) const {
   return std::ranges::any_of(graph_.callers(id), [&](uint32_t e) {
     const Edge& edge = graph_.edges()[e];
-    return edge.call->form != CallForm::reference && bits_[edge.from] == 0 &&
+    // In C++ an evaluation's loop somewhere above says nothing of what the caller is.
+    const uint16_t says_nothing = graph_.file(edge.from).is_compiled() ? kEvalLoop : 0;
+    return edge.call->form != CallForm::reference && (bits_[edge.from] & ~says_nothing) == 0 &&
            (edge.call->guards & (kGuardInterval | kGuardErrorPath | kGuardDebug)) == 0 &&
            !is_test(edge.from);
   });

@@ -50,6 +50,9 @@ class Contexts {
   bool is_test(FunctionId id) const { return (places_[graph_.file_index(id)] & kTest) != 0; }
   /// Whether something of which no context is known calls it, beside what builds or evaluates.
   bool has_open_caller(FunctionId id) const;
+  /// Whether a loop of C++ calls it each time before other work of the device: InitSampling(batch)
+  /// is no set-up there, whatever its name says.
+  bool begins_again(FunctionId id) const;
   /// Whether functions of several files call it: no part of one set-up.
   bool serves_many(FunctionId id) const;
   /// Whether it has a loop of statements.
@@ -80,6 +83,7 @@ class Contexts {
   void propagate(uint16_t bit);
   bool spreads(const Edge& edge, uint16_t bit) const;
   bool repeats(const Edge& edge) const;
+  bool launches_beside(const Edge& edge) const;
   bool evaluates_for_training(FunctionId id) const;
   bool is_made_to_evaluate(FunctionId method) const;
   bool trains_itself(FunctionId method) const;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "source/names/names.h"
 #include "source/names/roles.h"
 #include "source/syntax/words.h"
 

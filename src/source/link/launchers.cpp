@@ -1,0 +1,73 @@
+// Which functions of C++ launch kernels, and which of them are a step, or begin one, for whoever
+// calls them in a loop.
+#include <algorithm>
+
+#include "source/link/contexts.h"
+#include "source/names/roles.h"
+
+namespace stallscope {
+
+/// Whether a function of C++ does what it calls here: a wrapper's, or a method's of what it holds.
+bool Contexts::wraps(const Edge& edge) const {
+  const CallFacts& call = *edge.call;
+  if (graph_.file(edge.from).language == "python") return false;
+  return call.form == CallForm::function || call.form == CallForm::self_method ||
+         (call.form == CallForm::method && (call.receiver != 0 || !is_common_method(call.name)));
+}
+
+/// Functions of C++ that launch kernels, and those that call such wrappers of kernels.
+void Contexts::find_launchers() {
+  constexpr int kWrappers = 2;
+  launchers_.assign(graph_.functions(), 0);
+  for (FunctionId id = 0; id < graph_.functions(); ++id)
+    launchers_[id] = (graph_.function(id).flags & kDeviceWork) != 0;
+  for (int hop = 0; hop < kWrappers; ++hop) {
+    const std::vector<uint8_t> before = launchers_;
+    for (const Edge& edge : graph_.edges()) {
+      if (before[edge.to] != 0 && wraps(edge)) launchers_[edge.from] = 1;
+    }
+  }
+}
+
+/// Simulation::advance(), octree::iterate_once() that launch kernels: one step of a simulation,
+/// where a loop calls it, or nobody who is seen.
+bool Contexts::steps_simulation(FunctionId id) const {
+  const FunctionFacts& f = graph_.function(id);
+  constexpr uint32_t kOther = kForward | kInitFunction | kEvalFunction | kInferenceFunction |
+                              kCheckpointFunction | kTestFunction | kModuleLevel | kMainFunction;
+  if (launchers_[id] == 0 || (f.flags & kOther) != 0 || steps_.in(id) ||
+      !graph_.file(id).is_compiled() || !is_simulation_step(f.name) || is_test(id))
+    return false;
+  const std::span<const uint32_t> callers = graph_.callers(id);
+  return callers.empty() || std::ranges::any_of(callers, [&](uint32_t e) {
+           const Edge& edge = graph_.edges()[e];
+           return edge.call->form != CallForm::reference && repeats(edge) && !is_test(edge.from);
+         });
+}
+
+/// Whether a loop around a call, of the caller, launches kernels by another function as well.
+bool Contexts::launches_beside(const Edge& edge) const {
+  const FileFacts& file = graph_.file(edge.from);
+  return std::ranges::any_of(graph_.calls(edge.from), [&](uint32_t e) {
+    const Edge& other = graph_.edges()[e];
+    uint32_t at = other.loop;
+    while (at != kNone && at != edge.loop) at = file.loops[at].parent;
+    return at == edge.loop && other.to != edge.to && launchers_[other.to] != 0 &&
+           (graph_.function(other.to).flags & kInitFunction) == 0;
+  });
+}
+
+bool Contexts::begins_again(FunctionId id) const {
+  return std::ranges::any_of(graph_.callers(id), [&](uint32_t e) {
+    const Edge& edge = graph_.edges()[e];
+    constexpr uint32_t kOnce =
+        kInitFunction | kEvalFunction | kTestFunction | kMainFunction | kCheckpointFunction;
+    return edge.call->form != CallForm::reference && repeats(edge) && !is_test(edge.from) &&
+           (bits_[edge.from] & ~kEvalLoop) == 0 &&
+           (graph_.function(edge.from).flags & kOnce) == 0 && launches_beside(edge) &&
+           (edge.call->guards & (kGuardInterval | kGuardErrorPath | kGuardDebug | kGuardCached)) ==
+               0;
+  });
+}
+
+}  // namespace stallscope
