@@ -338,6 +338,7 @@ uint32_t Guards::of_term(NodeId id, bool negated, unsigned depth) const {
     return negated ? 0u : +kGuardDebug;
   if (node.kind == K::name) {
     uint32_t words = of_words(node.text, negated);
+    if (negated && is_first_step(id)) words |= kGuardOutsideStep;
     if (!negated && runs_backwards(id)) words |= kGuardEvaluation | kGuardOutsideStep;
     NodeId defined = inference_.definition(outline_.function_of[id], node.text, id);
     if (defined != kNoNode && defined != id) words |= of_condition(defined, negated, depth + 1);

@@ -138,23 +138,28 @@ bool Guards::is_looked_up(NodeId name) const {
 }
 
 /// Whether a variable is None before the loop of steps around it, and the branch behind `if name is
-/// None:` sets it: `mean = None; for x in batches: if mean is None: mean = loss.item()`.
+/// None:` or the other one of `if name:` sets it: `mean = None; for x in batches: if mean is None:
+/// mean = loss.item()`.
 bool Guards::is_first_step(NodeId name) const {
   const uint32_t loop = outline_.loop_of[name];
   const NodeId branch = ast_.ancestor(name, K::if_);
   if (loop == kNone || branch == kNoNode ||
       !contains_any(ast_.slice(outline_.loops[loop]), {"backward(", ".step("}))
     return false;
-  const NodeId body = ast_.child(branch, Role::consequence);
+  const bool otherwise = ast_.child(branch, Role::condition) == name;
+  const NodeId body = ast_.child(branch, otherwise ? Role::alternative : Role::consequence);
   const NodeId before =
       inference_.definition(outline_.function_of[name], ast_[name].text, outline_.loops[loop]);
   if (body == kNoNode || before == kNoNode || ast_.slice(before) != "None") return false;
-  for (NodeId at = body; at < ast_[body].end; ++at) {
-    const NodeId left = ast_[at].kind == K::assign ? ast_.child(at, Role::left) : kNoNode;
-    if (left != kNoNode && ast_[left].kind == K::name && ast_[left].text == ast_[name].text)
-      return true;
-  }
-  return false;
+  const auto sets = [&](NodeId in) {
+    for (NodeId at = in; at < ast_[in].end; ++at) {
+      const NodeId left = ast_[at].kind == K::assign ? ast_.child(at, Role::left) : kNoNode;
+      if (left != kNoNode && ast_[left].kind == K::name && ast_[left].text == ast_[name].text)
+        return true;
+    }
+    return false;
+  };
+  return sets(body);
 }
 
 /// Whether the function of `name` says `global NAME`: what it assigns stays.

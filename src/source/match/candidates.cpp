@@ -327,7 +327,7 @@ class CandidateCollector {
                             });
     return main && !contains_any(ast_.source, {"cuda", "device", "gpu", ".to(", "xpu", "xla",
                                                "accelerat", "lightning", "fabric", "trainer",
-                                               "runner", "engine", "distribut", "_rank"});
+                                               "runner", "engine", "distributed", "_rank"});
   }
 
   /// Whether `id` stands in a kernel or in what only kernels call: no host waits there.

@@ -117,6 +117,7 @@ class Inference {
   void learn_from_test(NodeId condition);
   void run_branches(NodeId id);
   void run_without_tensor(NodeId branch, NodeId name, bool passed_by);
+  void run_of_class(NodeId branch, NodeId condition);
   void join_elsewhere(size_t from);
   void restore_replaced(NodeId branch, size_t from);
 

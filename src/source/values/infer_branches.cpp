@@ -58,6 +58,8 @@ void Inference::run_branches(NodeId id) {
       run_without_tensor(c, tested, false);
     else if (!otherwise && negated != kNoNode)
       run_without_tensor(c, negated, alone);
+    else if (!otherwise && ast_[c].role == Role::consequence)
+      run_of_class(c, condition);
     else
       statement(c);
     if (otherwise) join_elsewhere(alternative_.elsewhere);
@@ -80,6 +82,38 @@ void Inference::run_without_tensor(NodeId branch, NodeId name, bool passed_by) {
   statement(branch);
   Value& after = scopes_[function_].variables[ast_[name].text];
   if (passed_by || after.kind == Kind::other) after = before;
+}
+
+/// `if isinstance(posterior, Gaussian): z = posterior.sample()`: the branch in which what nobody
+/// knows is an object of that class, whose methods are meant. Behind it, it is what it was.
+void Inference::run_of_class(NodeId branch, NodeId condition) {
+  const NodeId what = condition != kNoNode && ast_[condition].kind == K::call &&
+                              callee_name(ast_, condition) == "isinstance"
+                          ? ast_.child(condition, Role::argument)
+                          : kNoNode;
+  const NodeId type = what == kNoNode || ast_[what].kind != K::name ? kNoNode : ast_[what].next;
+  const bool one =
+      type != kNoNode && (ast_[type].kind == K::name || ast_[type].kind == K::attribute);
+  const std::string_view klass = one ? last_component(ast_.slice(type)) : std::string_view();
+  const Dotted path = one ? names_.resolve(type) : Dotted{};
+  const bool own =
+      is_class_like(klass) && !(path.imported && is_library_root(first_component(path.path)));
+  if (!own || values_[what].kind != Kind::unknown) return statement(branch);
+  auto& variables = scopes_[function_].variables;
+  const std::string_view name = ast_[what].text;
+  const auto known = variables.find(name);
+  const bool bound = known != variables.end();
+  const Value before = bound ? known->second : Value{};
+  Value narrowed = values_[what];
+  narrowed.dependency = depend(DependencyKind::instance, std::string(klass));
+  variables[name] = narrowed;
+  statement(branch);
+  const Value after = variables[name];
+  if (after.kind != Kind::unknown || after.dependency != narrowed.dependency) return;
+  if (bound)
+    variables[name] = before;
+  else
+    variables.erase(name);
 }
 
 /// Behind an alternative, what it bound may also hold what the branches before it left.

@@ -252,6 +252,11 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
     out.dependency = depend(DependencyKind::returns, "self." + std::string(name));
     return out;
   }
+  // PyTorch refuses x.numpy() of what lies on the device.
+  if (name == "numpy" && ast_.child(id, Role::argument) == kNoNode && object != kNoNode &&
+      ast_[object].kind == K::name && !receiver.is_host() && names_.uses("torch") &&
+      !names_.uses_jax() && !names_.uses("tensorflow"))
+    assign(object, likely(Kind::host_tensor), kNoNode);
   if (name == "append" || name == "extend") {
     NodeId target = object;
     if (target != kNoNode && (receiver.kind == Kind::list || receiver.kind == Kind::tensor_list)) {
