@@ -185,6 +185,10 @@ std::vector<uint32_t> mentions_of(const Ast& ast, const Names& names, bool packa
     const Dotted& path = names.resolve(id);
     return path.imported && is_library_root(first_component(path.path));
   };
+  // Synchronised batch norm and the like bring one of their own.
+  const auto scatters = [](std::string_view name) {
+    return is_one_of(name, {kScatters, "DataParallelWithCallback", "BalancedDataParallel"});
+  };
   NameCollector out;
   ClassUsers users(classes);
   ImportedNames imported;
@@ -203,6 +207,8 @@ std::vector<uint32_t> mentions_of(const Ast& ast, const Names& names, bool packa
         }
       }
     }
+    if ((node.kind == K::attribute || node.kind == K::name) && scatters(node.text))
+      out.add(kScatters);
     const auto add_either = [&](std::string_view name) {
       const uint32_t hash = name_hash(name);
       if (users.add(hash, by)) out.add_hash(hash);
@@ -217,14 +223,14 @@ std::vector<uint32_t> mentions_of(const Ast& ast, const Names& names, bool packa
       out.add(node.text);
       out.add_hash(as_method(name_hash(node.text)));
     } else if (node.kind == K::attribute) {
-      if (is_librarys(id) && node.text != kScatters) continue;
+      if (is_librarys(id) && !scatters(node.text)) continue;
       if (is_of_self(ast, id)) {
         out.add_hash(as_method(name_hash(node.text)));
       } else {
         add_either(node.text);
       }
     } else if (node.kind == K::name) {
-      if (is_librarys(id) && node.text != kScatters) continue;
+      if (is_librarys(id) && !scatters(node.text)) continue;
       add_name(node.text);
     } else if (node.kind == K::type) {
       add_words(ast.slice(id), add_name);
