@@ -48,6 +48,23 @@ TEST_CASE("where nothing trains nothing stalls training") {
   CHECK(reads({{"net.py", "", model}, {"predict.py", "", predict + train}}) == "net.py:5");
 }
 
+TEST_CASE("gradients below inference/ that nothing steps with guide what is inferred") {
+  const auto refines = [](const std::string& first) {
+    return "import torch\n"
+           "class Refinement:\n"
+           "    def __call__(self, x, optimizer):\n"
+           "        loss = self.loss(self.predict(x))\n" +
+           first +
+           "        loss.backward()\n"
+           "        return loss.item()\n";
+  };
+  const std::string guides = refines(""), trains = refines("        optimizer.zero_grad()\n");
+  CHECK(reads({{"inference/clicks.py", "", guides}}).empty());
+  CHECK(reads({{"net/inference/clicks.py", "", guides}}).empty());
+  CHECK(reads({{"net/inference/clicks.py", "", trains}}) == "net/inference/clicks.py:7");
+  CHECK(reads({{"net/clicks.py", "", guides}}) == "net/clicks.py:6");
+}
+
 TEST_CASE("exists(x) asks what `x is not None` asks") {
   const auto module = [](const std::string& condition) {
     return "import torch\nfrom torch import nn\n"

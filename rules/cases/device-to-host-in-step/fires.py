@@ -132,3 +132,13 @@ def train_scored(model, loader, optimizer, scores):
 for at in range(3):
     train_watched(make_model(), make_loader(), make_optimizer(), make_writer())
     train_scored(make_model(), make_loader(), make_optimizer(), [])
+
+
+def train_and_show(model, loader, optimizer, shown, folder):
+    for i, x in enumerate(loader):
+        loss = model(x.cuda(non_blocking=True)).mean()
+        loss.backward()
+        optimizer.step()
+        values = to_image(loss.detach().cpu())  # expect: device-to-host-in-step
+        shown.put(values)
+        cv2.imwrite(f"{folder}/{i}.png", x)

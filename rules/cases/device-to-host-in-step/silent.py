@@ -195,3 +195,13 @@ def score(model, loader):
 for at in range(3):
     train_watched_at_times(make_model(), make_loader(), make_optimizer(), make_writer())
     score(make_model(), make_loader())
+
+
+def train_and_paint(model, loader, optimizer, folder, paints):
+    for i, x in enumerate(loader):
+        loss = model(x.cuda(non_blocking=True)).mean()
+        loss.backward()
+        optimizer.step()
+        if paints:
+            image = to_image(model.image.cpu())
+            cv2.imwrite(f"{folder}/{i}.png", image[..., ::-1])

@@ -56,3 +56,12 @@ def train_and_prepare(model, loader, optimizer):
         meet()
         model(x).backward()
         optimizer.step()
+
+
+def train_on_many(model, loader, optimizers):
+    for x in loader:
+        model(x).backward()
+        for optimizer in optimizers.values():
+            optimizer.synchronize()  # Horovod's: the gradients of all
+            with optimizer.skip_synchronize():
+                optimizer.step()

@@ -46,7 +46,9 @@ std::vector<uint16_t> Contexts::bound_functions() const {
           continue;
         if (f.name.ends_with("_meta")) continue;  // of shapes alone
         const auto calls = set_up.find(name);
-        out[to] = calls != set_up.end() && calls->second ? kInInit : kInForward;
+        // override_training_data(): what is set is set before the steps.
+        const bool once = is_setter_name(f.name) || (calls != set_up.end() && calls->second);
+        out[to] = once ? kInInit : kInForward;
       }
     }
   }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "source/names/mentions.h"
 #include "source/names/names.h"
 #include "source/names/roles.h"
 #include "source/syntax/words.h"
@@ -117,12 +118,21 @@ bool StepLoops::steps_through_sequence(FunctionId id) const {
          });
 }
 
+/// Whether a file below inference/ takes gradients that guide what is inferred, and zeroes none:
+/// nothing is trained there.
+bool StepLoops::only_guides(const FileFacts& file) {
+  static const uint32_t zeroes = name_hash("zero_grad");
+  return file.language == "python" && ("/" + file.path).find("/inference/") != std::string::npos &&
+         !mentions(file.mentions, zeroes);
+}
+
 /// Functions that are one step themselves: by what they do, or as a framework calls them.
 void StepLoops::find_whole_steps(std::span<const EntryPoint> entry_points) {
   for (size_t f = 0; f < marks_.size(); ++f) {
     const FileFacts& file = *graph_.files()[f];
     std::vector<uint8_t> has_loop(file.functions.size(), 0);
     std::vector<uint8_t> over_loader(file.functions.size(), 0);
+    const bool guides = only_guides(file);
     for (uint32_t l = 0; l < file.loops.size(); ++l) {
       has_loop[file.loops[l].function] |= marks_[f][l];
       over_loader[file.loops[l].function] |=
@@ -135,7 +145,8 @@ void StepLoops::find_whole_steps(std::span<const EntryPoint> entry_points) {
           is_one_of(function.name, {"__init__", "__post_init__", "__attrs_post_init__"}) ||
           (!function.name.empty() && function.name == function.class_name);
       const bool steps = (function.flags & kStepEvidence) != 0 && has_loop[i] == 0 &&
-                         !constructor && (function.flags & (kModuleLevel | kTestFunction)) == 0 &&
+                         !constructor && !guides &&
+                         (function.flags & (kModuleLevel | kTestFunction)) == 0 &&
                          !((function.flags & kMainFunction) != 0 && function.class_name.empty());
       const FunctionId id = graph_.id_of(f, i);
       // train_step(model, loader) of a program steps once a batch: an epoch, whatever it is called.

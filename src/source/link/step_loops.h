@@ -35,6 +35,7 @@ class StepLoops {
   static bool is_rollout(const FileFacts& file, uint32_t loop);
   bool is_imported_module(const FileFacts& file) const;
   bool steps_through_sequence(FunctionId id) const;
+  static bool only_guides(const FileFacts& file);
 
   const CallGraph& graph_;
   std::vector<std::vector<uint8_t>> marks_;  ///< per file and loop

@@ -116,6 +116,26 @@ bool PlaceGuards::is_for_simulator(NodeId id) const {
   return false;
 }
 
+/// image = to_image(x.cpu()); imwrite(path, image): whether what is made of it is written, shown or
+/// saved further down in its block.
+bool PlaceGuards::is_written_out(NodeId id) const {
+  NodeId at = id;
+  while (at != kNoNode && ast_[at].kind != K::assign && ast_[at].kind != K::block)
+    at = ast_[at].parent;
+  const NodeId left =
+      at != kNoNode && ast_[at].kind == K::assign ? ast_.child(at, Role::left) : kNoNode;
+  const NodeId block = left == kNoNode ? kNoNode : ast_.ancestor(at, K::block);
+  if (block == kNoNode || ast_[left].kind != K::name) return false;
+  for (NodeId use = ast_[at].end; use < ast_[block].end; ++use) {
+    if (ast_[use].kind != K::call || !is_one_of(callee_name(ast_, use), {"imwrite", "imsave"}))
+      continue;
+    for (NodeId part = use; part < ast_[use].end; ++part) {
+      if (ast_[part].kind == K::name && ast_[part].text == ast_[left].text) return true;
+    }
+  }
+  return false;
+}
+
 /// Whether what is scored in a loop that goes backward is scored in each step, not in an
 /// evaluation.
 bool PlaceGuards::is_beside_backward(NodeId id) const {
@@ -239,6 +259,7 @@ uint32_t PlaceGuards::of(NodeId id) const {
     }
     if (node.kind == K::block || node.kind == K::module) break;
   }
+  if (ast_[id].kind == K::call && is_written_out(id)) guards |= kGuardCheckpoint;
   if (waits_as_told(id)) guards |= kGuardDebug;
   if (is_timed_once(id)) guards |= kGuardTest;
   if (takes_prefetched(id)) guards |= kGuardPrefetched;

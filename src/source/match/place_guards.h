@@ -27,6 +27,7 @@ class PlaceGuards {
   bool learns_from_memory(NodeId id) const;
   bool steps_simulator(NodeId call) const;
   bool is_for_simulator(NodeId id) const;
+  bool is_written_out(NodeId id) const;
   bool waits_as_told(NodeId id) const;
   bool takes_prefetched(NodeId call) const;
   bool is_unwrapped(NodeId call) const;
