@@ -65,6 +65,21 @@ TEST_CASE("gradients below inference/ that nothing steps with guide what is infe
   CHECK(reads({{"net/clicks.py", "", guides}}) == "net/clicks.py:6");
 }
 
+TEST_CASE("a module below inference/ runs what it calls for those who ask it") {
+  const std::string helper =
+      "import torch\ndef first_of(mask):\n    return mask.argmax(1).max().item()\n";
+  const std::string model =
+      "import torch\nfrom torch import nn\nfrom helper import first_of\n"
+      "class Asked(nn.Module):\n"
+      "    def forward(self, ids, mask):\n"
+      "        return self.model(ids[:, first_of(mask):])\n";
+  const SourceInput helps{"helper.py", "", helper};
+  CHECK(reads({helps, {"net/inference/asked.py", "", model}}).empty());
+  CHECK(reads({helps, {"net/model/asked.py", "", model}}) == "helper.py:3");
+  CHECK(reads({helps, {"net/inference/asked.py", "", model}, {"net/model/asked.py", "", model}}) ==
+        "helper.py:3");
+}
+
 TEST_CASE("exists(x) asks what `x is not None` asks") {
   const auto module = [](const std::string& condition) {
     return "import torch\nfrom torch import nn\n"

@@ -128,7 +128,7 @@ uint32_t Guards::by_parent(NodeId at, NodeId below) const {
         NodeId left = ast_.child(at, Role::left);
         if (left != kNoNode) return of_condition(left);
       }
-      return 0;
+      return role == Role::right && is_asked_once(at) ? +kGuardInterval : 0u;
     case K::except_:
     case K::raise:
       return kGuardErrorPath;
@@ -149,6 +149,23 @@ uint32_t Guards::by_parent(NodeId at, NodeId below) const {
     default:
       return 0;
   }
+}
+
+/// `if filled or not torch.all(queue == 0): filled = True`: asked until it is so, and no more.
+bool Guards::is_asked_once(NodeId either) const {
+  const NodeId branch = ast_[either].parent, flag = ast_.child(either, Role::left);
+  if (ast_[branch].kind != K::if_ || ast_[either].role != Role::condition || flag == kNoNode ||
+      ast_[flag].kind != K::name || (ast_[either].text != "or" && ast_[either].text != "||"))
+    return false;
+  const NodeId body = ast_.child(branch, Role::consequence);
+  for (NodeId at = body; body != kNoNode && at < ast_[body].end; ++at) {
+    const NodeId left = ast_[at].kind == K::assign ? ast_.child(at, Role::left) : kNoNode;
+    const NodeId right = left == kNoNode ? kNoNode : ast_.child(at, Role::right);
+    if (right != kNoNode && ast_.slice(left) == ast_[flag].text &&
+        is_one_of(ast_.slice(right), {"True", "true"}))
+      return true;
+  }
+  return false;
 }
 
 /// TORCH_CHECK(n > 0, "got ", n): what is only worked out where the check fails.

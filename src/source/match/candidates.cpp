@@ -163,11 +163,24 @@ class CandidateCollector {
           ((selects_by_mask(clause) && fills(id)) || ast_[id].role == Role::callee ||
            (ast_.grammar == Grammar::cuda && is_place(id))))
         continue;
+      if (fills_record(id) && std::ranges::any_of(clause.where, [](const auto& bound) {
+            return is_about_tensors(*bound.second);
+          }))
+        continue;
       if (auto bindings = pattern.match(ast_, file_.names, id)) {
         if (applies(clause)) consider(clause, id, std::move(*bindings), nullptr);
         return;
       }
     }
+  }
+
+  /// Whether logs["loss"] = value fills a record: what has names for its parts is no tensor.
+  bool fills_record(NodeId id) const {
+    const NodeId left = ast_[id].kind == K::assign ? ast_.child(id, Role::left) : kNoNode;
+    if (left == kNoNode || ast_[left].kind != K::subscript) return false;
+    const NodeId object = ast_.child(left, Role::object);
+    const NodeId key = object == kNoNode ? kNoNode : ast_[object].next;
+    return key != kNoNode && ast_[key].kind == K::string;
   }
 
   /// C++: whether v[i] is written to, or only its address is taken: `v[0] = x`, `&v[0]`.
