@@ -44,3 +44,10 @@ void train_guarded(Net& net, Optimizer& optimizer, int steps) {
 #endif
   }
 }
+
+void drain_streams(std::vector<cudaStream_t>& streams) {
+  for (size_t i = 0; i < streams.size(); ++i) {
+    cudaStreamSynchronize(streams[i]);  // expect: explicit-sync
+    launch_next(streams[i]);
+  }
+}

@@ -35,3 +35,10 @@ void layer_forward(float* x, cudaStream_t stream) {
     cudaStreamSynchronize(stream);
   }
 }
+
+void destroy_streams(std::vector<cudaStream_t>& streams) {
+  for (size_t i = 0; i < streams.size(); ++i) {
+    cudaStreamSynchronize(streams[i]);
+    cudaStreamDestroy(streams[i]);
+  }
+}
