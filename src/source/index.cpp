@@ -227,8 +227,15 @@ bool SourceIndex::is_own_device_buffer(const FileFacts& facts, const Candidate& 
          device_buffers_->contains(facts.dependencies[at - 1].name);
 }
 
-/// Whether a loader that fetches ahead stands in the file, or in one that others import.
+/// Whether a loader or a generator that fetches ahead stands in the file, or in one that others
+/// import.
 bool SourceIndex::has_prefetcher(size_t file) const {
+  for (uint32_t place = 0; place < files_.size(); ++place) {
+    const auto ahead = [](const FunctionFacts& f) { return (f.flags & kPrefetches) != 0; };
+    if (std::ranges::any_of(files_[place]->functions, ahead) &&
+        (place == file || dead_code_->is_imported(place)))
+      return true;
+  }
   return std::ranges::any_of(graph_->classes().files_with_prefetchers(), [&](uint32_t place) {
     return place == file || dead_code_->is_imported(place);
   });

@@ -361,3 +361,14 @@ def train_mapped(model, loader, optimizer, device):
         batch = tree_map(lambda part: part.to(device), batch)  # expect: blocking-host-to-device
         model(batch).mean().backward()
         optimizer.step()
+
+
+def train_on_some_rays(models, samplers, optimizers, rank):
+    for sampler in samplers:
+        batch = sampler.random_sample(1024)
+        for key in ("rays", "depths"):
+            batch[key] = batch[key].to(rank)  # expect: blocking-host-to-device
+        for model, optimizer in zip(models, optimizers):
+            truth = batch["rgb"].to(rank)  # expect: blocking-host-to-device
+            (model(batch["rays"]) - truth).square().mean().backward()
+            optimizer.step()

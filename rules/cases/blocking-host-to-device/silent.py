@@ -157,3 +157,15 @@ def train_mapped(model, loader, optimizer, device):
         wide = tree_map(lambda part: part.float(), batch)
         model(wide).mean().backward()
         optimizer.step()
+
+
+def train_on_rays(models, samplers, optimizers, rank):
+    for sampler in samplers:
+        batch = sampler.random_sample(1024)
+        for key in batch:
+            if torch.is_tensor(batch[key]):
+                batch[key] = batch[key].to(rank, non_blocking=True)
+        for model, optimizer in zip(models, optimizers):
+            truth = batch["rgb"].to(rank)
+            (model(batch["rays"]) - truth).square().mean().backward()
+            optimizer.step()

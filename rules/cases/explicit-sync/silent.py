@@ -65,3 +65,15 @@ def train_on_many(model, loader, optimizers):
             optimizer.synchronize()  # Horovod's: the gradients of all
             with optimizer.skip_synchronize():
                 optimizer.step()
+
+
+def profile_attention(attend, q, k, v, repeats):
+    """Times a kernel."""
+    for _ in range(repeats):
+        attend(q, k, v)
+    torch.cuda.synchronize()
+    start = time.time()
+    for _ in range(repeats):
+        attend(q, k, v)
+        torch.cuda.synchronize()
+    return (time.time() - start) / repeats

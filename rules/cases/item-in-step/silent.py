@@ -339,3 +339,21 @@ def train_and_tell_if_asked(model, loader, optimizer, perform_logging):
         optimizer.step()
         if perform_logging:
             print(loss.item())
+
+
+class Zeroth:
+    def fit(self, model, loader, epochs):
+        for epoch in range(epochs):
+            for step, inputs in enumerate(loader):
+                if epoch == 0 and step == 0:
+                    self.measure_scales(model, inputs)
+                elif step == 0 and self.again:
+                    self.measure_scales(model, inputs)
+                model(inputs).mean().backward()
+                self.optimizer.step()
+
+    def measure_scales(self, model, inputs):
+        """Goes backward once an epoch."""
+        loss = model(inputs).mean()
+        loss.backward()
+        self.scale = loss.item()

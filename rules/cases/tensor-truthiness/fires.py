@@ -222,3 +222,11 @@ def train_with_queue(model, loader, optimizer, always, queue: torch.Tensor):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+
+
+class Scaled(torch.nn.Module):
+    def forward(self, x):
+        batch, length, width, scale = *x.shape, torch.amax(x)
+        if scale > 0:  # expect: tensor-truthiness
+            x = x / scale
+        return x

@@ -51,7 +51,8 @@ class EvidenceCollector {
       if (node.kind == K::call) {
         call(id);
       } else if (node.kind == K::yield) {
-        facts_.functions[outline_.function_of[id]].flags |= kGenerator;
+        FunctionFacts& maker = facts_.functions[outline_.function_of[id]];
+        maker.flags |= kGenerator | (prefetches(id) ? +kPrefetches : 0u);
       } else if (node.kind == K::name || node.kind == K::attribute) {
         references_.visit(id);
       }
@@ -69,6 +70,15 @@ class EvidenceCollector {
   }
 
  private:
+  /// JAX: `yield queue.popleft()` of a function that puts what comes next on the device.
+  bool prefetches(NodeId yield) const {
+    const uint32_t function = outline_.function_of[yield];
+    const std::string_view value = ast_.slice(yield);
+    if (function == 0 || value.size() > 100 || value.find(".popleft(") == std::string_view::npos)
+      return false;
+    return ast_.slice(outline_.functions[function]).find("device_put") != std::string_view::npos;
+  }
+
   /// A program that times kernels and updates nothing trains nothing, whatever its kernels are
   /// called: matmul_backward() in a loop is no step, and a wait for the timer's events no stall. Of
   /// a library that is so of the functions that time.

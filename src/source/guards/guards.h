@@ -24,6 +24,7 @@ class Guards {
   uint32_t of_ifs_around(NodeId statement, unsigned depth) const;
   uint32_t of_none(NodeId what, bool is_none) const;
   uint32_t of_compare(NodeId id, bool negated) const;
+  bool begins_its_loop(NodeId counter, std::string_view value) const;
   bool asks_for_interval(NodeId call) const;
   bool runs_backwards(NodeId name) const;
   bool is_asked_once(NodeId either) const;

@@ -110,7 +110,7 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
   if (!negated && is_counter(l) && !first_of_sequence &&
       (equal || ((op == "<" || op == "<=") && r != "0")) &&
       inference_.at(right).kind == Kind::number && ast_[right].kind == K::number) {
-    return kGuardInterval;
+    return begins_its_loop(left, equal ? r : "") ? kGuardInterval | kGuardCached : +kGuardInterval;
   }
   if (!negated && is_counter(l) && equal &&
       contains_any(r, {"last", "- 1", "-1", "len(", "total", "max", "num_"}))
@@ -136,6 +136,17 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
   }
   if (!negated && contains_any(text, {"cached"})) guards |= kGuardCached;
   return guards;
+}
+
+/// `for step, batch in enumerate(loader): if step == 0: self.calibrate(batch)`: once whenever the
+/// loop begins. A counter that is kept elsewhere may begin anew every few steps.
+bool Guards::begins_its_loop(NodeId counter, std::string_view value) const {
+  if (value != "0" || ast_[counter].kind != K::name || !counts_steps(ast_[counter].text))
+    return false;
+  const NodeId loop = ast_.ancestor(counter, K::for_);
+  const NodeId target = loop == kNoNode ? kNoNode : ast_.child(loop, Role::left);
+  if (target == kNoNode || ast_[target].kind != K::tuple) return false;
+  return ast_[ast_[target].first_child].text == ast_[counter].text;
 }
 
 /// itstime(step, config.log_steps): a function of where training stands and of a number of steps.

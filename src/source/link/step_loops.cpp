@@ -126,6 +126,16 @@ bool StepLoops::only_guides(const FileFacts& file) {
          !mentions(file.mentions, zeroes);
 }
 
+/// initialize_scales(), which goes backward: whether all who call it, at least one, do so once.
+bool StepLoops::is_called_once(FunctionId id) const {
+  const std::vector<uint32_t>& callers = graph_.callers(id);
+  return !callers.empty() && std::ranges::all_of(callers, [&](uint32_t e) {
+    const CallFacts& call = *graph_.edges()[e].call;
+    return call.form != CallForm::reference && (call.guards & kGuardCached) != 0 &&
+           (call.guards & kGuardInterval) != 0;
+  });
+}
+
 /// Functions that are one step themselves: by what they do, or as a framework calls them.
 void StepLoops::find_whole_steps(std::span<const EntryPoint> entry_points) {
   for (size_t f = 0; f < marks_.size(); ++f) {
@@ -149,6 +159,7 @@ void StepLoops::find_whole_steps(std::span<const EntryPoint> entry_points) {
                          (function.flags & (kModuleLevel | kTestFunction)) == 0 &&
                          !((function.flags & kMainFunction) != 0 && function.class_name.empty());
       const FunctionId id = graph_.id_of(f, i);
+      if (steps && is_called_once(id)) continue;
       // train_step(model, loader) of a program steps once a batch: an epoch, whatever it is called.
       const bool is_epoch = over_loader[i] != 0 && function.class_name.empty();
       by_name_[id] = !steps && !is_epoch && is_entry_point(file, function, entry_points, true) &&

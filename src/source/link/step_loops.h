@@ -36,6 +36,7 @@ class StepLoops {
   bool is_imported_module(const FileFacts& file) const;
   bool steps_through_sequence(FunctionId id) const;
   static bool only_guides(const FileFacts& file);
+  bool is_called_once(FunctionId id) const;
 
   const CallGraph& graph_;
   std::vector<std::vector<uint8_t>> marks_;  ///< per file and loop

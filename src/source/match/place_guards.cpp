@@ -212,6 +212,33 @@ bool PlaceGuards::is_timed_once(NodeId id) const {
   return false;
 }
 
+/// batch["rgb"].to(device) behind `for key in batch: batch[key] = batch[key].to(device)`: moves
+/// nothing.
+bool PlaceGuards::is_moved_already(NodeId call) const {
+  if (ast_.grammar != Grammar::python || ast_[call].kind != K::call ||
+      !is_one_of(callee_name(ast_, call), {"to", "cuda"}))
+    return false;
+  const NodeId part = ast_.child(ast_.child(call, Role::callee), Role::object);
+  const NodeId key = part == kNoNode ? kNoNode : ast_.child(part, Role::index);
+  const NodeId mapping = key == kNoNode ? kNoNode : ast_.child(part, Role::object);
+  if (mapping == kNoNode || ast_[key].kind != K::string || ast_[mapping].kind != K::name)
+    return false;
+  const std::string name(ast_[mapping].text);
+  for (NodeId at = file_.outline.functions[file_.outline.function_of[call]]; at < call; ++at) {
+    if (ast_[at].kind != K::for_ || ast_[at].end > call) continue;
+    const NodeId each = ast_.child(at, Role::left), over = ast_.child(at, Role::right);
+    if (each == kNoNode || over == kNoNode ||
+        (ast_.slice(over) != name && ast_.slice(over) != name + ".keys()"))
+      continue;
+    const std::string element = name + "[" + std::string(ast_.slice(each)) + "]";
+    const std::string_view body = ast_.slice(at);
+    if (body.find(element + " = " + element + ".to(") != std::string_view::npos ||
+        body.find(element + " = " + element + ".cuda(") != std::string_view::npos)
+      return true;
+  }
+  return false;
+}
+
 uint32_t PlaceGuards::of(NodeId id) const {
   uint32_t guards = 0;
   const FunctionFacts& function = facts_.functions[file_.outline.function_of[id]];
@@ -264,6 +291,7 @@ uint32_t PlaceGuards::of(NodeId id) const {
   if (is_timed_once(id)) guards |= kGuardTest;
   if (takes_prefetched(id)) guards |= kGuardPrefetched;
   if (is_unwrapped(id)) guards |= kGuardCheckpoint;
+  if (is_moved_already(id)) guards |= kGuardOutsideStep;
   return guards;
 }
 

@@ -31,6 +31,7 @@ class PlaceGuards {
   bool waits_as_told(NodeId id) const;
   bool takes_prefetched(NodeId call) const;
   bool is_unwrapped(NodeId call) const;
+  bool is_moved_already(NodeId call) const;
   bool is_timed_once(NodeId id) const;
   bool is_beside_backward(NodeId id) const;
   /// Whether a call is of a library that works on the host alone.

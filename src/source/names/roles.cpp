@@ -203,6 +203,8 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
   if (contains_any(text, {"timeit", "microbench", "time_sync", "sync_time"}) ||
       is_one_of(text, {"warmup", "warm_up", "throughput", "measure_throughput", "speed_test"}))
     flags |= kTestFunction;
+  // profile_attention(batch, length): what times a kernel
+  if (!method && text.starts_with("profile_")) flags |= kTestFunction;
   if (starts_with_any(text, {"test_", "bench_", "benchmark_", "assert_"}) || text == "test") {
     if (text != "test") flags |= kTestFunction;
   }

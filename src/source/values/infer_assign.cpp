@@ -103,7 +103,21 @@ void Inference::assign_tuple(NodeId target, const Value& value, NodeId source) {
   // Behind a star, positions are not known.
   bool counted = value.kind == Kind::unknown && given && given->kind == DependencyKind::returns;
   uint32_t position = 0;
+  // b, n, dim, device = *x.shape, x.device: what has no source of its own is of the star.
+  size_t starred = 0;
+  // The grammar reads `*x.shape` as the shape of `*x`.
+  const bool spread = from != kNoNode && ast_.slice(from).starts_with('*');
+  if (spread) {
+    for ([[maybe_unused]] const NodeId part : children(ast_, target)) ++starred;
+    for (NodeId at = ast_[from].next; at != kNoNode && starred > 0; at = ast_[at].next) --starred;
+  }
   for (NodeId part : children(ast_, target)) {
+    if (starred > 0) {
+      const NodeId all = ast_[from].kind == K::star ? ast_[from].first_child : from;
+      assign(part, all == kNoNode ? Value{} : element_value(values_[all]), kNoNode);
+      if (--starred == 0) from = ast_[from].next;
+      continue;
+    }
     Value v = literal && from != kNoNode ? values_[from] : element_value(value);
     counted = counted && ast_[part].kind != K::star;
     if (counted) v.dependency = depend(DependencyKind::part, {}, value.dependency, position++);
