@@ -120,3 +120,12 @@ class ConditionalPipeline(Pipeline):
 class Autoencoder(torch.nn.Module):
     def forward(self, x):
         return ConditionalPipeline(self.decoder, self.scheduler)(self.encode(x), x.shape[-1])
+
+
+def train_on_moved_points(model, loader, optimizer, device):
+    """The coordinates are still where the loader has put them."""
+    for coords, features, target in loader:
+        coords[:, 1:] += (torch.rand(3) * 100).type_as(coords)
+        points = sparse(features, coords).to(device)
+        (model(points) - target.to(device)).square().mean().backward()
+        optimizer.step()

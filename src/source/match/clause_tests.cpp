@@ -66,6 +66,9 @@ bool ClauseTests::argument_fits(NodeId call, const ArgumentTest& test) const {
 bool ClauseTests::argument_is(NodeId found, std::string_view wanted) const {
   const std::string_view text = ast_.slice(found);
   if (wanted == "not-device-tensor") return text != "[]" && !file_.inference.at(found).is_device();
+  // zeros(3).type_as(coords): of a batch that a loader has just given, and nobody has moved.
+  if (wanted == "not-on-host")
+    return !file_.inference.at(found).is_host() && file_.inference.at(found).kind != Kind::batch;
   if (wanted == "not-none") return text != "None";
   if (wanted == "kept-by-name") {
     // batch["lengths"]: counts that lie beside a batch's tensors are tensors.
