@@ -1,7 +1,6 @@
 #include "source/link/dead_code.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "source/link/purpose.h"
 #include "source/names/mentions.h"
@@ -176,21 +175,12 @@ bool DeadCode::is_offered(uint32_t file) const {
       };
       if ((name == "setup.py" && says(setup)) ||
           (name == "pyproject.toml" && (says(project) || says(poetry))))
-        folders_.push_back(path.substr(0, path.size() - name.size()));
+        packages_->push_back(path.substr(0, path.size() - name.size()));
     }
-    std::ranges::copy(folders_, std::back_inserter(*packages_));
   }
   return std::ranges::any_of(*packages_, [&](std::string_view folder) {
     return graph_.files()[file]->path.starts_with(folder);
   });
-}
-
-/// Whether a class is one that others may install with the project's package. Modules that are
-/// found by names put together still have their classes named by what asks for them.
-bool DeadCode::is_packaged(uint32_t file) const {
-  return is_offered(file) && std::ranges::any_of(folders_, [&](std::string_view folder) {
-           return graph_.files()[file]->path.starts_with(folder);
-         });
 }
 
 bool DeadCode::is_unused(const ClassPlace& klass) const {
@@ -198,12 +188,12 @@ bool DeadCode::is_unused(const ClassPlace& klass) const {
   const auto [answer, added] = unused_.try_emplace(klass.facts, false);
   if (!added) return answer->second;
   const FileFacts& file = *graph_.files()[klass.file];
-  const bool out =
-      file.language == "python" && !is_named_elsewhere(klass) && is_used_module(klass.file) &&
-      !is_packaged(klass.file) && files_with(all_of_module("*"), Tests::count) == kNoFile &&
-      !is_asked_by_name(file.path) && std::ranges::all_of(klass.facts->users, [&](uint32_t user) {
-        return user != 0 && is_unused_name(klass.file, user);
-      });
+  const bool out = file.language == "python" && !is_named_elsewhere(klass) &&
+                   is_used_module(klass.file) && !is_offered(klass.file) &&
+                   !is_asked_by_name(file.path) &&
+                   std::ranges::all_of(klass.facts->users, [&](uint32_t user) {
+                     return user != 0 && is_unused_name(klass.file, user);
+                   });
   return unused_[klass.facts] = out;
 }
 
@@ -275,7 +265,7 @@ bool DeadCode::has(FunctionId id) const {
 
 bool DeadCode::has_for_all(FunctionId id) const {
   const auto file = static_cast<uint32_t>(graph_.file_index(id));
-  return is_of_unused_class(id) || (has(id) && is_used_module(file) && !is_offered(file));
+  return has(id) && is_used_module(file) && !is_offered(file);
 }
 
 }  // namespace stallscope

@@ -45,7 +45,6 @@ class DeadCode {
   bool is_used_module(uint32_t file) const;
   bool is_named_elsewhere(const ClassPlace& klass) const;
   bool is_offered(uint32_t file) const;
-  bool is_packaged(uint32_t file) const;
   bool is_unused(const ClassPlace& klass) const;
   bool is_unused_name(uint32_t file, uint32_t name) const;
   bool is_in_script(FunctionId id) const;
@@ -61,10 +60,8 @@ class DeadCode {
   mutable std::unordered_map<uint32_t, std::vector<uint32_t>> named_;
   /// By imports, and by configurations and launch scripts; made when first asked.
   mutable Modules imported_, configured_;
-  /// Folders, with their slashes, from which a package is installed; made when first asked. The
-  /// root is one of `packages_` too where modules are found by names that are put together.
+  /// Folders, with their slashes, from which a package is installed; made when first asked.
   mutable std::optional<std::vector<std::string_view>> packages_;
-  mutable std::vector<std::string_view> folders_;
   /// The file that has a hash, with and without tests; kSeveral, kNoFile.
   struct Naming {
     uint32_t any = kNone, beside_tests = kNone;

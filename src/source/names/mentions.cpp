@@ -118,22 +118,8 @@ bool is_put_together(std::string_view text) {
   return text.starts_with('f') && text.find('{') != std::string_view::npos;
 }
 
-/// import_module(path), or the name that a file gives such a module.
-bool is_found_by_name(const Ast& ast, NodeId module) {
-  if (ast[module].kind == K::call) {
-    const std::string_view finder = callee_name(ast, module);
-    return finder == "import_module" || finder == "__import__";
-  }
-  if (ast[module].kind != K::name) return false;
-  const std::string made = std::string(ast[module].text) + " = ";
-  for (const std::string_view finder :
-       {"importlib.import_module(", "import_module(", "__import__("})
-    if (ast.source.find(made + std::string(finder)) != std::string_view::npos) return true;
-  return false;
-}
-
 /// The name of a module of which any function may be asked for: getattr(losses, args.loss),
-/// losses.__dict__[args.loss]; "*" of one that is found by a name itself.
+/// losses.__dict__[args.loss]
 std::string_view module_asked(const Ast& ast, NodeId id) {
   NodeId module = kNoNode;
   if (ast[id].kind == K::attribute && ast[id].text == "__dict__") {
@@ -144,7 +130,6 @@ std::string_view module_asked(const Ast& ast, NodeId id) {
     if (name == kNoNode || (ast[name].kind == K::string && !is_put_together(ast.slice(name))))
       return {};
   }
-  if (module != kNoNode && ast[id].kind == K::call && is_found_by_name(ast, module)) return "*";
   return module == kNoNode ? std::string_view() : ast[module].text;
 }
 
