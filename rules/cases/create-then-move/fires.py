@@ -219,3 +219,11 @@ class Shifted(torch.nn.Module):
     def forward(self, points):
         near = self.embed(points)
         return near + torch.zeros(near.size(0), 3).type_as(near)  # expect: create-then-move
+
+
+class Attention(torch.nn.Module):
+    def forward(self, query, key_padding_mask=None):
+        if key_padding_mask.dim() == 0:
+            key_padding_mask = None
+        none = torch.zeros(key_padding_mask.size(0), 1).type_as(key_padding_mask)  # expect: create-then-move
+        return self.attend(query, torch.cat([key_padding_mask, none], dim=1))

@@ -63,12 +63,23 @@ bool ClauseTests::argument_fits(NodeId call, const ArgumentTest& test) const {
   });
 }
 
+/// Of a batch that a loader has given in this function, and nobody has moved; what a function is
+/// handed may have been.
+bool ClauseTests::is_just_loaded(NodeId found) const {
+  const std::vector<std::string>& given =
+      facts_.functions[file_.outline.function_of[found]].parameters;
+  return file_.inference.at(found).kind == Kind::batch &&
+         std::ranges::find(given, ast_.slice(found)) == given.end();
+}
+
 bool ClauseTests::argument_is(NodeId found, std::string_view wanted) const {
   const std::string_view text = ast_.slice(found);
   if (wanted == "not-device-tensor") return text != "[]" && !file_.inference.at(found).is_device();
-  // zeros(3).type_as(coords): of a batch that a loader has just given, and nobody has moved.
-  if (wanted == "not-on-host")
-    return !file_.inference.at(found).is_host() && file_.inference.at(found).kind != Kind::batch;
+  if (wanted == "not-on-host") {
+    const Value& v = file_.inference.at(found);
+    return !(v.kind == Kind::host_tensor && v.certainty == Certainty::proven) &&
+           !is_just_loaded(found);
+  }
   if (wanted == "not-none") return text != "None";
   if (wanted == "kept-by-name") {
     // batch["lengths"]: counts that lie beside a batch's tensors are tensors.
