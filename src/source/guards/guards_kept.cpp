@@ -151,15 +151,12 @@ bool Guards::is_first_step(NodeId name) const {
   const NodeId before =
       inference_.definition(outline_.function_of[name], ast_[name].text, outline_.loops[loop]);
   if (body == kNoNode || before == kNoNode || ast_.slice(before) != "None") return false;
-  const auto sets = [&](NodeId in) {
-    for (NodeId at = in; at < ast_[in].end; ++at) {
-      const NodeId left = ast_[at].kind == K::assign ? ast_.child(at, Role::left) : kNoNode;
-      if (left != kNoNode && ast_[left].kind == K::name && ast_[left].text == ast_[name].text)
-        return true;
-    }
-    return false;
-  };
-  return sets(body);
+  for (NodeId at = body; at < ast_[body].end; ++at) {
+    const NodeId left = ast_[at].kind == K::assign ? ast_.child(at, Role::left) : kNoNode;
+    if (left != kNoNode && ast_[left].kind == K::name && ast_[left].text == ast_[name].text)
+      return true;
+  }
+  return false;
 }
 
 /// Whether the function of `name` says `global NAME`: what it assigns stays.

@@ -34,11 +34,6 @@ void Contexts::classify_files() {
   }
 }
 
-/// inference/model.py: modules around a trained one, for those who ask it.
-bool Contexts::is_for_inference(const FileFacts& file) {
-  return file.language == "python" && ("/" + file.path).find("/inference/") != std::string::npos;
-}
-
 void Contexts::seed(const DeadCode& dead) {
   const std::vector<uint16_t> bound = bound_functions();
   sets_up_.assign(graph_.functions(), 0);
@@ -53,7 +48,9 @@ void Contexts::seed(const DeadCode& dead) {
     if (steps_.is_whole_step(id) || steps_simulation(id)) bits_[id] |= kInStep;
     if ((f.flags & kForward) != 0 && !f.class_name.empty() && is_made_to_evaluate(id))
       bits_[id] |= kInEval;
-    else if ((f.flags & kForward) != 0 && is_for_inference(graph_.file(id)))
+    // inference/model.py: modules around a trained one, for those who ask it.
+    else if ((f.flags & kForward) != 0 && graph_.file(id).language == "python" &&
+             is_below_inference(graph_.file(id).path))
       bits_[id] |= kInInference;
     else if ((f.flags & (kForward | kHook)) != 0)
       bits_[id] |= kInForward;

@@ -76,7 +76,6 @@ class Contexts {
  private:
   void find_launchers();
   bool wraps(const Edge& edge) const;
-  static bool is_for_inference(const FileFacts& file);
   bool steps_simulation(FunctionId id) const;
   std::unordered_map<std::string_view, bool> called_for_set_up() const;
   std::vector<uint16_t> bound_functions() const;

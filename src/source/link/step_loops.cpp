@@ -122,7 +122,7 @@ bool StepLoops::steps_through_sequence(FunctionId id) const {
 /// nothing is trained there.
 bool StepLoops::only_guides(const FileFacts& file) {
   static const uint32_t zeroes = name_hash("zero_grad");
-  return file.language == "python" && ("/" + file.path).find("/inference/") != std::string::npos &&
+  return file.language == "python" && is_below_inference(file.path) &&
          !mentions(file.mentions, zeroes);
 }
 

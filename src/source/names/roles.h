@@ -156,8 +156,12 @@ bool is_beside_path(std::string_view path);
 
 /// Whether a file has modules that change samples, mostly where the host loads them: transforms.py.
 bool is_transform_path(std::string_view path);
+
 /// Whether a file's path says that it uses a trained model.
 bool is_inference_path(std::string_view path);
+
+/// Whether a folder of a file's path is called inference: what lies there is for a trained model.
+bool is_below_inference(std::string_view path);
 
 /// Whether a file's path says that batches are made or moved there.
 bool is_data_path(std::string_view path);

@@ -84,6 +84,10 @@ bool is_inference_path(std::string_view path) {
   return path_has_word(path, kInferenceWords);
 }
 
+bool is_below_inference(std::string_view path) {
+  return path.starts_with("inference/") || path.find("/inference/") != std::string_view::npos;
+}
+
 bool is_data_path(std::string_view path) {
   return path_has_word(path, kDataWords);
 }
