@@ -272,7 +272,7 @@ std::vector<FunctionId> CallGraph::methods_of(const ClassPlace& klass, std::stri
       if (!out.empty()) break;
     }
   }
-  const std::vector<ClassPlace> below = classes_.below(klass);
+  const std::vector<ClassPlace>& below = classes_.below(klass);
   if (!super) std::ranges::for_each(below, add);
   if (!out.empty()) return out;
   // A mixin calls what the classes that it is mixed into inherit elsewhere.

@@ -69,7 +69,17 @@ std::vector<ClassPlace> ClassGraph::with_bases(const ClassPlace& klass) const {
   return out;
 }
 
-std::vector<ClassPlace> ClassGraph::below(const ClassPlace& klass) const {
+const std::vector<ClassPlace>& ClassGraph::below(const ClassPlace& klass) const {
+  {
+    const std::lock_guard lock(below_mutex_);
+    if (const auto known = below_.find(klass.facts); known != below_.end()) return known->second;
+  }
+  std::vector<ClassPlace> found = derived(klass);
+  const std::lock_guard lock(below_mutex_);
+  return below_.try_emplace(klass.facts, std::move(found)).first->second;
+}
+
+std::vector<ClassPlace> ClassGraph::derived(const ClassPlace& klass) const {
   std::vector<ClassPlace> out = {klass};
   for (size_t i = 0; i < out.size() && out.size() < kMostRelated; ++i) {
     const ClassPlace at = out[i];

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -31,16 +32,21 @@ class ClassGraph {
   std::vector<ClassPlace> visible(std::string_view name, uint32_t from_file) const;
   /// A class and what it derives from, nearest first.
   std::vector<ClassPlace> with_bases(const ClassPlace& klass) const;
-  /// What derives from a class, over any number of steps, without itself.
-  std::vector<ClassPlace> below(const ClassPlace& klass) const;
+  /// What derives from a class, over any number of steps, without itself. Worked out once for each
+  /// class; may be asked from several threads.
+  const std::vector<ClassPlace>& below(const ClassPlace& klass) const;
   /// Files of classes that, by their names, fetch ahead.
   std::vector<uint32_t> files_with_prefetchers() const;
 
  private:
+  std::vector<ClassPlace> derived(const ClassPlace& klass) const;
+
   std::span<const std::unique_ptr<FileFacts>> files_;
   const ModulePaths& modules_;
   std::unordered_map<std::string_view, std::vector<ClassPlace>> classes_;
   std::unordered_map<std::string_view, std::vector<ClassPlace>> subclasses_;  ///< by base's name
+  mutable std::mutex below_mutex_;
+  mutable std::unordered_map<const ClassFacts*, std::vector<ClassPlace>> below_;
 };
 
 }  // namespace stallscope

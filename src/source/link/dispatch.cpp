@@ -111,7 +111,7 @@ std::vector<FunctionId> CallGraph::named_by_prefix(size_t file, const CallFacts&
   std::vector<FunctionId> out;
   for (const ClassPlace& klass : classes_.visible(own, static_cast<uint32_t>(file))) {
     std::vector<ClassPlace> family = classes_.with_bases(klass);
-    const std::vector<ClassPlace> below = classes_.below(klass);
+    const std::vector<ClassPlace>& below = classes_.below(klass);
     family.insert(family.end(), below.begin(), below.end());
     for (const ClassPlace& member : family) {
       const auto all = members_.find(member.facts->name);
