@@ -22,8 +22,7 @@ bool is_counter(std::string_view text) {
   if (contains_any(name, {"micro", "accum"})) return false;  // of one step, not of steps
   // YOLO counts its batches in ni, LAMMPS in ago the steps since its lists of neighbours were
   // built.
-  return counts_steps(text) || name == "i" || name == "it" || name == "n" || name == "t" ||
-         name == "idx" || name == "iter" || name == "ni" || name == "ago" ||
+  return counts_steps(text) || is_one_of(name, {"i", "it", "n", "t", "ni", "ago"}) ||
          contains_any(name,
                       {"step", "iter", "epoch", "batch_idx", "batch_i", "count", "idx", "tick",
                        "num_total", "num_seen", "n_seen", "num_print", "printed", "shown"});
