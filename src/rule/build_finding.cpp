@@ -403,7 +403,7 @@ Finding unmeasured_finding(const Rule& rule, const SourceFact& fact) {
   const auto has = [&](std::string_view guard) {
     return std::ranges::find(fact.guards, guard) != fact.guards.end();
   };
-  if (has("evaluation-only") || has("behind-calls") ||
+  if (has("evaluation-only") || has("behind-calls") || has("option-off") ||
       (has("no-visible-caller") && fact.certainty != Certainty::proven))
     f.severity = std::min(f.severity, Severity::low);
   f.related = fact.related;

@@ -52,7 +52,8 @@ std::unique_ptr<FileFacts> read_one(const SourceInput& input, const RuleSet& rul
   std::string bytes = input.bytes;
   if (!input.on_disk.empty()) {
     // Large configuration files are data, and need not be read to know it.
-    if (is_settings_file(input.path) && size_of(input) > kLargestSettings)
+    if ((is_settings_file(input.path) || is_options_file(input.path)) &&
+        size_of(input) > kLargestSettings)
       return skipped_file(input);
     const uint64_t most =
         is_notebook ? std::max(options.file.max_bytes, kLargestNotebook) : options.file.max_bytes;
@@ -147,7 +148,8 @@ SourceIndex SourceIndex::build(const std::vector<SourceInput>& inputs, const Rul
 void SourceIndex::link(const IndexOptions& options) {
   graph_ = std::make_unique<CallGraph>(files_);
   dead_code_ = std::make_unique<DeadCode>(*graph_);
-  contexts_ = std::make_unique<Contexts>(*graph_, *dead_code_, options.entry_points);
+  switchboard_ = std::make_unique<Switchboard>(*graph_);
+  contexts_ = std::make_unique<Contexts>(*graph_, *dead_code_, *switchboard_, options.entry_points);
   device_buffers_ = std::make_unique<DeviceBuffers>(*graph_);
   only_infers_ = only_infers(*graph_);
   scatters_ = scatters_batches(*graph_);
@@ -291,6 +293,11 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
   }
   if (!context_allows(file, candidate, clause, out)) return false;
   if (scatters_ && subject.kind == Kind::batch && out.context == "forward") return false;
+  if (switchboard_->is_off(facts, candidate.switches) ||
+      contexts_->is_by_option(graph_->id_of(file, candidate.function), candidate.loop)) {
+    out.guards.emplace_back("option-off");
+    ++out.lowered;
+  }
   // Neither is known that it runs in a step nor that it is a tensor: too little to speak up.
   if (out.context == "library" && clause.on && subject.certainty == Certainty::unknown &&
       candidate.loop == kNone)

@@ -109,6 +109,7 @@ class SourceIndex {
   const RuleSet* rules_ = nullptr;
   std::vector<std::unique_ptr<FileFacts>> files_;
   std::unique_ptr<CallGraph> graph_;
+  std::unique_ptr<Switchboard> switchboard_;
   std::unique_ptr<Contexts> contexts_;
   std::unique_ptr<DeviceBuffers> device_buffers_;
   std::unique_ptr<DeadCode> dead_code_;

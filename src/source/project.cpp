@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "source/extract/settings.h"
 #include "source/gitignore.h"
 #include "source/project_root.h"
 
@@ -147,7 +148,7 @@ class Chooser {
 
  private:
   Status choose_file(const fs::path& path, const std::string& relative) {
-    if (language_of_file(relative).empty()) {
+    if (language_of_file(relative).empty() || is_options_file(relative)) {
       project_.notes.push_back(relative + ": is no source file that lint reads");
       return ok_status();
     }
@@ -163,11 +164,13 @@ class Chooser {
   }
 
   void choose_folder(const fs::path& path, const std::string& prefix) {
-    const size_t before = project_.chosen.size();
+    bool any = false;
     for (const SourceInput& input : project_.inputs) {
-      if (input.path.starts_with(prefix)) project_.chosen.push_back(input.path);
+      if (!input.path.starts_with(prefix)) continue;
+      any = true;
+      choose_linted(input.path);
     }
-    if (project_.chosen.size() != before) return;
+    if (any) return;
     // The folder itself is ignored: it was named, so it is read all the same.
     Project inner;
     inner.root = path.string();
@@ -179,12 +182,17 @@ class Chooser {
     (void)Walker(inner, options).walk(path, "");
     for (SourceInput& input : inner.inputs) {
       input.path.insert(0, prefix);
-      project_.chosen.push_back(input.path);
+      choose_linted(input.path);
       project_.inputs.push_back(std::move(input));
     }
     std::ranges::stable_sort(project_.inputs, {}, &SourceInput::path);
     const auto twice = std::ranges::unique(project_.inputs, {}, &SourceInput::path);
     project_.inputs.erase(twice.begin(), twice.end());
+  }
+
+  /// Documents and the like are read for the options that they give, and have no findings.
+  void choose_linted(const std::string& path) {
+    if (!is_options_file(path)) project_.chosen.push_back(path);
   }
 
   void add(const std::string& relative, const fs::path& on_disk) {

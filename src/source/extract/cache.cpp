@@ -10,7 +10,7 @@ namespace stallscope {
 namespace {
 
 /// Changes whenever analysis or this layout does.
-constexpr std::string_view kFactsFormat = "facts-11";
+constexpr std::string_view kFactsFormat = "facts-12";
 
 struct FactsLayout {
   template <typename Io, typename T>
@@ -35,7 +35,12 @@ struct FactsLayout {
       io(v.name), io(v.form), io(v.function), io(v.loop), io(v.consumer), io(v.line), io(v.guards),
           io(v.given), io(v.receiver), io(v.object), io(v.arguments), io(v.literals),
           io(v.positional), io(v.keywords), io(v.moves_batch);
-      io(v.first_byte), io(v.last_byte), io(v.column), io(v.line_text);
+      io(v.first_byte), io(v.last_byte), io(v.column), io(v.line_text), io(v.handed),
+          io(v.switches);
+    } else if constexpr (std::is_same_v<Plain, NamedValue>) {
+      io(v.name), io(v.value), io(v.kind);
+    } else if constexpr (std::is_same_v<Plain, Switch>) {
+      io(v.name), io(v.value), io(v.test);
     } else if constexpr (std::is_same_v<Plain, ClassFacts>) {
       io(v.name), io(v.bases), io(v.is_module), io(v.users);
     } else if constexpr (std::is_same_v<Plain, Candidate>) {
@@ -44,14 +49,14 @@ struct FactsLayout {
       io(v.last_line), io(v.column), io(v.anchor_line), io(v.block), io(v.guards), io(v.subject),
           io(v.in_inner_loop);
       io(v.line_text), io(v.ordinal), io(v.metavariables), io(v.default_of), io(v.option.function),
-          io(v.option.parameter), io(v.option.literal);
+          io(v.option.parameter), io(v.option.literal), io(v.switches);
     } else if constexpr (std::is_same_v<Plain, FileFacts>) {
       io(v.content_hash), io(v.language), io(v.skipped), io(v.note), io(v.readable),
           io(v.has_suppressions);
       io(v.lines_of_cells), io(v.functions), io(v.loops), io(v.calls), io(v.classes),
           io(v.dependencies);
-      io(v.aliases), io(v.imports), io(v.mentions), io(v.bound), io(v.hiding_macros),
-          io(v.candidates);
+      io(v.aliases), io(v.imports), io(v.mentions), io(v.named_values), io(v.switches),
+          io(v.handed), io(v.bound), io(v.hiding_macros), io(v.candidates);
     } else {
       io(v.first), io(v.second);
     }

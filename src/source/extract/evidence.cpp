@@ -24,12 +24,14 @@ constexpr size_t kMostArguments = 12;  ///< of a call, that are kept
 class EvidenceCollector {
  public:
   EvidenceCollector(const Ast& ast, const Names& names, const Outline& outline,
-                    const Inference& inference, const Guards& guards, FileFacts& facts)
+                    const Inference& inference, const Guards& guards, Switches& switches,
+                    FileFacts& facts)
       : ast_(ast),
         names_(names),
         outline_(outline),
         inference_(inference),
         guards_(guards),
+        switches_(switches),
         facts_(facts),
         gradients_(ast, names, outline, facts),
         steps_(ast, names, outline, inference, gradients_),
@@ -233,6 +235,7 @@ class EvidenceCollector {
       out.receiver = value.dependency;
     }
     out.guards = guards_.around(id);
+    out.switches = switches_.around(id);
     out.consumer = consumers_.of(id);
     arguments(id, out);
     if (answers_for_itself(out)) {
@@ -304,9 +307,17 @@ class EvidenceCollector {
     return ast_[id].kind == K::string || ast_[id].kind == K::number || ast_[id].kind == K::constant;
   }
 
+  /// Notes the name of an argument by position: fuse of Net(args.fuse).
+  void hand(NodeId argument) {
+    const K kind = ast_[argument].kind;
+    const bool named = kind == K::name || kind == K::attribute;
+    facts_.handed.push_back(named ? option_hash(ast_[argument].text) : 0);
+  }
+
   void arguments(NodeId id, CallFacts& out) {
     uint32_t position = 0;
     bool any = ast_.grammar != Grammar::python;
+    out.handed = static_cast<uint32_t>(facts_.handed.size());
     for (NodeId c : children(ast_, id)) {
       if (ast_[c].role != Role::argument) continue;
       const bool keyword = ast_[c].kind == K::keyword;
@@ -315,6 +326,7 @@ class EvidenceCollector {
       NodeId value_node = keyword ? ast_.child(c, Role::value) : c;
       std::string name = keyword ? std::string(ast_[c].text) : std::to_string(position++);
       if (value_node == kNoNode) continue;
+      if (!keyword && !any) hand(value_node);
       const Value& value = inference_.at(value_node);
       // mask = None; model(x, mask): as good as not given
       const bool none = value.kind == Kind::none && value.certainty == Certainty::proven;
@@ -358,6 +370,7 @@ class EvidenceCollector {
   const Outline& outline_;
   const Inference& inference_;
   const Guards& guards_;
+  Switches& switches_;
   FileFacts& facts_;
   std::unordered_set<std::string_view> known_;
   GradientNames gradients_;
@@ -376,8 +389,9 @@ class EvidenceCollector {
 }  // namespace
 
 void collect_calls(const Ast& ast, const Names& names, const Outline& outline,
-                   const Inference& inference, const Guards& guards, FileFacts& facts) {
-  EvidenceCollector(ast, names, outline, inference, guards, facts).run();
+                   const Inference& inference, const Guards& guards, Switches& switches,
+                   FileFacts& facts) {
+  EvidenceCollector(ast, names, outline, inference, guards, switches, facts).run();
 }
 
 }  // namespace stallscope

@@ -3,11 +3,13 @@
 #pragma once
 
 #include "source/guards/guards.h"
+#include "source/guards/switches.h"
 
 namespace stallscope {
 
 /// Fills calls, loop evidence and function evidence of `facts`.
 void collect_calls(const Ast& ast, const Names& names, const Outline& outline,
-                   const Inference& inference, const Guards& guards, FileFacts& facts);
+                   const Inference& inference, const Guards& guards, Switches& switches,
+                   FileFacts& facts);
 
 }  // namespace stallscope

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "source/extract/evidence.h"
 #include "source/extract/macro_functions.h"
+#include "source/extract/named_values.h"
 #include "source/extract/settings.h"
 #include "source/match/candidates.h"
 #include "source/match/macro_calls.h"
@@ -111,7 +112,8 @@ std::string_view language_of_file(std::string_view path) {
   if (ext == "cpp" || ext == "cc" || ext == "cxx" || ext == "h" || ext == "hpp" || ext == "hh" ||
       ext == "c++")
     return "cpp";
-  return is_settings_file(path) ? "config" : std::string_view();
+  if (is_settings_file(path)) return "config";
+  return is_options_file(path) ? "options" : std::string_view();
 }
 
 bool is_compiled_path(std::string_view path) {
@@ -151,14 +153,29 @@ FileFacts analyze_file(const std::string& path, std::string_view bytes, const Ru
     facts.functions.emplace_back().flags = kModuleLevel;
     facts.functions.back().name = facts.functions.back().qualified = "<file>";
     facts.mentions = mentions_of(bytes);  // _target_: package.Class.method
+    add_named_values(bytes, Notation::settings, facts.named_values);
+    keep_once(facts.named_values);
     collect_settings(without_bom(bytes), rules, facts);
+    return facts;
+  }
+  if (facts.language == "options") {
+    facts.skipped = true;
+    if (bytes.size() > kLargestSettings) return facts;
+    const bool document = is_document(path);
+    if (!document) facts.mentions = mentions_of(bytes);
+    add_named_values(bytes, document ? Notation::document : Notation::settings, facts.named_values);
+    keep_once(facts.named_values);
     return facts;
   }
   const bool python = facts.language == "python";
   const bool framework = names_framework(bytes);
   if (is_librarys_header(path) || (!framework && !(python && runs_as_program(bytes)))) {
     facts.skipped = true;
-    if (python) facts.mentions = mentions_of_skipped(path, bytes);
+    if (python) {
+      facts.mentions = mentions_of_skipped(path, bytes);
+      add_named_values(bytes, Notation::python, facts.named_values);
+      keep_once(facts.named_values);
+    }
     return facts;
   }
   facts.has_suppressions = bytes.find("stallscope:") != std::string_view::npos;
@@ -179,16 +196,22 @@ FileFacts analyze_file(const std::string& path, std::string_view bytes, const Ru
   Inference inference(ast, names, outline, facts, types);
   inference.run();
   const Guards guards(ast, outline, inference);
-  collect_calls(ast, names, outline, inference, guards, facts);
+  Switches switches(ast, facts);
+  collect_calls(ast, names, outline, inference, guards, switches, facts);
   const FileView view{ast, names, outline, inference, guards, facts};
   // Of TensorFlow alone: its names are like Torch's, what they do is not.
   const bool foreign = python && names.uses("tensorflow") && !names.uses("torch") &&
                        !names.uses("jax") && !names.uses("flax");
   // CUDA C++ is C++ as well.
   const uint32_t languages = python ? 1u : facts.language == "cpp" ? 2u : 2u | 4u;
-  if (framework && !foreign) collect_candidates(view, rules, languages, facts);
+  if (framework && !foreign) collect_candidates(view, rules, languages, switches, facts);
   if (!python) add_macro_functions(ast.source, rules, languages, facts);
-  if (python) facts.mentions = mentions_of(ast, names, is_package_file(path), facts.classes);
+  if (python) {
+    facts.mentions = mentions_of(ast, names, is_package_file(path), facts.classes);
+    add_named_values(ast.source, Notation::python, facts.named_values);
+    add_bound_names(ast, facts.named_values);
+    keep_once(facts.named_values);
+  }
   for (const auto& [bound, to] : names.imports()) facts.imports.emplace_back(bound, to);
   for (const std::string& from : names.stars()) facts.imports.emplace_back("*", from);
   std::ranges::sort(facts.imports);

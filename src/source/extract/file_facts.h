@@ -26,7 +26,8 @@ struct FileOptions {
   AnalysisTimes* times = nullptr;       ///< added to, if given
 };
 
-/// "python", "cpp", "cuda", "notebook" by the file's name; empty for others.
+/// "python", "cpp", "cuda", "notebook", "config", "options" (see is_options_file()) by the file's
+/// name; empty for others.
 std::string_view language_of_file(std::string_view path);
 
 /// C++ or CUDA by the file's name: what libclang can give types of.

@@ -243,6 +243,15 @@ bool is_settings_file(std::string_view path) {
       [&](std::string_view ending) { return path.ends_with(ending); });
 }
 
+bool is_document(std::string_view path) {
+  return path.ends_with(".md");
+}
+
+bool is_options_file(std::string_view path) {
+  return is_document(path) || path.ends_with(".toml") || path.ends_with(".cfg") ||
+         path.ends_with(".ini") || path.ends_with(".gin") || path.ends_with(".conf");
+}
+
 std::vector<Setting> settings_of(std::string_view path, std::string_view bytes) {
   if (path.ends_with(".toml")) return {};
   if (path.ends_with(".json")) return Reader(bytes).json();

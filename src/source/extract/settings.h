@@ -27,6 +27,12 @@ inline constexpr size_t kLargestSettings = 256 << 10;
 /// Whether a file of this name may hold settings.
 bool is_settings_file(std::string_view path);
 
+/// Whether a file of this name, which no rule is about, may tell what options programs are given:
+/// configurations in further formats, and documents that show command lines.
+bool is_options_file(std::string_view path);
+/// Whether it is a document.
+bool is_document(std::string_view path);
+
 /// Every setting of a file, in order. Broken text gives what could be read.
 std::vector<Setting> settings_of(std::string_view path, std::string_view bytes);
 

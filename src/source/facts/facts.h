@@ -106,6 +106,31 @@ enum class CallForm : uint8_t {
   reference   ///< handed on as a value: it may be called from here
 };
 
+/// What a name is given somewhere: a default, an argument, a key, an option of a command line.
+struct NamedValue {
+  enum class Kind : uint8_t {
+    none,
+    off,      ///< False, 0, "", []
+    literal,  ///< any other
+    other,    ///< what only a run knows
+    same_as   ///< what another name has: `value` is its hash
+  };
+  uint32_t name = 0;   ///< hash of its last part: fuse of model.fuse, cfg["fuse"], --fuse
+  uint32_t value = 0;  ///< hash of the literal
+  Kind kind = Kind::other;
+  auto operator<=>(const NamedValue&) const = default;
+};
+
+/// What a place waits for: `if args.debug_maps:`, `if self.mode == "slow":` around it. It runs only
+/// where the name has such a value.
+struct Switch {
+  enum class Test : uint8_t { on, off, given, missing, equals, differs };
+  uint32_t name = 0;   ///< as in NamedValue
+  uint32_t value = 0;  ///< hash of the literal that it is compared with
+  Test test = Test::on;
+  auto operator<=>(const Switch&) const = default;
+};
+
 struct CallFacts {
   std::string name;  ///< dotted for functions, bare for methods
   CallForm form = CallForm::function;
@@ -127,6 +152,9 @@ struct CallFacts {
       arguments;  ///< those of a known kind, by name or position
   /// Python: those that are literals, hashes of their names or positions and of their texts.
   std::vector<std::pair<uint32_t, uint32_t>> literals;
+  /// Python: of the names that its arguments by position end in the first, in FileFacts::handed.
+  uint32_t handed = 0;
+  uint32_t switches = 0;  ///< without any of which it does not run; in FileFacts::switches
 };
 
 /// An argument that a place waits for: it runs only where `function` was called with it.
@@ -157,6 +185,7 @@ struct Candidate {
   uint32_t guards = 0;
   Value subject;
   Option option;
+  uint32_t switches = 0;        ///< likewise of values that may come from anywhere; see CallFacts
   uint32_t default_of = kNone;  ///< parameter whose default is made here, under `if x is None`
   bool in_inner_loop = false;
   std::string line_text;
@@ -183,8 +212,11 @@ struct FileFacts {
   std::vector<Dependency> dependencies;
   std::vector<std::pair<std::string, std::string>> aliases;  ///< step = jit(train_step)
   std::vector<std::pair<std::string, std::string>> imports;  ///< bound name -> path
-  std::vector<uint32_t> mentions;          ///< hashes of the names used here, sorted; of Python
-  std::vector<std::string> bound;          ///< C++ functions that this file hands to Python
+  std::vector<uint32_t> mentions;             ///< hashes of the names used here, sorted; of Python
+  std::vector<NamedValue> named_values;       ///< sorted; of Python, configurations, launch scripts
+  std::vector<std::vector<Switch>> switches;  ///< 0 stands for what waits for none
+  std::vector<uint32_t> handed;               ///< hashes of names of arguments; 0 = it has none
+  std::vector<std::string> bound;             ///< C++ functions that this file hands to Python
   std::vector<std::string> hiding_macros;  ///< macros of C++ whose bodies call what rules are about
   std::vector<Candidate> candidates;
   bool typed = false;  ///< C++: libclang's types were used; never so in the cache

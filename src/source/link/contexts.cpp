@@ -9,10 +9,11 @@
 
 namespace stallscope {
 
-Contexts::Contexts(const CallGraph& graph, const DeadCode& dead,
+Contexts::Contexts(const CallGraph& graph, const DeadCode& dead, const Switchboard& switches,
                    std::vector<EntryPoint> entry_points)
     : graph_(graph), entry_points_(std::move(entry_points)), steps_(graph, entry_points_) {
   bits_.assign(graph.functions(), 0);
+  by_option_.assign(graph.functions(), 0);
   from_.assign(16, std::vector<uint32_t>(graph.functions(), 0));
   classify_files();
   find_launchers();
@@ -20,7 +21,7 @@ Contexts::Contexts(const CallGraph& graph, const DeadCode& dead,
   seed(dead);
   for (uint16_t bit : {kInStep, kInForward, kInJit, kNearStep, kAtInterval, kInEval, kInInference,
                        kInCheckpoint, kInInit, kOutside, kEvalLoop})
-    propagate(bit);
+    propagate(bit, switches);
 }
 
 void Contexts::classify_files() {
@@ -149,7 +150,7 @@ bool Contexts::repeats(const Edge& edge) const {
          !file.loops[loop].comprehension;
 }
 
-void Contexts::propagate(uint16_t bit) {
+void Contexts::propagate(uint16_t bit, const Switchboard& switches) {
   const auto position = static_cast<size_t>(std::countr_zero(bit));
   // Calls of most functions need not be looked at: some contexts a call hands on and never begins,
   // and most others begin in a context or in a loop.
@@ -160,15 +161,37 @@ void Contexts::propagate(uint16_t bit) {
                   : bit == kInJit || bits_[id] != 0 || steps_.in(id) || runs_epochs_[id] != 0)
       work.push_back(id);
   }
+  const auto reach = [&](uint32_t e) {
+    const FunctionId to = graph_.edges()[e].to;
+    bits_[to] |= bit;
+    from_[position][to] = e + 1;
+    work.push_back(to);
+  };
+  // First by calls that are made, then by those that wait for what nothing turns on.
+  std::vector<uint32_t> optional;
+  size_t first_optional = 0;
   for (size_t i = 0; i < work.size(); ++i) {
     for (uint32_t e : graph_.calls(work[i])) {
       const Edge& edge = graph_.edges()[e];
       if ((bits_[edge.to] & bit) != 0 || !spreads(edge, bit)) continue;
-      bits_[edge.to] |= bit;
-      from_[position][edge.to] = e + 1;
-      work.push_back(edge.to);
+      if (first_optional == 0 && switches.is_off(graph_.file(edge.from), edge.call->switches))
+        optional.push_back(e);
+      else
+        reach(e);
+    }
+    if (i + 1 < work.size() || first_optional != 0) continue;
+    first_optional = work.size();
+    for (const uint32_t e : optional) {
+      if ((bits_[graph_.edges()[e].to] & bit) == 0) reach(e);
     }
   }
+  for (size_t i = std::max<size_t>(first_optional, 1); i < work.size(); ++i)
+    by_option_[work[i]] |= bit;
+}
+
+bool Contexts::is_by_option(FunctionId function, uint32_t loop) const {
+  const uint16_t runs = bits_[function] & (kInStep | kInForward);
+  return runs != 0 && (runs & ~by_option_[function]) == 0 && step_loop(function, loop) == kNone;
 }
 
 bool Contexts::has_open_caller(FunctionId id) const {

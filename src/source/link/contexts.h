@@ -11,6 +11,7 @@
 #include "source/link/dead_code.h"
 #include "source/link/frameworks.h"
 #include "source/link/step_loops.h"
+#include "source/link/switchboard.h"
 
 namespace stallscope {
 
@@ -30,12 +31,15 @@ enum ContextBit : uint16_t {
 
 class Contexts {
  public:
-  Contexts(const CallGraph& graph, const DeadCode& dead, std::vector<EntryPoint> entry_points);
+  Contexts(const CallGraph& graph, const DeadCode& dead, const Switchboard& switches,
+           std::vector<EntryPoint> entry_points);
 
   /// Bits of a place: of its function, and of the loops around it.
   uint16_t at(FunctionId function, uint32_t loop) const;
   /// What proves the step, forward or evaluation context, outermost first.
   std::vector<std::string> chain(FunctionId function, uint32_t loop, uint16_t bit) const;
+  /// Whether steps and forward passes come here only where an option is on that nothing turns on.
+  bool is_by_option(FunctionId function, uint32_t loop) const;
   /// Whether some function calls it, beside handing it on as a value.
   bool is_called(FunctionId id) const;
   /// The same of functions of another name, outside tests: evaluate(net) calls evaluate(layer).
@@ -80,7 +84,7 @@ class Contexts {
   std::unordered_map<std::string_view, bool> called_for_set_up() const;
   std::vector<uint16_t> bound_functions() const;
   void seed(const DeadCode& dead);
-  void propagate(uint16_t bit);
+  void propagate(uint16_t bit, const Switchboard& switches);
   bool spreads(const Edge& edge, uint16_t bit) const;
   bool repeats(const Edge& edge) const;
   bool launches_beside(const Edge& edge) const;
@@ -102,6 +106,7 @@ class Contexts {
   StepLoops steps_;
   std::vector<uint8_t> places_;  ///< per file: Place, by its path
   std::vector<uint16_t> bits_;
+  std::vector<uint16_t> by_option_;  ///< those that hold only where an option is on
   std::vector<uint8_t> launchers_;           ///< per function
   std::vector<uint8_t> sets_up_;             ///< bound functions that Python calls only to set up
   std::vector<uint8_t> runs_epochs_;         ///< per function: it calls what has a step loop

@@ -22,7 +22,7 @@ using K = NodeKind;
 class CandidateCollector {
  public:
   CandidateCollector(const FileView& file, const RuleSet& rules, uint32_t language,
-                     FileFacts& facts)
+                     Switches& switches, FileFacts& facts)
       : file_(file),
         ast_(file.ast),
         rules_(rules),
@@ -32,6 +32,7 @@ class CandidateCollector {
         place_guards_(file, facts),
         subjects_(file, facts),
         options_(file, facts),
+        switches_(switches),
         applies_(rules.clauses().size(), Answer::open),
         has_lacked_(rules.clauses().size(), Answer::open) {}
 
@@ -324,6 +325,7 @@ class CandidateCollector {
     facts_.candidates.back().default_of = parameter;
     Option& option = facts_.candidates.back().option = options_.needed_around(id);
     if (option.parameter == kNone) option = options_.keywords_read(id);
+    facts_.candidates.back().switches = switches_.around(id);
   }
 
   /// Whether this is a program that takes its steps itself and names no device: what PyTorch makes
@@ -432,6 +434,7 @@ class CandidateCollector {
   const PlaceGuards place_guards_;
   const Subjects subjects_;
   const Options options_;
+  Switches& switches_;
   const bool on_host_ = stays_on_host();
   const bool has_device_code_ =
       ast_.grammar == Grammar::cuda && (ast_.source.find("__device__") != std::string_view::npos ||
@@ -444,8 +447,8 @@ class CandidateCollector {
 }  // namespace
 
 void collect_candidates(const FileView& file, const RuleSet& rules, uint32_t language,
-                        FileFacts& facts) {
-  CandidateCollector(file, rules, language, facts).run();
+                        Switches& switches, FileFacts& facts) {
+  CandidateCollector(file, rules, language, switches, facts).run();
 }
 
 }  // namespace stallscope

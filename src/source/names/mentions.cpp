@@ -172,9 +172,24 @@ bool mentions(const std::vector<uint32_t>& mentioned, uint32_t name) {
          std::ranges::binary_search(mentioned, as_method(name));
 }
 
+uint32_t option_hash(std::string_view name) {
+  uint32_t hash = 2166136261u;
+  for (const char c : name) {
+    const char small = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+    hash = (hash ^ static_cast<unsigned char>(small)) * 16777619u;
+  }
+  return hash;
+}
+
 uint32_t literal_hash(std::string_view literal) {
-  if (literal.size() > 1 && (literal.front() == '"' || literal.front() == '\''))
+  if (literal.size() > 1 && (literal.front() == '"' || literal.front() == '\'')) {
     literal = literal.substr(1, literal.size() - 2);
+  } else if (!literal.empty() && literal.front() >= '0' && literal.front() <= '9' &&
+             literal.find('.') != std::string_view::npos && literal.find('e') == literal.npos) {
+    // 2.0 and 2 are one number.
+    while (literal.back() == '0') literal.remove_suffix(1);
+    if (literal.back() == '.') literal.remove_suffix(1);
+  }
   return name_hash(literal);
 }
 

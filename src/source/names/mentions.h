@@ -36,7 +36,10 @@ inline uint64_t name_bit(std::string_view name) {
   return uint64_t{1} << (name_hash(name) % 64);
 }
 
-/// What stands for a literal, whichever quotes a text has.
+/// What stands for an option's name: cfg.LOSS.TYPE may be read as config["type"].
+uint32_t option_hash(std::string_view name);
+
+/// What stands for a literal, whichever quotes a text has, and whether a number has a point.
 uint32_t literal_hash(std::string_view literal);
 
 /// Hashes of the names, attributes and name-like strings that a file uses, beside where it defines

@@ -1,0 +1,156 @@
+#include "source/link/switchboard.h"
+
+#include <algorithm>
+
+#include "source/link/purpose.h"
+#include "source/names/mentions.h"
+#include "source/syntax/words.h"
+
+namespace stallscope {
+namespace {
+
+using Given = NamedValue::Kind;
+constexpr unsigned kMaxAliases = 4;  ///< fuse=args.fused, fused=cfg.fuse_bias, ...
+
+/// Whether a value makes a condition hold, or may.
+bool holds(const Switch& asked, const NamedValue& given) {
+  if (given.kind == Given::other) return true;
+  switch (asked.test) {
+    case Switch::Test::on:
+      return given.kind == Given::literal;
+    case Switch::Test::off:
+      return given.kind != Given::literal;
+    case Switch::Test::given:
+      return given.kind != Given::none;
+    case Switch::Test::missing:
+      return given.kind == Given::none;
+    case Switch::Test::equals:
+      return given.value == asked.value;
+    case Switch::Test::differs:
+      return given.value != asked.value;
+  }
+  return true;
+}
+
+/// forward(x, return_maps=False): a switch by its name, which nobody gives by position.
+bool is_switch_name(std::string_view name) {
+  return starts_with_any(
+      name, {"ret_", "return_", "debug_", "output_", "get_", "with_", "use_", "do_", "log_",
+             "compute_", "need_", "only_", "record_", "is_", "enable_", "apply_"});
+}
+
+}  // namespace
+
+Switchboard::Switchboard(const CallGraph& graph) {
+  if (std::ranges::all_of(graph.files(), [](const auto& file) { return file->candidates.empty(); }))
+    return;
+  Wanted asked;
+  for (const auto& file : graph.files()) {
+    is_test_.push_back(is_test_file(*file) ? 1 : 0);
+    for (const auto& list : file->switches) {
+      for (const Switch& s : list) asked.add(s.name);
+    }
+  }
+  for (unsigned hop = 0; hop <= kMaxAliases && !asked.names.empty(); ++hop) {
+    for (const uint32_t name : asked.names) given_[name];
+    gather(graph, asked);
+    gather_arguments(graph, asked);
+    Wanted next;
+    for (const uint32_t name : asked.names) {
+      std::vector<NamedValue>& values = given_[name];
+      std::ranges::sort(values);
+      values.erase(std::unique(values.begin(), values.end()), values.end());
+      for (const NamedValue& value : values) {
+        if (value.kind == Given::same_as && !given_.contains(value.value)) next.add(value.value);
+      }
+    }
+    asked = std::move(next);
+  }
+}
+
+/// What files give these names.
+void Switchboard::gather(const CallGraph& graph, const Wanted& wanted) {
+  for (size_t file = 0; file < is_test_.size(); ++file) {
+    if (is_test_[file] != 0) continue;
+    for (const NamedValue& value : graph.files()[file]->named_values) {
+      if (wanted.has(value.name)) given_[value.name].push_back(value);
+    }
+  }
+}
+
+/// What calls give parameters of these names by position.
+void Switchboard::gather_arguments(const CallGraph& graph, const Wanted& wanted) {
+  for (FunctionId id = 0; id < graph.functions(); ++id) {
+    const FunctionFacts& f = graph.function(id);
+    if (f.parameters.empty() || graph.file(id).is_compiled() || is_test_[graph.file_index(id)] != 0)
+      continue;
+    for (uint32_t p = 0; p < f.parameters.size(); ++p) {
+      if (wanted.has(option_hash(f.parameters[p]))) of_parameter(graph, id, p);
+    }
+  }
+}
+
+void Switchboard::of_parameter(const CallGraph& graph, FunctionId function, uint32_t parameter) {
+  const FunctionFacts& f = graph.function(function);
+  const std::string& name = f.parameters[parameter];
+  const uint32_t hash = option_hash(name);
+  const bool bound = f.parameters.front() == "self" || f.parameters.front() == "cls";
+  if (bound && parameter == 0) return;
+  const uint32_t position = parameter - (bound ? 1 : 0);
+  const bool required = position < f.required;
+  const auto anything = [&] { given_[hash].push_back({hash, 0, Given::other}); };
+  // What frameworks call they may give anything, by position.
+  constexpr uint32_t kCalledByOthers = kForward | kHook | kEntryPoint;
+  bool known = (f.flags & kCalledByOthers) == 0;
+  if (!known && !required && is_switch_name(name)) known = true;
+  bool any = false;
+  for (const uint32_t e : graph.callers(function)) {
+    const Edge& edge = graph.edges()[e];
+    const CallFacts& call = *edge.call;
+    if (call.form == CallForm::reference || is_test_[graph.file_index(edge.from)] != 0) continue;
+    any = true;
+    if (call.positional == kAnyArguments || call.positional <= position) continue;
+    const auto literal = std::ranges::find(call.literals, name_hash(std::to_string(position)),
+                                           [](const auto& l) { return l.first; });
+    if (literal != call.literals.end()) {
+      static const uint32_t none = literal_hash("None"), no = literal_hash("False"),
+                            zero = literal_hash("0");
+      const uint32_t value = literal->second;
+      given_[hash].push_back({hash, value,
+                              value == none                  ? Given::none
+                              : value == no || value == zero ? Given::off
+                                                             : Given::literal});
+      continue;
+    }
+    const std::vector<uint32_t>& names = graph.file(edge.from).handed;
+    const size_t at = size_t{call.handed} + position;
+    const uint32_t handed = at < names.size() ? names[at] : 0;
+    if (handed == hash) continue;  // def build(fuse): return Net(fuse)
+    if (handed != 0) {
+      given_[hash].push_back({hash, handed, Given::same_as});
+      continue;
+    }
+    anything();
+  }
+  if (!known || (required && !any)) anything();
+}
+
+bool Switchboard::may_hold(const Switch& asked, unsigned hops) const {
+  const auto found = given_.find(asked.name);
+  if (found == given_.end() || found->second.empty()) return true;
+  return std::ranges::any_of(found->second, [&](const NamedValue& given) {
+    if (given.kind != Given::same_as) return holds(asked, given);
+    return hops == 0 || may_hold({given.value, asked.value, asked.test}, hops - 1);
+  });
+}
+
+bool Switchboard::is_off(const FileFacts& file, uint32_t list) const {
+  if (list >= file.switches.size()) return false;
+  return std::ranges::any_of(file.switches[list], [&](const Switch& asked) {
+    const auto [known, added] = answers_.try_emplace(asked, false);
+    if (added) known->second = !may_hold(asked, kMaxAliases);
+    return known->second;
+  });
+}
+
+}  // namespace stallscope
