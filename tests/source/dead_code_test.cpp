@@ -133,7 +133,8 @@ TEST_CASE("what documents a function does not call it, nor does an attribute of 
   const std::string uses = "import misc\nmisc.setup()\n";
   CHECK(reads({{"misc.py", "", helper("Run all_gather on any data")}, {"train.py", "", uses}})
             .empty());
-  CHECK(reads({{"misc.py", "", helper("For all ranks") + "table = {'all_gather': 1}\n"},
+  CHECK(reads({{"misc.py", "",
+                helper("For all ranks") + "table = {'all_gather': 1}\nrun = globals()[table]\n"},
                {"train.py", "", uses}}) == "misc.py:6");
 
   const auto program = [](const std::string& argument) {
@@ -225,4 +226,51 @@ TEST_CASE("a function keeps none of its name's methods, nor an unused import a f
   CHECK(found("from tools import spread\ndef step(run: Callable[[], spread]): pass\n") ==
         "tools.py:3");
   CHECK(found("from tools import spread as even\nrun(even)\n") == "tools.py:3");
+}
+
+TEST_CASE("what others import of a module by name is used, not what has a word's name") {
+  const std::string helpers =
+      "import torch\n"
+      "def train(model, loader, optimizer):\n"
+      "    for x in loader:\n"
+      "        loss = model(x).mean()\n"
+      "        loss.backward()\n"
+      "        optimizer.step()\n"
+      "        print(loss.item())\n"
+      "def order(x):\n"
+      "    return x\n";
+  const auto found = [&](const std::string& imports, const std::string& more) {
+    return reads({{"helpers.py", "", helpers},
+                  {"main.py", "",
+                   "import torch\n" + imports +
+                       "\ndef fit(net, phase):\n"
+                       "    net.train()\n"
+                       "    return order(phase == 'train')\n" +
+                       more}});
+  };
+  CHECK(found("from helpers import order", "").empty());
+  CHECK(found("from helpers import order, train", "") == "helpers.py:7");
+  CHECK(found("from helpers import order, train as run", "") == "helpers.py:7");
+  CHECK(found("from helpers import *", "") == "helpers.py:7");
+  CHECK(found("import helpers\nfrom helpers import order", "") == "helpers.py:7");
+  CHECK(found("import helpers\nfrom helpers import order",
+              "    return getattr(helpers, phase)()\n") == "helpers.py:7");
+}
+
+TEST_CASE("the model of a program that trains nothing runs in no step") {
+  const auto found = [](const std::string& end, const std::string& parser = "argparse") {
+    return reads({{"track.py", "",
+                   "import torch, " + parser +
+                       "\n"
+                       "from torch import nn\n"
+                       "class Tracker(nn.Module):\n"
+                       "    def forward(self, x):\n"
+                       "        return x / x.sum().item()\n" +
+                       end}});
+  };
+  CHECK(found("if __name__ == '__main__':\n    follow(Tracker())\n").empty());
+  CHECK(found("if __name__ == '__main__':\n    train(Tracker())\n") == "track.py:5");
+  CHECK(found("") == "track.py:5");
+  // A model that is tried where it is defined.
+  CHECK(found("if __name__ == '__main__':\n    print(Tracker()(1))\n", "time") == "track.py:5");
 }

@@ -49,9 +49,10 @@ void Contexts::seed(const DeadCode& dead) {
     if (steps_.is_whole_step(id) || steps_simulation(id)) bits_[id] |= kInStep;
     if ((f.flags & kForward) != 0 && !f.class_name.empty() && is_made_to_evaluate(id))
       bits_[id] |= kInEval;
-    // inference/model.py: modules around a trained one, for those who ask it.
+    // inference/model.py: modules around a trained one, for those who ask it; or one of a program
+    // that trains nothing.
     else if ((f.flags & kForward) != 0 && graph_.file(id).language == "python" &&
-             is_below_inference(graph_.file(id).path))
+             (is_below_inference(graph_.file(id).path) || dead.is_in_predictor(id)))
       bits_[id] |= kInInference;
     else if ((f.flags & (kForward | kHook)) != 0)
       bits_[id] |= kInForward;
@@ -74,6 +75,17 @@ void Contexts::seed(const DeadCode& dead) {
   }
 }
 
+/// env.step(action): what an environment does it does on the host, before the next action, but for
+/// one that is a module.
+bool Contexts::is_host_environment(FunctionId id) const {
+  const FunctionFacts& f = graph_.function(id);
+  return is_one_of(f.name, {"step", "reset"}) &&
+         (is_simulator_name(f.class_name) || f.class_name.ends_with("Env")) &&
+         std::ranges::none_of(graph_.file(id).classes, [&](const ClassFacts& c) {
+           return c.name == f.class_name && c.is_module;
+         });
+}
+
 /// Whether the caller's context `bit` holds in what this edge calls.
 bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
   const CallFacts& call = *edge.call;
@@ -87,6 +99,7 @@ bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
   const bool rare =
       (call.guards & (kGuardInterval | kGuardErrorPath | kGuardDebug | kGuardCached)) != 0 ||
       (graph_.function(edge.from).flags & kCachedFunction) != 0;
+  if ((bit == kInStep || bit == kNearStep) && is_host_environment(edge.to)) return false;
   // What examples and tools run at their top level says nothing about the library they use.
   if ((bit == kOutside || bit == kInInit) && is_example(edge.from) && !is_example(edge.to))
     return false;

@@ -85,6 +85,7 @@ class Contexts {
   std::vector<uint16_t> bound_functions() const;
   void seed(const DeadCode& dead);
   void propagate(uint16_t bit, const Switchboard& switches);
+  bool is_host_environment(FunctionId id) const;
   bool spreads(const Edge& edge, uint16_t bit) const;
   bool repeats(const Edge& edge) const;
   bool launches_beside(const Edge& edge) const;

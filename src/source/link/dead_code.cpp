@@ -1,6 +1,7 @@
 #include "source/link/dead_code.h"
 
 #include <algorithm>
+#include <array>
 
 #include "source/link/purpose.h"
 #include "source/names/mentions.h"
@@ -123,6 +124,21 @@ bool DeadCode::is_used_module(uint32_t file) const {
   return is_imported(file) || names(configured_, file);
 }
 
+/// Whether others import of a module what they name, nobody the definition of that name: what else
+/// has the name, as a text or an object's method, means another. `globals()[text]` finds all.
+bool DeadCode::is_only_taken_apart(uint32_t file, uint32_t name) const {
+  const FileFacts& facts = *graph_.files()[file];
+  static const std::array<uint32_t, 3> finders = {name_hash("globals"), name_hash("locals"),
+                                                  name_hash("vars")};
+  if (!is_imported(file) || names(configured_, file) || is_offered(file) ||
+      is_asked_by_name(facts.path) || std::ranges::any_of(finders, [&](uint32_t finder) {
+        return std::ranges::binary_search(facts.mentions, finder);
+      }))
+    return false;
+  if (!taken_) taken_.emplace(graph_);
+  return !taken_->may_have(facts.path, name);
+}
+
 /// Whether the definition of that name in a file is used by nothing.
 bool DeadCode::is_unused_name(uint32_t file, uint32_t name) const {
   const FileFacts& facts = *graph_.files()[file];
@@ -213,6 +229,12 @@ bool DeadCode::is_in_script(FunctionId id) const {
          !is_used_module(graph_.file_index(id));
 }
 
+bool DeadCode::is_in_predictor(FunctionId id) const {
+  // A model's own trial reads no command line.
+  return is_in_script(id) && reads_arguments(graph_.file(id)) &&
+         !is_about_training(graph_.file(id));
+}
+
 bool DeadCode::decide(FunctionId id, unsigned hops) const {
   const FunctionFacts& f = graph_.function(id);
   if (is_of_unused_class(id)) return true;
@@ -229,6 +251,9 @@ bool DeadCode::decide(FunctionId id, unsigned hops) const {
   // What a program defines and does not name nobody else can call.
   if (callers.empty() && in_script)
     return !std::ranges::binary_search(graph_.file(id).mentions, name_hash(f.name));
+  if (callers.empty() && f.class_name.empty() &&
+      is_only_taken_apart(graph_.file_index(id), name_hash(f.name)))
+    return true;
   const bool offered = is_offered(graph_.file_index(id));
   const Tests tests = offered ? Tests::count : Tests::pass_over;
   // Names are put together for getattr(), which finds methods, and what a package gives others.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "source/link/call_graph.h"
+#include "source/link/taken_names.h"
 
 namespace stallscope {
 
@@ -31,6 +32,9 @@ class DeadCode {
   /// there for others.
   bool is_of_unused_class(FunctionId id) const;
 
+  /// Whether `id` stands in a program that nothing imports and that trains nothing.
+  bool is_in_predictor(FunctionId id) const;
+
   /// Whether another file imports the module that `file` is.
   bool is_imported(uint32_t file) const;
 
@@ -43,6 +47,7 @@ class DeadCode {
   void find_used_modules() const;
   bool names(const Modules& modules, uint32_t file) const;
   bool is_used_module(uint32_t file) const;
+  bool is_only_taken_apart(uint32_t file, uint32_t name) const;
   bool is_named_elsewhere(const ClassPlace& klass) const;
   bool is_offered(uint32_t file) const;
   bool is_unused(const ClassPlace& klass) const;
@@ -60,6 +65,8 @@ class DeadCode {
   mutable std::unordered_map<uint32_t, std::vector<uint32_t>> named_;
   /// By imports, and by configurations and launch scripts; made when first asked.
   mutable Modules imported_, configured_;
+  /// Made when first asked.
+  mutable std::optional<TakenNames> taken_;
   /// Folders, with their slashes, from which a package is installed; made when first asked.
   mutable std::optional<std::vector<std::string_view>> packages_;
   /// The file that has a hash, with and without tests; kSeveral, kNoFile.

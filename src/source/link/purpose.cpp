@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "source/names/mentions.h"
+#include "source/names/names.h"
 #include "source/names/roles.h"
 #include "source/syntax/words.h"
 
@@ -96,6 +97,20 @@ bool only_infers(const CallGraph& graph) {
   return std::ranges::none_of(
              files, [](const auto& file) { return file->is_compiled() || trains(*file); }) &&
          std::ranges::any_of(files, [](const auto& file) { return predicts(*file); });
+}
+
+bool is_about_training(const FileFacts& file) {
+  static const std::vector<uint32_t> words = {name_hash("train"), name_hash("training"),
+                                              name_hash("learn"), name_hash("launch")};
+  return trains(file) ||
+         std::ranges::any_of(words, [&](uint32_t word) { return mentions(file.mentions, word); });
+}
+
+bool reads_arguments(const FileFacts& file) {
+  return std::ranges::any_of(file.imports, [](const auto& bound_from) {
+    return is_one_of(first_component(bound_from.second),
+                     {"argparse", "tyro", "hydra", "absl", "fire", "click", "simple_parsing"});
+  });
 }
 
 bool scatters_batches(const CallGraph& graph) {

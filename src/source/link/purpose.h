@@ -9,6 +9,12 @@ namespace stallscope {
 /// gradients, and nowhere names an optimiser, a loss, a gradient or what trains for it.
 bool only_infers(const CallGraph& graph);
 
+/// Whether anything in a file of Python trains, or speaks of it.
+bool is_about_training(const FileFacts& file);
+
+/// Whether a program of Python reads a command line.
+bool reads_arguments(const FileFacts& file);
+
 /// Whether a program wraps models in DataParallel: forward() finds its batch on the device.
 bool scatters_batches(const CallGraph& graph);
 

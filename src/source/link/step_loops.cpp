@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "source/link/purpose.h"
 #include "source/names/mentions.h"
 #include "source/names/names.h"
 #include "source/names/roles.h"
@@ -23,13 +24,7 @@ StepLoops::StepLoops(const CallGraph& graph, std::span<const EntryPoint> entry_p
 /// Whether a file of Python defines classes that another file imports, and is no trainer: by its
 /// name, or as it reads a command line.
 bool StepLoops::is_imported_module(const FileFacts& file) const {
-  const auto reads_arguments = [](const auto& bound_from) {
-    return is_one_of(first_component(bound_from.second),
-                     {"argparse", "tyro", "hydra", "absl", "fire", "click", "simple_parsing"});
-  };
-  if (file.language != "python" || file.classes.empty() ||
-      std::ranges::any_of(file.imports, reads_arguments))
-    return false;
+  if (file.language != "python" || file.classes.empty() || reads_arguments(file)) return false;
   const std::string_view name = std::string_view(file.path).substr(file.path.rfind('/') + 1);
   const std::string stem(name.substr(0, name.rfind('.')));
   if (contains_any(stem, {"train", "main", "run", "tune", "example", "demo", "fit"})) return false;
