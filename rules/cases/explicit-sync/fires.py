@@ -81,3 +81,15 @@ class Reporter:
         model(batch).sum().backward()
         torch.cuda.synchronize()  # expect: explicit-sync
         optimizer.step()
+
+
+def train_and_measure(model, loader, optimizer, start, end):
+    times = []
+    for batch in loader:
+        start.record()
+        model(batch).mean().backward()
+        optimizer.step()
+        end.record()
+        torch.cuda.synchronize()  # expect: explicit-sync
+        times.append(start.elapsed_time(end))
+    return times

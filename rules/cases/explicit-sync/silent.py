@@ -77,3 +77,15 @@ def profile_attention(attend, q, k, v, repeats):
         attend(q, k, v)
         torch.cuda.synchronize()
     return (time.time() - start) / repeats
+
+
+def measure_speed(model, batch, repeats):
+    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    times = []
+    for _ in range(repeats):
+        start.record()
+        model(batch)
+        end.record()
+        torch.cuda.synchronize()  # of what is measured
+        times.append(start.elapsed_time(end))
+    return times

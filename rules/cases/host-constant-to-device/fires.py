@@ -192,3 +192,10 @@ class Thinned(torch.nn.Module):
             count += int(end - start) // 4
             kept.append(count)
         return x[: count], torch.cuda.IntTensor(kept)  # expect: host-constant-to-device
+
+
+class EitherLoss(torch.nn.Module):
+    def forward(self, x, kind):
+        if kind == 0:
+            return torch.tensor(0.0).to(x)  # expect: host-constant-to-device
+        return x.sum() / kind

@@ -243,3 +243,19 @@ class Logged(torch.nn.Module):
         logs = self.layers(x).copy()
         logs["share"] = torch.tensor(self.share)  # a record: it stays on the host
         return logs
+
+
+class FiniteLoss(torch.nn.Module):
+    def forward(self, x):
+        num_finite = torch.isfinite(x).float().sum()
+        if num_finite != 0:
+            return x.sum() / num_finite
+        else:
+            return torch.tensor(0.0).to(x)  # of a batch without one
+
+
+class CountedLoss(torch.nn.Module):
+    def forward(self, x, num_valid):
+        if num_valid == 0:
+            return torch.tensor(0.0, device=x.device)
+        return x.sum() / num_valid

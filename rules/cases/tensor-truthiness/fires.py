@@ -230,3 +230,16 @@ class Scaled(torch.nn.Module):
         if scale > 0:  # expect: tensor-truthiness
             x = x / scale
         return x
+
+
+class Refined(torch.nn.Module):
+    def forward(self, text):
+        return self.stepwise_forward(text)
+
+    def stepwise_forward(self, text):
+        out = self.first(text)
+        for layer in self.layers:
+            out = layer(out)
+            if (out > 0.5).all():  # expect: tensor-truthiness
+                return out
+        return out

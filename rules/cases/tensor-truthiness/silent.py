@@ -263,3 +263,17 @@ class Windows(torch.nn.Module):
         if length > 4:
             x = x[:, :4]
         return x / scale
+
+
+class Spoken(torch.nn.Module):
+    def forward(self, text, frames=None):
+        if frames is None:
+            return self.incremental_forward(text)
+        return self.decode_all(text, frames)
+
+    def incremental_forward(self, text):
+        out = [self.first(text)]
+        while True:
+            out.append(self.next(out[-1]))
+            if (out[-1] > 0.5).all():  # speaks: training gives the frames
+                return out

@@ -13,6 +13,7 @@
 #include "source/names/mentions.h"
 #include "source/names/object_names.h"
 #include "source/names/roles.h"
+#include "source/syntax/words.h"
 
 namespace stallscope {
 namespace {
@@ -83,8 +84,21 @@ class EvidenceCollector {
 
   /// A program that times kernels and updates nothing trains nothing, whatever its kernels are
   /// called: matmul_backward() in a loop is no step, and a wait for the timer's events no stall. Of
-  /// a library that is so of the functions that time.
+  /// a library that is so of the functions that time, and of Python of those that time a model.
   void leave_out_benchmarks() {
+    if (ast_.grammar == Grammar::python) {
+      constexpr uint32_t kTrains = kForward | kHook | kStepEvidence | kModuleLevel;
+      for (const uint32_t timed : timed_) {
+        const LoopFacts& loop = facts_.loops[timed];
+        FunctionFacts& function = facts_.functions[loop.function];
+        // train() of a trainer that is timed calls what steps.
+        if (loop.runs_model && !loop.backward && !loop.optimizer_step &&
+            (function.flags & kTrains) == 0 && function.class_name.empty() &&
+            !has_word(function.name, {"train", "fit", "learn", "run", "main", "step", "epoch"}))
+          function.flags |= kTestFunction;
+      }
+      return;
+    }
     if (std::ranges::any_of(facts_.loops, &LoopFacts::optimizer_step)) return;
     const bool program = std::ranges::any_of(facts_.functions, [](const FunctionFacts& f) {
       return (f.flags & kMainFunction) != 0 && f.class_name.empty();
@@ -180,8 +194,8 @@ class EvidenceCollector {
       if (is_driver_allocation(ast_[callee].text)) note_device_work(function, kDriverAllocation);
       if (ast_[callee].kind == K::name && loop == kNone) note_own_step(callee, function);
     }
-    if (loop != kNone &&
-        (ast_[callee].text == "cudaEventElapsedTime" || ast_[callee].text == "hipEventElapsedTime"))
+    if (loop != kNone && is_one_of(ast_[callee].text,
+                                   {"cudaEventElapsedTime", "hipEventElapsedTime", "elapsed_time"}))
       timed_.push_back(loop);
 
     CallFacts out;

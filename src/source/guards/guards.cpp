@@ -14,15 +14,19 @@ namespace {
 using K = NodeKind;
 constexpr unsigned kMaxDepth = 6;  ///< of variables and helpers followed
 
-/// `if mask.sum() > 0: ... else: loss = torch.tensor(0.0)`: a constant for when there is nothing to
-/// work on.
-bool is_fallback(const Ast& ast, NodeId condition, NodeId branch) {
+/// `if mask.sum() > 0: ... else: loss = torch.tensor(0.0)`, `if num_valid == 0: return
+/// torch.tensor(0.0)`: a constant for when there is nothing to work on.
+bool is_fallback(const Ast& ast, NodeId condition, NodeId branch, bool negated) {
   const std::string_view text = ast.slice(condition);
-  const bool asks = ast[condition].kind == K::compare
-                        ? text.ends_with("> 0") || text.ends_with(">= 0") || text.ends_with("!= 0")
-                        : text.ends_with(".any()");
-  if (!asks || !contains_any(text, {".sum(", ".max(", ".any(", "len(", ".numel(", ".shape[0]",
-                                    ".size(0)", ".nelement("}))
+  const NodeId left = ast.child(condition, Role::left);
+  const bool counted = left != kNoNode && ast[left].kind == K::name &&
+                       starts_with_any(ast[left].text, {"num_", "n_", "count"});
+  bool asks = negated && text.ends_with(".any()");
+  if (ast[condition].kind == K::compare)
+    asks = negated ? text.ends_with("> 0") || text.ends_with(">= 0") || text.ends_with("!= 0")
+                   : text.ends_with("== 0") || text.ends_with("< 1") || text.ends_with("<= 0");
+  if (!asks || (!counted && !contains_any(text, {".sum(", ".max(", ".any(", "len(", ".numel(",
+                                                 ".shape[0]", ".size(0)", ".nelement("})))
     return false;
   NodeId only = branch;
   while (only != kNoNode && (ast[only].kind == K::block || ast[only].kind == K::else_))
@@ -114,9 +118,10 @@ uint32_t Guards::by_parent(NodeId at, NodeId below) const {
         found |= kGuardErrorPath;
       if ((role == Role::consequence || negated) && keeps_value(ast_, condition, below, negated))
         found |= kGuardCached;
-      if (negated && (is_fallback(ast_, condition, below) ||
-                      (ast_[below].kind == K::else_ &&
-                       asks_for_flash(ast_, condition, ast_.child(at, Role::consequence)))))
+      if ((role == Role::consequence || negated) && is_fallback(ast_, condition, below, negated))
+        found |= kGuardErrorPath;
+      if (negated && ast_[below].kind == K::else_ &&
+          asks_for_flash(ast_, condition, ast_.child(at, Role::consequence)))
         found |= kGuardErrorPath;
       if ((found & kGuardInterval) != 0 && accumulates(below)) found &= ~kGuardInterval;
       if (role == Role::consequence && ends_in_error(below)) found |= kGuardErrorPath;

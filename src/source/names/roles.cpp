@@ -239,6 +239,9 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
     flags &= ~static_cast<uint32_t>(kEvalFunction | kCheckpointFunction | kInitFunction |
                                     kInferenceFunction);
   }
+  // incremental_forward(): one step of what is generated from what came before
+  if (has_word(text, {"incremental"}) && has_word(text, {"forward"}))
+    flags = (flags & ~static_cast<uint32_t>(kWeakRole)) | kEvalFunction | kInferenceFunction;
   // Hooks at the ends of training or of an epoch, whatever else their names say.
   if (starts_with_any(text, {"on_", "before_", "after_"}) &&
       (contains_any(text, {"_epoch", "_fit", "_run"}) ||
