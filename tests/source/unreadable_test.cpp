@@ -123,6 +123,14 @@ TEST_CASE("what the parser is given keeps bytes and lines in their places") {
   CHECK(parsed_text("x = '''\n" + comments + end, Grammar::python).ends_with(end));
 }
 
+TEST_CASE("launches with blanks in their brackets are joined for the parser") {
+  const auto given = [](const char* source) { return parsed_text(source, Grammar::cuda); };
+  CHECK(given("scale << <grid, 32 >> >(x);") == "scale <<< grid, 32 >>> (x);");
+  CHECK(given("scale << < 1, 32 >>> (x);") == "scale <<<  1, 32 >>> (x);");
+  CHECK(given("A<B<C<int>> > x; out << y;").empty());
+  CHECK(given("out << <grid; x >> >(y)").empty());
+}
+
 TEST_CASE("notebooks that cannot be read say why") {
   struct Row {
     const char* what;

@@ -114,12 +114,14 @@ class EvidenceCollector {
   }
 
   /// kernel<128><<<grid, block>>>(x): the text says it where templates are read as comparisons.
+  /// Some editors write << <grid, block >> >.
   void find_launches() {
     const std::string_view text = ast_.source;
     constexpr size_t kLongestHead = 200;  // of a launch, before its <<<
     uint32_t last = 0;                    // the last function that starts before
-    for (size_t at = text.find("<<<"); at != std::string_view::npos;
-         at = text.find("<<<", at + 3)) {
+    for (size_t at = text.find("<<"); at != std::string_view::npos; at = text.find("<<", at + 3)) {
+      const std::string_view bracket = text.substr(at + 2, 2);
+      if (!bracket.starts_with('<') && bracket != " <") continue;
       const size_t from = at < kLongestHead ? 0 : at - kLongestHead;
       const std::string_view before = text.substr(from, at - from);
       const size_t line = before.rfind('\n');

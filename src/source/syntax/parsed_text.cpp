@@ -102,6 +102,24 @@ class ParsedText {
     }
   }
 
+  /// kernel << <grid, block >> >(x): what some editors make of <<< and >>>.
+  void join_launches() {
+    constexpr size_t kLongest = 400;  ///< from one bracket to the other
+    for (size_t at = source_.find("<< <"); at != std::string_view::npos;
+         at = source_.find("<< <", at + 1)) {
+      const std::string_view inside = source_.substr(at + 4, kLongest);
+      const size_t close = inside.find(">>");
+      if (close == std::string_view::npos || inside.substr(0, close).find(';') != inside.npos)
+        continue;
+      const size_t end = close + (inside.substr(close).starts_with(">> >") ? 4 : 3);
+      if (!inside.substr(close).starts_with(">> >") && !inside.substr(close).starts_with(">>>"))
+        continue;
+      if (!without_indent(inside.substr(std::min(end, inside.size()))).starts_with('(')) continue;
+      replace(at, "<<< ");
+      if (end == close + 4) replace(at + 4 + close, ">>> ");
+    }
+  }
+
   std::string take() { return std::move(out_); }
 
  private:
@@ -111,6 +129,11 @@ class ParsedText {
     return value.starts_with('0') && value.size() < directive.size() - 2 &&
            (value.size() == 1 ||
             std::string_view(" \t\r\n/").find(value[1]) != std::string_view::npos);
+  }
+
+  void replace(size_t at, std::string_view text) {
+    if (out_.empty()) out_ = source_;
+    out_.replace(at, text.size(), text);
   }
 
   /// Bytes and lines stay where they are.
@@ -147,10 +170,12 @@ std::string parsed_text(std::string_view source, Grammar grammar) {
   ParsedText text(source);
   text.blank_zeros();
   text.blank_conflicts();
-  if (grammar == Grammar::python)
+  if (grammar == Grammar::python) {
     text.blank_comments();
-  else
+  } else {
     text.blank_unused();
+    text.join_launches();
+  }
   return text.take();
 }
 
