@@ -66,3 +66,16 @@ TEST_CASE("LibTorch's headers beside a program are not linted") {
   CHECK(found_in("libs/libtorch/include/torch/csrc/api/nearest.h").empty());
   CHECK(found_in("src/include/nearest.h") == "src/include/nearest.h:3");
 }
+
+TEST_CASE("templates of a header and C that names a device are linted") {
+  const auto found_in = [](const std::string& path, const std::string& text) {
+    return places(item_rule({"launcher"}), {{path, "", text}});
+  };
+  const std::string body =
+      "float top(torch::Tensor x) {\n  search<<<1, 32>>>(x);\n  return x.max().item<float>();\n}\n";
+  const std::string device = "#include <cuda_runtime.h>\n" + body;
+  for (const char* path : {"map.inl", "map.hxx", "map.ipp", "map.tpp", "solver.C", "solver.c"})
+    CHECK(found_in(path, device) == std::string(path) + ":4");
+  CHECK(found_in("solver.c", "#include <mpi.h>  // MPI_Bcast\n" + body).empty());
+  CHECK(found_in("notes.txt", device).empty());
+}

@@ -21,7 +21,7 @@ namespace stallscope {
 namespace {
 
 /// A file that names none of these holds nothing a rule is about.
-constexpr std::array<std::string_view, 37> kFrameworks = {
+constexpr std::array<std::string_view, 41> kFrameworks = {
     "torch",      "jax",        "equinox",      "flax",      "optax",
     "lightning",  "accelerate", "transformers", "deepspeed", "cuda",
     "Cuda",       "CUDA",       "nccl",         "MPI_",      "mpi4py",
@@ -29,7 +29,8 @@ constexpr std::array<std::string_view, 37> kFrameworks = {
     "NCCL_",      "cupy",       ".item()",      "tree_at",   ".to(self.device",
     ".to(device", "zero_grad",  "thrust",       "cublas",    "hip_runtime",
     "hipM",       "hipFree",    "hipDevice",    "hipStream", "hipEvent",
-    "hipLaunch",  "hipblas"};
+    "hipLaunch",  "hipblas",    "Kokkos::",     "AMReX",     "amrex::",
+    "occa::"};
 
 /// vendor/libtorch/include/ATen/Tensor.h: LibTorch's own headers, unpacked beside a program, are
 /// not the program's.
@@ -74,7 +75,11 @@ uint64_t thread_time_ns() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
-bool names_framework(std::string_view bytes) {
+bool names_framework(std::string_view path, std::string_view bytes) {
+  // C that only sends messages is of no interest.
+  if (path.ends_with(".c") && bytes.find("cuda") == std::string_view::npos &&
+      bytes.find("hip") == std::string_view::npos)
+    return false;
   return std::ranges::any_of(kFrameworks, [&](std::string_view word) {
     return bytes.find(word) != std::string_view::npos;
   });
@@ -109,8 +114,9 @@ std::string_view language_of_file(std::string_view path) {
   if (ext == "py" || ext == "pyw") return "python";
   if (ext == "ipynb") return "notebook";
   if (ext == "cu" || ext == "cuh" || ext == "hip") return "cuda";
-  if (ext == "cpp" || ext == "cc" || ext == "cxx" || ext == "h" || ext == "hpp" || ext == "hh" ||
-      ext == "c++")
+  // C too: hosts of devices are written in it; .inl and its like have the templates of a header
+  if (is_one_of(ext, {"cpp", "cc", "cxx", "c++", "c", "C", "h", "hpp", "hh", "hxx", "H", "inl",
+                      "ipp", "tpp", "txx"}))
     return "cpp";
   if (is_settings_file(path)) return "config";
   return is_options_file(path) ? "options" : std::string_view();
@@ -168,7 +174,7 @@ FileFacts analyze_file(const std::string& path, std::string_view bytes, const Ru
     return facts;
   }
   const bool python = facts.language == "python";
-  const bool framework = names_framework(bytes);
+  const bool framework = names_framework(path, bytes);
   if (is_librarys_header(path) || (!framework && !(python && runs_as_program(bytes)))) {
     facts.skipped = true;
     if (python) {
