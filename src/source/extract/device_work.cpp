@@ -32,6 +32,25 @@ bool is_device_algorithm(std::string_view name) {
   return std::ranges::any_of(kAlgorithms, [&](std::string_view a) { return name.starts_with(a); });
 }
 
+/// cudaMemcpyAsync, cudaMemcpy2DAsync, hipMemsetAsync, cuMemcpyHtoDAsync.
+bool is_queued_copy(std::string_view name) {
+  return starts_with_any(name, {"cudaMem", "hipMem", "cuMem", "gpuMem"}) &&
+         contains_any(name, {"memcpy", "memset"}) && name.find("Async") != std::string_view::npos;
+}
+
+/// Kokkos::parallel_for(n, f), amrex::ParallelFor(box, f), AMREX_FOR_3D(box, i, j, k, {...}),
+/// OCCA's mesh->gradientKernel(n, x). ParallelFor() alone is another pool's where no AMReX is.
+bool is_portable_launch(const Ast& ast, std::string_view root, NodeId callee) {
+  const std::string_view name = ast[callee].text;
+  if (root == "Kokkos") return starts_with_any(name, {"parallel_", "deep_copy"});
+  if (root == "RAJA") return name == "forall" || name == "launch";
+  if (name.starts_with("AMREX_")) return contains_any(name, {"_for_"}) || name.ends_with("_FOR");
+  if (ast[callee].kind == K::attribute && name.ends_with("Kernel"))
+    return ast.source.find("occa::") != std::string_view::npos;
+  return name.starts_with("ParallelFor") &&
+         (root == "amrex" || contains_any(ast.source, {"amrex"}));
+}
+
 /// sort(cuda::par, ...) under `using namespace thrust`; a project's SELECT((thrust::gather), ...)
 bool is_given_algorithm(const Ast& ast, const Names& names, NodeId call) {
   const NodeId first = ast.child(call, Role::argument);
@@ -57,18 +76,21 @@ bool queues_work(const Ast& ast, const Names& names, NodeId call) {
   const NodeId callee = ast.child(call, Role::callee);
   if (callee == kNoNode) return false;
   const std::string_view name = ast[callee].text;
-  if (name == "cudaMemcpyAsync" || name == "cudaMemsetAsync" || name == "cudaLaunchKernel" ||
-      name == "hipMemcpyAsync" || name == "hipMemsetAsync" || name == "hipLaunchKernelGGL" ||
-      name == "cuLaunchKernel" || name == "hipModuleLaunchKernel" || name == "cudaGraphLaunch" ||
-      name == "copy_from_host")  // CUTLASS's
+  if (is_queued_copy(name) ||
+      is_one_of(name, {"cudaLaunchKernel", "hipLaunchKernelGGL", "cuLaunchKernel",
+                       "hipModuleLaunchKernel", "cudaGraphLaunch", "copy_from_host"}))  // CUTLASS's
     return true;
   if (std::ranges::any_of(kTensorLibraries,
                           [&](std::string_view l) { return name.starts_with(l); }))
     return !sets_up(name);
   const std::string& path = names.resolve(callee).path;
   const std::string_view root = first_component(path);
-  if (root == "cub" || root == "hipcub") return path.find("Device") != std::string::npos;
+  if (root.ends_with("cub")) return path.find("Device") != std::string::npos;
   if (root == "thrust") return is_device_algorithm(last_component(path));
+  // cublas::axpy(), nccl::all_reduce(): a program's own names for them
+  if (std::ranges::find(kTensorLibraries, root) != kTensorLibraries.end() && root != path)
+    return !sets_up(lower(name));
+  if (is_portable_launch(ast, root, callee)) return true;
   return launches_by_name(name) || is_given_algorithm(ast, names, call);
 }
 
