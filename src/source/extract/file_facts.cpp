@@ -21,7 +21,7 @@ namespace stallscope {
 namespace {
 
 /// A file that names none of these holds nothing a rule is about.
-constexpr std::array<std::string_view, 41> kFrameworks = {
+constexpr std::array<std::string_view, 44> kFrameworks = {
     "torch",      "jax",        "equinox",      "flax",      "optax",
     "lightning",  "accelerate", "transformers", "deepspeed", "cuda",
     "Cuda",       "CUDA",       "nccl",         "MPI_",      "mpi4py",
@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, 41> kFrameworks = {
     ".to(device", "zero_grad",  "thrust",       "cublas",    "hip_runtime",
     "hipM",       "hipFree",    "hipDevice",    "hipStream", "hipEvent",
     "hipLaunch",  "hipblas",    "Kokkos::",     "AMReX",     "amrex::",
-    "occa::"};
+    "occa::",     "gpuMem",     "gpuStream",    "gpuDevice"};
 
 /// vendor/libtorch/include/ATen/Tensor.h: LibTorch's own headers, unpacked beside a program, are
 /// not the program's.

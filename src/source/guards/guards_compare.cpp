@@ -200,9 +200,10 @@ uint32_t Guards::of_words(std::string_view text, bool negated) const {
                           "is_leader", "rank_zero", "rank0", "is_local_main", "is_coordinator"})) {
     guards |= kGuardRankZero;
   }
-  if (contains_any(text, {"debug", "verbos", "sanity", "detect_anomal", "contracts", "profil",
-                          "dry_run", "benchmark", "trace_memory", "cuda_sync", "sync_cuda",
-                          "synchronize", "blocking_timer", "time_it", "timing"}))
+  if (contains_any(text,
+                   {"debug", "verbos", "sanity", "detect_anomal", "contracts", "profil", "dry_run",
+                    "benchmark", "trace_memory", "cuda_sync", "sync_cuda", "synchronize",
+                    "blocking_timer", "time_it", "timing", "check_err", "error_check"}))
     guards |= kGuardDebug;
   if (contains_any(text, {"eval_mode", "is_eval", "validating", "is_test", "is_val", "testing"}))
     guards |= kGuardEvaluation;
