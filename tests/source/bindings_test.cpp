@@ -78,4 +78,5 @@ TEST_CASE("templates of a header and C that names a device are linted") {
     CHECK(found_in(path, device) == std::string(path) + ":4");
   CHECK(found_in("solver.c", "#include <mpi.h>  // MPI_Bcast\n" + body).empty());
   CHECK(found_in("notes.txt", device).empty());
+  CHECK(found_in("kernels.cu", body) == "kernels.cu:3");
 }

@@ -21,7 +21,7 @@ namespace stallscope {
 namespace {
 
 /// A file that names none of these holds nothing a rule is about.
-constexpr std::array<std::string_view, 44> kFrameworks = {
+constexpr std::array<std::string_view, 45> kFrameworks = {
     "torch",      "jax",        "equinox",      "flax",      "optax",
     "lightning",  "accelerate", "transformers", "deepspeed", "cuda",
     "Cuda",       "CUDA",       "nccl",         "MPI_",      "mpi4py",
@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, 44> kFrameworks = {
     ".to(device", "zero_grad",  "thrust",       "cublas",    "hip_runtime",
     "hipM",       "hipFree",    "hipDevice",    "hipStream", "hipEvent",
     "hipLaunch",  "hipblas",    "Kokkos::",     "AMReX",     "amrex::",
-    "occa::",     "gpuMem",     "gpuStream",    "gpuDevice"};
+    "occa::",     "gpuMem",     "gpuStream",    "gpuDevice", "__global__"};
 
 /// vendor/libtorch/include/ATen/Tensor.h: LibTorch's own headers, unpacked beside a program, are
 /// not the program's.
@@ -76,6 +76,7 @@ uint64_t thread_time_ns() {
 }
 
 bool names_framework(std::string_view path, std::string_view bytes) {
+  if (language_of_file(path) == "cuda") return true;
   // C that only sends messages is of no interest.
   if (path.ends_with(".c") && bytes.find("cuda") == std::string_view::npos &&
       bytes.find("hip") == std::string_view::npos)
