@@ -75,6 +75,7 @@ class SourceIndex {
   enum class Wrapper : uint8_t { none, waits, releases, reads_back, moves, macro };
   Wrapper wrapper(size_t file, const Candidate& candidate) const;
   bool hands_on(FunctionId caller, Wrapper kind) const;
+  bool runs_for(const Edge& edge, size_t file, const Candidate& candidate) const;
   bool is_another_macro(const Edge& edge) const;
   bool is_for_callers(size_t file, const Candidate& candidate,
                       const std::set<FunctionId>& told) const;
@@ -89,6 +90,7 @@ class SourceIndex {
                       SourceFact& out) const;
   bool is_switched_nowhere(size_t file, std::string_view parameter) const;
   bool is_given_numbers(FunctionId function) const;
+  bool is_asked_by(const Edge& edge, const Option& option, unsigned hops) const;
   bool is_never_asked(size_t file, const Option& option, unsigned hops) const;
   bool hands_on_nothing(const Edge& edge, const Option& option, unsigned hops) const;
   bool left_out_by_callers(FunctionId function, uint32_t parameter) const;

@@ -121,6 +121,16 @@ bool SourceIndex::is_given_numbers(FunctionId function) const {
   return any;
 }
 
+/// Whether a call gives its function what `option`, one of its own parameters, wants.
+bool SourceIndex::is_asked_by(const Edge& edge, const Option& option, unsigned hops) const {
+  const FunctionFacts& f = graph_->function(edge.to);
+  const Given gives = given(*edge.call, f, option.parameter);
+  if (gives != Given::yes) return gives == Given::unknown;
+  if (const auto literal = literal_for(*edge.call, f, option.parameter))
+    return option.literal != 0 ? literal == option.literal : !is_off(*literal);
+  return hops == 0 || !hands_on_nothing(edge, option, hops - 1);
+}
+
 /// Whether nobody who is seen to call the function, at least one, gives what `option` wants.
 bool SourceIndex::is_never_asked(size_t file, const Option& option, unsigned hops) const {
   const FunctionId function = graph_->id_of(file, option.function);
@@ -128,18 +138,11 @@ bool SourceIndex::is_never_asked(size_t file, const Option& option, unsigned hop
   if (f.parameters[option.parameter].starts_with("**")) return is_given_numbers(function);
   if ((f.flags & kForward) != 0) return is_switched_nowhere(file, f.parameters[option.parameter]);
   if (is_called_by_others(f) || (f.name.starts_with("__") && f.name != "__init__")) return false;
-  const auto asks = [&](const Edge& edge) {
-    const Given gives = given(*edge.call, f, option.parameter);
-    if (gives != Given::yes) return gives == Given::unknown;
-    if (const auto literal = literal_for(*edge.call, f, option.parameter))
-      return option.literal != 0 ? literal == option.literal : !is_off(*literal);
-    return hops == 0 || !hands_on_nothing(edge, option, hops - 1);
-  };
   bool any = false;
   for (const uint32_t e : graph_->callers(function)) {
     const Edge& edge = graph_->edges()[e];
     if (contexts_->is_test(edge.from)) continue;
-    if (asks(edge)) return false;
+    if (is_asked_by(edge, option, hops)) return false;
     // super().__init__() makes an object of another class.
     any |= f.name != "__init__" || edge.call->form == CallForm::function;
   }

@@ -58,6 +58,9 @@ std::vector<std::vector<SourceFact>> SourceIndex::waits(std::set<FunctionId>& to
       const Wrapper kind = wrapper(f, candidate);
       if (kind == Wrapper::none) continue;
       const bool reads_back = kind == Wrapper::reads_back;
+      const bool says_it =
+          reads_back || (kind == Wrapper::waits &&
+                         names_what_it_waits_for(files_[f]->functions[candidate.function].name));
       if (reads_back && is_told_better(f, candidate)) continue;
       const SourceRule& rule = rules_->rules()[candidate.rule];
       const FunctionId called = graph_->id_of(f, candidate.function);
@@ -69,10 +72,14 @@ std::vector<std::vector<SourceFact>> SourceIndex::waits(std::set<FunctionId>& to
         const CallFacts& call = *edge.call;
         // Whose method it is must be known, unless its name says what it does.
         if (call.form == CallForm::reference ||
-            (call.form == CallForm::method && call.receiver == 0 && !reads_back) ||
+            (call.form == CallForm::method && call.receiver == 0 && !says_it) ||
             call.line_text.empty() || (kind == Wrapper::macro && is_another_macro(edge)))
           continue;
+        if (!runs_for(edge, f, candidate)) continue;
         Candidate there = candidate;
+        there.option = {};  // its function's, which this call has decided
+        there.default_of = kNone;
+        there.switches = call.switches;
         there.function = graph_->index_in_file(edge.from);
         there.loop = call.loop;
         there.guards = candidate.guards | call.guards;
@@ -89,7 +96,8 @@ std::vector<std::vector<SourceFact>> SourceIndex::waits(std::set<FunctionId>& to
         if (!decide(file, there, fact)) continue;
         // copyTo(), getCentroids(): there the caller asks for them.
         const std::string& caller = graph_->function(edge.from).name;
-        const bool operates = reads_back && fact.context == "library" && !is_hand_over_name(caller);
+        const bool operates = (reads_back || kind == Wrapper::waits) && fact.context == "library" &&
+                              !is_hand_over_name(caller);
         if (fact.context != "step" && fact.context != "forward" && !operates &&
             kind != Wrapper::macro)
           continue;
@@ -113,6 +121,19 @@ bool SourceIndex::is_another_macro(const Edge& edge) const {
       return candidate.function == index;
     });
   });
+}
+
+/// to_cuda(t, device=None): whether a call gives the function, of `file`, what its candidate is
+/// for.
+bool SourceIndex::runs_for(const Edge& edge, size_t file, const Candidate& candidate) const {
+  const Option& option = candidate.option;
+  if (option.parameter != kNone) {
+    const bool own = graph_->id_of(file, option.function) == edge.to;
+    if (own ? !is_asked_by(edge, option, kMaxHops) : is_never_asked(file, option, kMaxHops))
+      return false;
+  }
+  return candidate.default_of == kNone ||
+         given(*edge.call, graph_->function(edge.to), candidate.default_of) != Given::yes;
 }
 
 /// Whether the caller of a wrapper is one itself: its own callers answer.

@@ -113,3 +113,22 @@ TEST_CASE("None that a variable holds is not given") {
   CHECK(places(rules, step_with("m = None; helper.attend(x, m)", helper)) == "helper.py:5");
   CHECK(places(rules, step_with("helper.attend(x, mask=y)", helper)).empty());
 }
+
+TEST_CASE("a short function that waits where it is asked to waits for those who ask") {
+  auto condition = std::make_shared<SourceCondition>();
+  condition->any.emplace_back().calls = {"torch.cuda.synchronize"};
+  const auto rules = RuleSet::compile({{{"wait", {"python"}, condition, false, true}}});
+  REQUIRE(rules.ok());
+  const auto found = [&](const std::string& body) {
+    return places(rules.value(), step_with(body,
+                                           "def first():\n    return 1\n"
+                                           "def second():\n    return 2\n"
+                                           "def sync(device=None, wait=False):\n"
+                                           "    if wait:\n"
+                                           "        torch.cuda.synchronize(device)\n"));
+  };
+  CHECK(found("helper.sync(wait=True)") == "train.py:7");
+  CHECK(found("helper.sync(None, True)") == "train.py:7");
+  CHECK(found("helper.sync()").empty());
+  CHECK(found("helper.sync(wait=False)").empty());
+}

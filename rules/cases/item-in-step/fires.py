@@ -350,3 +350,20 @@ class Now:
         loss.backward()
         self.optimizer.step()
         self.last = loss.item()  # expect: item-in-step
+
+
+SHOWS_LOSS = False
+
+
+def show_losses():
+    global SHOWS_LOSS
+    SHOWS_LOSS = True
+
+
+def train_shown(model, loader, optimizer):
+    for x, y in loader:
+        loss = model(x, y)
+        loss.backward()
+        optimizer.step()
+        if SHOWS_LOSS:
+            print(loss.item())  # expect: item-in-step

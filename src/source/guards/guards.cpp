@@ -368,7 +368,8 @@ uint32_t Guards::of_term(NodeId id, bool negated, unsigned depth) const {
     if (defined == kNoNode && !negated) {
       const NodeId constant = inference_.definition(0, node.text, ast_[0].end);
       const bool only = constant != kNoNode &&
-                        inference_.definition(0, node.text, ast_[constant].parent) == kNoNode;
+                        inference_.definition(0, node.text, ast_[constant].parent) == kNoNode &&
+                        !is_set_by_function(node.text);
       if (only && is_one_of(ast_.slice(constant), {"false", "False"})) words |= kGuardDebug;
     }
     return words;

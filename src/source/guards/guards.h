@@ -37,6 +37,7 @@ class Guards {
   bool is_kept(NodeId what) const;
   bool is_static(NodeId name) const;
   bool is_declared_global(NodeId name) const;
+  bool is_set_by_function(std::string_view name) const;
   bool is_looked_up(NodeId name) const;
   bool is_first_step(NodeId name) const;
   NodeId parameter_of(NodeId name) const;

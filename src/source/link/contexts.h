@@ -107,7 +107,7 @@ class Contexts {
   StepLoops steps_;
   std::vector<uint8_t> places_;  ///< per file: Place, by its path
   std::vector<uint16_t> bits_;
-  std::vector<uint16_t> by_option_;  ///< those that hold only where an option is on
+  std::vector<uint16_t> by_option_;          ///< those that hold only where an option is on
   std::vector<uint8_t> launchers_;           ///< per function
   std::vector<uint8_t> sets_up_;             ///< bound functions that Python calls only to set up
   std::vector<uint8_t> runs_epochs_;         ///< per function: it calls what has a step loop

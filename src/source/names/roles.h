@@ -93,6 +93,9 @@ bool is_wait_name(std::string_view name);
 
 /// Whether its name says nothing else: synchronize, sync_device, cuda_wait_all.
 bool is_wait_only_name(std::string_view name);
+
+/// stream_sync(), master_queue_synchronize(): on whichever object, not wait() alone.
+bool names_what_it_waits_for(std::string_view name);
 /// dones_cpu: says that it is kept on the host.
 bool is_host_copy_of_tensor(std::string_view name);
 /// flush(), clear_memory(), torch_gc(): gives memory back, and does nothing else.

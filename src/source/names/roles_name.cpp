@@ -150,11 +150,17 @@ bool has_only_words(std::string_view name, std::initializer_list<std::string_vie
 
 bool is_wait_only_name(std::string_view name) {
   return is_wait_name(name) &&
-         has_only_words(name,
-                        {"sync", "synchronize", "wait",       "barrier",    "finish",  "cuda",
-                         "gpu",  "device",      "devices",    "torch",      "stream",  "streams",
-                         "all",  "maybe",       "cudadevice", "cudastream", "current", "xpu",
-                         "npu",  "if",          "needed",     "and",        "for"});
+         has_only_words(
+             name,
+             {"sync",       "synchronize", "wait",    "barrier", "finish",  "cuda",   "gpu",
+              "device",     "devices",     "torch",   "stream",  "streams", "all",    "maybe",
+              "cudadevice", "cudastream",  "current", "xpu",     "npu",     "if",     "needed",
+              "and",        "for",         "queue",   "main",    "master",  "default"});
+}
+
+bool names_what_it_waits_for(std::string_view name) {
+  return is_wait_only_name(name) &&
+         has_word(snake_case(name), {"stream", "streams", "queue", "device", "devices", "gpu"});
 }
 
 bool is_host_copy_of_tensor(std::string_view name) {
