@@ -96,8 +96,8 @@ std::vector<std::vector<SourceFact>> SourceIndex::waits(std::set<FunctionId>& to
         if (!decide(file, there, fact)) continue;
         // copyTo(), getCentroids(): there the caller asks for them.
         const std::string& caller = graph_->function(edge.from).name;
-        const bool operates = (reads_back || kind == Wrapper::waits) && fact.context == "library" &&
-                              !is_hand_over_name(caller);
+        const bool asks = reads_back || (kind == Wrapper::waits && files_[file]->is_compiled());
+        const bool operates = asks && fact.context == "library" && !is_hand_over_name(caller);
         if (fact.context != "step" && fact.context != "forward" && !operates &&
             kind != Wrapper::macro)
           continue;
