@@ -100,6 +100,12 @@ void CallGraph::add_calls(size_t file, const CallFacts& call, const std::vector<
 /// The edges of a file's calls; where other functions decide whose method is called, by its name.
 void CallGraph::find_edges(uint32_t f, FileEdges& out) const {
   const FileFacts& file = *files_[f];
+  std::map<std::string_view, std::vector<FunctionId>> movers;  // the same for each of its calls
+  const auto movers_of = [&](std::string_view name) {
+    const auto [at, is_new] = movers.try_emplace(name);
+    if (is_new) at->second = batch_movers(f, name);
+    return at->second;
+  };
   for (const CallFacts& call : file.calls) {
     const FunctionId from = id_of(f, call.function);
     const std::string_view receiver = receiver_class(file, call);
@@ -114,7 +120,7 @@ void CallGraph::find_edges(uint32_t f, FileEdges& out) const {
     const std::vector<FunctionId> targets =
         call.form == CallForm::decorator ? wrappers(f, call)
         : call.form == CallForm::prefix  ? named_by_prefix(f, call)
-        : call.moves_batch               ? batch_movers(f, call.name)
+        : call.moves_batch               ? movers_of(call.name)
         : is_dispatched(file, call, receiver)
             ? dispatched(call)
             : resolve(f, call.name, call.form, from, receiver, call.given, call.object);
@@ -146,10 +152,11 @@ std::vector<FunctionId> CallGraph::wrappers(uint32_t file, const CallFacts& call
 std::vector<FunctionId> CallGraph::batch_movers(size_t file, std::string_view name) const {
   std::vector<FunctionId> out;
   for (const BatchMover& mover : batch_movers_) {
+    if (function(mover.method).name != name) continue;
     const bool known = std::ranges::any_of(mover.importers, [&](uint32_t importer) {
       return importer == file || imports(file, importer);
     });
-    if (known && function(mover.method).name == name) out.push_back(mover.method);
+    if (known) out.push_back(mover.method);
   }
   return out;
 }
@@ -256,9 +263,26 @@ std::vector<FunctionId> CallGraph::methods(std::string_view class_name, std::str
   return out;
 }
 
-std::vector<FunctionId> CallGraph::methods_of(const ClassPlace& klass, std::string_view name,
-                                              CallForm form) const {
+/// Worked out once for each class and name: tests call assertEqual() of one class ten thousand
+/// times.
+const std::vector<FunctionId>& CallGraph::methods_of(const ClassPlace& klass, std::string_view name,
+                                                     CallForm form) const {
+  static const std::vector<FunctionId> none;
+  const auto named = by_name_.find(name);
+  if (named == by_name_.end()) return none;
   const bool super = form == CallForm::super_method;
+  const auto key = std::tuple(klass.facts, named->first.data(), super);
+  {
+    const std::lock_guard lock(methods_mutex_);
+    if (const auto known = methods_.find(key); known != methods_.end()) return known->second;
+  }
+  std::vector<FunctionId> found = find_methods(klass, named->first, super);
+  const std::lock_guard lock(methods_mutex_);
+  return methods_.try_emplace(key, std::move(found)).first->second;
+}
+
+std::vector<FunctionId> CallGraph::find_methods(const ClassPlace& klass, std::string_view name,
+                                                bool super) const {
   std::vector<FunctionId> out;
   const auto add = [&](const ClassPlace& from) {
     for (const FunctionId id : members(from, name)) {

@@ -3,8 +3,10 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -77,8 +79,10 @@ class CallGraph {
   void add_calls(size_t file, const CallFacts& call, const std::vector<FunctionId>& to,
                  std::vector<Edge>& out) const;
   void connect(std::span<const FileEdges> files);
-  std::vector<FunctionId> methods_of(const ClassPlace& klass, std::string_view name,
-                                     CallForm form) const;
+  const std::vector<FunctionId>& methods_of(const ClassPlace& klass, std::string_view name,
+                                            CallForm form) const;
+  std::vector<FunctionId> find_methods(const ClassPlace& klass, std::string_view name,
+                                       bool super) const;
   /// Whether calling a class gives an object whose methods are the class's.
   bool makes_its_objects(std::string_view class_name) const;
   /// Whether other functions decide whose method is called.
@@ -119,6 +123,10 @@ class CallGraph {
   /// by class, then by name
   std::unordered_map<std::string_view, std::map<std::string_view, std::vector<FunctionId>>>
       members_;
+  /// Methods by class, name (where by_name_ keeps it) and whether super() is asked.
+  mutable std::mutex methods_mutex_;
+  mutable std::map<std::tuple<const ClassFacts*, const char*, bool>, std::vector<FunctionId>>
+      methods_;
   /// A class's name and that of the first of its hierarchy, in small letters alone.
   struct ClassNames {
     std::string own, root;

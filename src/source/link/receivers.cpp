@@ -132,7 +132,7 @@ std::vector<FunctionId> CallGraph::open_targets(size_t file, const CallFacts& ca
   bool all = add_classes(file, call.receiver, kMakersFollowed, classes);
   if (classes.found.size() > kMostClasses) classes.found.clear();
   for (const ClassPlace& klass : classes.found) {
-    const std::vector<FunctionId> found = methods_of(klass, call.name, CallForm::method);
+    const std::vector<FunctionId>& found = methods_of(klass, call.name, CallForm::method);
     // A batch of the trainer has what the trainer has not.
     all = all && !found.empty();
     for (const FunctionId id : found) {
