@@ -209,6 +209,8 @@ std::string text_findings(std::span<const Finding> findings, const TextStyle& st
     out += source_frame(finding, style);
     for (const std::string& link : finding.context_chain)
       out += faint(fmt::format("  {}\n", one_line(link)), style);
+    for (const std::string& reason : finding.lowered_because)
+      out += faint(fmt::format("  lowered: {}\n", one_line(reason)), style);
     if (const std::string others = other_places_text(finding); !others.empty())
       out += faint(fmt::format("  {}\n", others), style);
     if (finding.gain && (finding.gain->step_time || finding.gain->one_time))

@@ -8,6 +8,7 @@
 
 #include "rule/rank_findings.h"
 #include "rule/wording.h"
+#include "source/facts/vocabulary.h"
 
 namespace stallscope {
 namespace {
@@ -403,14 +404,19 @@ Finding unmeasured_finding(const Rule& rule, const SourceFact& fact) {
   const auto has = [&](std::string_view guard) {
     return std::ranges::find(fact.guards, guard) != fact.guards.end();
   };
-  if (has("evaluation-only") || has("behind-calls") || has("option-off") ||
+  if (has("evaluation-only") || has("behind-calls") || has(kOptionOff) ||
       (has("no-visible-caller") && fact.certainty != Certainty::proven))
     f.severity = std::min(f.severity, Severity::low);
   f.related = fact.related;
   f.message = rule.title + ".";
   if (fact.context != "library" && !fact.context.empty())
     f.message = "In a " + fact.context + " context: " + f.message;
-  for (const std::string& guard : fact.guards) f.message += " Lowered because: " + guard + ".";
+  for (const std::string& guard : fact.guards) {
+    std::string reason(meaning_of_guard(guard));
+    if (std::ranges::find(f.lowered_because, reason) != f.lowered_because.end()) continue;
+    f.message += " Lowered: " + reason + " (" + guard + ").";
+    f.lowered_because.push_back(std::move(reason));
+  }
   if (fact.breaks_graph) f.message += " It also breaks the compiled graph here.";
   return f;
 }

@@ -79,9 +79,10 @@ struct Finding {
   Fix fix;
   Snippet snippet;
   std::vector<Timeline> exemplars;
-  std::string confidence;                  ///< of a static match: "proven", "likely", "unknown"
-  std::vector<std::string> context_chain;  ///< "called from train() line 212", ...
-  bool advice = false;                     ///< never in an exit code
+  std::string confidence;                    ///< of a static match: "proven", "likely", "unknown"
+  std::vector<std::string> context_chain;    ///< "called from train() line 212", ...
+  std::vector<std::string> lowered_because;  ///< of a static match: "under a debug flag", ...
+  bool advice = false;                       ///< never in an exit code
   /// Among static matches that the run did not decide: those in files it loaded come first, then
   /// what is worst in source. Their severity alone says less, being lowered for want of proof.
   int prominence = 0;

@@ -295,7 +295,7 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
   if (scatters_ && subject.kind == Kind::batch && out.context == "forward") return false;
   if (switchboard_->is_off(facts, candidate.switches) ||
       contexts_->is_by_option(graph_->id_of(file, candidate.function), candidate.loop)) {
-    out.guards.emplace_back("option-off");
+    out.guards.emplace_back(kOptionOff);
     ++out.lowered;
   }
   // Neither is known that it runs in a step nor that it is a tensor: too little to speak up.

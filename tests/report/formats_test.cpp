@@ -81,6 +81,14 @@ TEST_CASE("colour is only where it was asked for") {
   CHECK(text_findings(report.findings, {}).find('\x1b') == std::string::npos);
 }
 
+TEST_CASE("a finding whose severity was lowered says why") {
+  Finding finding = sample::full().findings.front();
+  CHECK(text_findings({&finding, 1}, {}).find("lowered:") == std::string::npos);
+  finding.lowered_because = {"under a debug flag"};
+  CHECK(text_findings({&finding, 1}, {}).find("  lowered: under a debug flag\n") !=
+        std::string::npos);
+}
+
 TEST_CASE("what a file is called is no command to what reads a workflow's log") {
   Finding finding = sample::full().findings.front();
   finding.locations = {{.file = "a\x1b[31m\n::error::b.py", .line = 1}};

@@ -54,6 +54,12 @@ const std::vector<GuardWord>& guard_words() {
   return words;
 }
 
+std::string_view meaning_of_guard(std::string_view name) {
+  if (name == kOptionOff) return "under an option that nothing in the project turns on";
+  const auto word = std::ranges::find(guard_words(), name, &GuardWord::name);
+  return word == guard_words().end() ? name : word->meaning;
+}
+
 const std::vector<KindWord>& kind_words() {
   static const std::vector<KindWord> words = {
       {"tensor", {Kind::device_tensor, Kind::mask, Kind::parameter, Kind::jax_array}},

@@ -39,6 +39,12 @@ struct GuardWord {
 };
 const std::vector<GuardWord>& guard_words();
 
+/// What every such place is lowered for, whatever its rule says.
+inline constexpr std::string_view kOptionOff = "option-off";
+
+/// What a guard of a finding means, also of those that rules cannot name; itself if it is none.
+std::string_view meaning_of_guard(std::string_view name);
+
 /// What kind of value an expression has.
 enum class Kind : uint8_t {
   unknown,
