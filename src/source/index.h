@@ -84,7 +84,9 @@ class SourceIndex {
   std::vector<std::vector<SourceFact>> waits(std::set<FunctionId>& told) const;
   bool for_each_batch(FunctionId function, const CompiledClause& clause) const;
   bool once_in_evaluation(FunctionId function, const Candidate& candidate, uint16_t bits) const;
+  bool works_on_device(FunctionId function) const;
   bool may_be_operator(FunctionId function) const;
+  bool is_loop_work(FunctionId function) const;
   bool only_predicts(FunctionId program) const;
   bool context_allows(size_t file, const Candidate& candidate, const CompiledClause& clause,
                       SourceFact& out) const;

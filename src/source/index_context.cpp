@@ -24,6 +24,12 @@ void lower_behind_calls(const CompiledClause& clause, SourceFact& out) {
   out.lowered += 1;
 }
 
+bool is_program(const FileFacts& file) {
+  return std::ranges::any_of(file.functions, [](const FunctionFacts& f) {
+    return (f.flags & kMainFunction) != 0 && f.class_name.empty();
+  });
+}
+
 /// A finding of a library: whoever calls it stops, and nobody is seen to.
 bool stand_alone(SourceFact& out) {
   out.context = "library";
@@ -59,19 +65,29 @@ bool SourceIndex::once_in_evaluation(FunctionId function, const Candidate& candi
   return !contexts_->is_batch_loop(function, candidate.loop);
 }
 
-/// Whether a function of a library launches kernels on what it is given. A program is seen as a
-/// whole: what its step does not reach does not run in it.
-bool SourceIndex::may_be_operator(FunctionId function) const {
+/// Whether a function launches kernels on what it is given, and no demonstration, server or setter.
+bool SourceIndex::works_on_device(FunctionId function) const {
   const FileFacts& file = graph_->file(function);
   const FunctionFacts& facts = graph_->function(function);
   // fit(x, y) of a library is all of training, a destructor the end of what it trained.
-  if (is_whole_fit(facts.name) || facts.name.starts_with('~')) return false;
-  return contexts_->launches(function) && !is_setter_name(facts.name) &&
+  return !is_whole_fit(facts.name) && !facts.name.starts_with('~') &&
+         contexts_->launches(function) && !is_setter_name(facts.name) &&
          !is_serving_path(file.path) && !is_example_path(file.path) &&
-         !is_evaluation_script(file.path) &&
-         std::ranges::none_of(file.functions, [](const FunctionFacts& f) {
-           return (f.flags & kMainFunction) != 0 && f.class_name.empty();
-         });
+         !is_evaluation_script(file.path);
+}
+
+/// Whether a function of a library is such a one. A program is seen as a whole: what its step does
+/// not reach does not run in it.
+bool SourceIndex::may_be_operator(FunctionId function) const {
+  return !is_program(graph_->file(function)) && works_on_device(function);
+}
+
+/// Whether a program of C++, of which nothing tells what a step is, does such work in its loops.
+bool SourceIndex::is_loop_work(FunctionId function) const {
+  constexpr unsigned kCallers = 2;
+  const FileFacts& file = graph_->file(function);
+  return file.is_compiled() && is_program(file) && contexts_->runs_again(function, kCallers) &&
+         works_on_device(function) && !contexts_->has_steps(graph_->file_index(function));
 }
 
 /// Whether a program runs a model without gradients and leads to no step.
@@ -183,6 +199,12 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
       (bits & (kInInit | kOutside | kInCheckpoint | kInEval)) == 0)
     return true;
   if (operates()) return stand_alone(out);
+  if (clause.wants(Context::launcher) && word == "library" && is_loop_work(function)) {
+    out.context = "loop";
+    out.guards.emplace_back("behind-calls");
+    out.lowered += 1;
+    return true;
+  }
   // What a set-up calls too; preprocess_packed(ids), which works on the device it is given.
   constexpr uint32_t kByName = kWeakRole | kFollowsDevice;
   const uint32_t beside = facts.flags & kBeside;

@@ -143,7 +143,9 @@ OwnStep own_step(std::string_view name) {
   if (contains_any(text, {"test", "print", "check", "bench", "log", "init", "setup", "alloc",
                           "workspace", "algorithm", "descriptor"}))
     return OwnStep::none;
-  if (contains_any(text, {"backward", "backprop", "back_prop", "bprop"})) return OwnStep::backward;
+  if (contains_any(text, {"backward", "backprop", "back_prop", "bprop", "compute_grad", "calc_grad",
+                          "calculate_grad", "gradient_descent", "gradient_step"}))
+    return OwnStep::backward;
   if (contains_any(
           text, {"update_", "_update", "apply_grad", "optimizer_step", "optimize", "adam", "sgd"}))
     return OwnStep::update;

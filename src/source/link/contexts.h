@@ -57,6 +57,11 @@ class Contexts {
   /// Whether a loop of C++ calls it each time before other work of the device: InitSampling(batch)
   /// is no set-up there, whatever its name says.
   bool begins_again(FunctionId id) const;
+  /// Whether a loop of what neither builds nor evaluates calls it, or calls who calls it, `hops`
+  /// times removed: of a program no step of which is known, what it does again and again.
+  bool runs_again(FunctionId id, unsigned hops) const;
+  /// Whether anything that stands in the file is known to run in a step.
+  bool has_steps(size_t file) const;
   /// Whether functions of several files call it: no part of one set-up.
   bool serves_many(FunctionId id) const;
   /// Whether it has a loop of statements.

@@ -1,6 +1,7 @@
 #include "source/link/frameworks.h"
 
 #include "base/file.h"
+#include "base/text.h"
 #include "base/yaml.h"
 #include "source/syntax/words.h"
 
@@ -35,10 +36,14 @@ bool is_entry_point(const FileFacts& file, const FunctionFacts& function,
       !contains_any(name, {"end", "fn", "func", "init", "config", "make", "build", "create", "get_",
                            "compile", "jit", "before_", "after_", "on_"}))
     return true;
+  // TrainBatch(), trainBatch(): the same of C++, which writes its names as it likes
+  const std::string written =
+      file.is_compiled() ? lower(snake_case(function.name)) : std::string(function.name);
   for (const EntryPoint& entry : known) {
     // _training_step(): the same of a trainer that is not to be overridden
     if (entry.step != step || (entry.compiled && !file.is_compiled()) ||
-        (entry.name != function.name && !(step && method && entry.name == name)))
+        (entry.name != function.name && entry.name != written &&
+         !(step && method && entry.name == name)))
       continue;
     if (entry.class_contains.empty()) return true;
     if (function.class_name.empty()) continue;

@@ -57,6 +57,28 @@ bool Contexts::launches_beside(const Edge& edge) const {
   });
 }
 
+bool Contexts::has_steps(size_t file) const {
+  const size_t count = graph_.files()[file]->functions.size();
+  for (uint32_t i = 0; i < count; ++i) {
+    const FunctionId id = graph_.id_of(file, i);
+    if ((bits_[id] & kInStep) != 0 || steps_.in(id)) return true;
+  }
+  return false;
+}
+
+bool Contexts::runs_again(FunctionId id, unsigned hops) const {
+  constexpr uint32_t kOther =
+      kInitFunction | kEvalFunction | kInferenceFunction | kTestFunction | kCheckpointFunction;
+  constexpr uint32_t kSeldom = kGuardInterval | kGuardErrorPath | kGuardDebug | kGuardCached;
+  return std::ranges::any_of(graph_.callers(id), [&](uint32_t e) {
+    const Edge& edge = graph_.edges()[e];
+    if (edge.call->form == CallForm::reference || (edge.call->guards & kSeldom) != 0 ||
+        (graph_.function(edge.from).flags & kOther) != 0 || is_test(edge.from))
+      return false;
+    return repeats(edge) || (hops > 0 && runs_again(edge.from, hops - 1));
+  });
+}
+
 bool Contexts::begins_again(FunctionId id) const {
   return std::ranges::any_of(graph_.callers(id), [&](uint32_t e) {
     const Edge& edge = graph_.edges()[e];
