@@ -285,14 +285,21 @@ class CandidateCollector {
             facts_.functions[from->function].is_short());
   }
 
+  /// step(x: Tensor), isinstance(x, Tensor) of an argument: callers say whether it is a batch, or
+  /// was just made. Where the other tensors beside it are, nobody says.
+  static bool is_open_argument(const Value& subject, const KindWord& wanted) {
+    const bool asks =
+        wanted.flags != 0 || std::ranges::find(wanted.kinds, Kind::batch) != wanted.kinds.end();
+    return asks && subject.is_device() && subject.dependency != 0 && !subject.has(kAttribute);
+  }
+
   void consider(const CompiledClause& clause, NodeId id, Bindings bindings, const Value* given) {
     if (is_device_code(id)) return;
     Value subject = given ? *given : subjects_.of(id);
     // to_gpu(x) moves batches, by its name; who hands it what it made itself is told of that.
     if (clause.on && clause.on->flags == kFresh && !given && subject.kind == Kind::batch)
       subject = subjects_.receiver(id);
-    // isinstance(x, Tensor) of an argument: callers say where it is.
-    if (clause.on && subject.is_device() && subject.dependency != 0 &&
+    if (clause.on && is_open_argument(subject, *clause.on) &&
         !fits(subject, *clause.on, clause.certainty))
       subject = depending_on(subject.dependency);
     if (clause.on && !fits(subject, *clause.on, clause.certainty) &&

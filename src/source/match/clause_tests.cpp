@@ -102,6 +102,7 @@ bool ClauseTests::argument_is(NodeId found, std::string_view wanted) const {
     return false;
   }
   if (wanted == "not-a-modules-function") return !is_modules_function(found);
+  if (wanted == "a-dtype") return is_dtype(text);
   if (wanted == "a-device") return !is_dtype(text) && !is_cpu(text);
   if (wanted.starts_with("kind:")) {
     const KindWord* kind = kind_of(wanted.substr(5));

@@ -74,6 +74,9 @@ Value Inference::parameter_value(uint32_t function, uint32_t index, NodeId param
         ast_.slice(parameter).find('*') != std::string_view::npos)
       declared = {};
     declare(declared, ast_.slice(type));
+    // step(x: Tensor): a tensor, of which only callers know whether it is a batch.
+    if (declared.kind == Kind::device_tensor && declared.dependency == 0)
+      declared.dependency = depend(DependencyKind::parameter, {}, function, index);
     if (declared.kind != Kind::unknown || declared.dependency != 0) return declared;
     const std::string_view klass = annotated_class(ast_.slice(type));
     if (ast_.grammar == Grammar::python && !klass.empty()) {
