@@ -287,6 +287,8 @@ TEST_CASE("stored facts come back whole, and damaged ones do not") {
   CHECK(back->functions.at(1).parameters == facts.functions.at(1).parameters);
   CHECK(back->candidates.at(0).line_text == "print(y[i].item())");
   CHECK_FALSE(cached_facts(folder, "a.py", bytes + "\n", rules.digest()));
+  // Where a file is says what it is: a package's __init__.py offers what it names.
+  CHECK_FALSE(cached_facts(folder, "a/__init__.py", bytes, rules.digest()));
   // A number that is another one, within bounds or not, is damage like any other.
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string path = entry.path().string(), whole = *read_file(path);

@@ -63,12 +63,11 @@ struct FactsLayout {
   }
 };
 
+/// Where a file is says what it is: tests/run.sh is a trial, a/__init__.py what its package offers.
 std::string entry_of(const std::string& folder, const std::string& path, std::string_view bytes,
                      const std::string& digest) {
-  std::string language =
-      path.substr(path.rfind('.') == std::string::npos ? path.size() : path.rfind('.'));
   return folder + "/" + content_hash(bytes) +
-         content_hash(language + digest + std::string(kFactsFormat) + STALLSCOPE_BUILD_ID);
+         content_hash(path + '\0' + digest + std::string(kFactsFormat) + STALLSCOPE_BUILD_ID);
 }
 
 }  // namespace

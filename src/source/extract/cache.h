@@ -1,4 +1,4 @@
-// Cache of FileFacts, keyed by a file's bytes, its language, the rules and the tool.
+// Cache of FileFacts, keyed by a file's bytes, its path, the rules and the tool.
 #pragma once
 
 #include <memory>

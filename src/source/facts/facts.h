@@ -1,4 +1,4 @@
-// FileFacts: what one file says by itself. A pure function of its bytes, the
+// FileFacts: what one file says by itself. A pure function of its bytes, its path, the
 // rules and the tool's version; this alone is cached. Everything that needs
 // another file is left as a name for the link (see index.h).
 #pragma once
