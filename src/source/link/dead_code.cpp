@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "source/link/purpose.h"
 #include "source/names/mentions.h"
@@ -54,19 +55,33 @@ uint32_t DeadCode::files_that_mention(std::string_view name, Tests tests) const 
   return out;
 }
 
-/// Whether the project knows all that the class of `function` is made of.
-bool DeadCode::is_own_class(const FunctionFacts& function, std::string_view name,
-                            unsigned hops) const {
-  const std::span<const ClassPlace> classes = graph_.classes().named(name);
-  return hops > 0 && !classes.empty() && std::ranges::all_of(classes, [&](const ClassPlace& klass) {
-           return std::ranges::all_of(klass.facts->bases, [&](const std::string& base) {
-             const std::string_view last = last_component(base);
-             return last == "Module" || last == "object" || last == "ABC" ||
-                    // Lightning's hooks have no names of this kind.
-                    (last == "LightningModule" && function.name.starts_with('_')) ||
-                    is_own_class(function, last, hops - 1);
-           });
-         });
+/// Whether what a class derives from may be outside the project and says nothing of `function`.
+bool DeadCode::is_plain_base(const FunctionFacts& function, std::string_view base) {
+  return base == "Module" || base == "object" || base == "ABC" ||
+         // Lightning's hooks have no names of this kind.
+         (base == "LightningModule" && function.name.starts_with('_'));
+}
+
+/// Whether the project knows all that the class of `function` is made of. Generation by generation:
+/// where many files have classes of the same names, there are more lines of descent than can be
+/// followed one by one.
+bool DeadCode::is_own_class(const FunctionFacts& function) const {
+  std::set<std::string_view> generation = {function.class_name};
+  for (unsigned hop = 0; hop < kMaxBases && !generation.empty(); ++hop) {
+    std::set<std::string_view> bases;
+    for (const std::string_view name : generation) {
+      const std::span<const ClassPlace> classes = graph_.classes().named(name);
+      if (classes.empty()) return false;
+      for (const ClassPlace& klass : classes) {
+        for (const std::string& base : klass.facts->bases) {
+          const std::string_view last = last_component(base);
+          if (!is_plain_base(function, last)) bases.insert(last);
+        }
+      }
+    }
+    generation = std::move(bases);
+  }
+  return generation.empty();
 }
 
 /// "losses" of a/losses.py and a/losses/__init__.py.
@@ -244,8 +259,7 @@ bool DeadCode::decide(FunctionId id, unsigned hops) const {
       graph_.file(id).language != "python" ||
       (f.class_name.empty() && !f.name.starts_with('_') && !in_script &&
        !is_used_module(graph_.file_index(id))) ||
-      (!f.class_name.empty() && !is_own_class(f, f.class_name, kMaxBases)) ||
-      is_asked_by_name(graph_.file(id).path))
+      (!f.class_name.empty() && !is_own_class(f)) || is_asked_by_name(graph_.file(id).path))
     return false;
   const std::vector<uint32_t>& callers = graph_.callers(id);
   // What a program defines and does not name nobody else can call.

@@ -53,7 +53,8 @@ class DeadCode {
   bool is_unused(const ClassPlace& klass) const;
   bool is_unused_name(uint32_t file, uint32_t name) const;
   bool is_in_script(FunctionId id) const;
-  bool is_own_class(const FunctionFacts& function, std::string_view name, unsigned hops) const;
+  static bool is_plain_base(const FunctionFacts& function, std::string_view base);
+  bool is_own_class(const FunctionFacts& function) const;
   enum class Tests : uint8_t { count, pass_over };
   uint32_t files_with(uint32_t hash, Tests tests) const;
   uint32_t files_that_mention(std::string_view name, Tests tests) const;
