@@ -291,8 +291,8 @@ bool Guards::accumulates(NodeId branch) const {
         (contains_any(ast_[callee].text, {"grad", "params"}) ||
          has_word(lower(snake_case(ast_[callee].text)), {"train", "optimize"})) &&
         ast_[callee].text != "grad" &&
-        !contains_any(ast_[callee].text,
-                      {"log", "print", "norm", "check", "dump", "save", "eval", "is_train"}))
+        !contains_any(ast_[callee].text, {"log", "print", "norm", "check", "dump", "save", "eval",
+                                          "is_train", "requires_grad"}))
       return true;
     if (ast_[callee].kind != K::attribute) continue;
     if (ast_[callee].text == "backward" || ast_[callee].text == "zero_grad") return true;
@@ -378,7 +378,7 @@ uint32_t Guards::of_term(NodeId id, bool negated, unsigned depth) const {
     NodeId callee = ast_.child(id, Role::callee);
     if (callee == kNoNode) return 0;
     uint32_t guards = 0;
-    uint32_t own = inference_.local_function(callee);
+    const uint32_t own = inference_.own_function(callee);
     if (own != kNone && !negated) {
       const NodeId body = outline_.functions[own];
       for (NodeId at = body; at < ast_[body].end; ++at) {

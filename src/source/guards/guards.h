@@ -26,6 +26,7 @@ class Guards {
   uint32_t of_compare(NodeId id, bool negated) const;
   bool begins_its_loop(NodeId counter, std::string_view value) const;
   bool asks_for_interval(NodeId call) const;
+  bool asks_whether_due(NodeId call) const;
   bool runs_backwards(NodeId name) const;
   bool is_asked_once(NodeId either) const;
   uint32_t of_words(std::string_view text, bool negated) const;

@@ -2,6 +2,7 @@
 #include "source/guards/guards.h"
 
 #include "source/names/names.h"
+#include "source/names/roles.h"
 #include "source/syntax/words.h"
 
 namespace stallscope {
@@ -148,8 +149,20 @@ bool Guards::begins_its_loop(NodeId counter, std::string_view value) const {
   return ast_[ast_[target].first_child].text == ast_[counter].text;
 }
 
+/// strategy->should_prune(iter): asked in each step whether it is time for what its name says. What
+/// trains may be asked so in every step, and whether something applies holds for many of them.
+bool Guards::asks_whether_due(NodeId call) const {
+  const std::string name = lower(snake_case(callee_name(ast_, call)));
+  const NodeId counter = ast_.child(call, Role::argument);
+  return name.starts_with("should_") && counter != kNoNode && ast_[counter].next == kNoNode &&
+         counts_steps(ast_.slice(counter)) &&
+         has_word(name, {"prune", "refine", "densify", "relocate", "reset", "save", "checkpoint",
+                         "validate", "evaluate", "report", "print", "display", "backup"});
+}
+
 /// itstime(step, config.log_steps): a function of where training stands and of a number of steps.
 bool Guards::asks_for_interval(NodeId call) const {
+  if (asks_whether_due(call)) return true;
   bool counter = false, interval = false;
   for (const NodeId argument : children(ast_, call)) {
     if (ast_[argument].role != Role::argument) continue;

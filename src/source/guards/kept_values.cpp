@@ -113,31 +113,71 @@ bool fills_member(const Ast& ast, NodeId condition, NodeId body) {
   return at != std::string_view::npos && is_whole_identifier(text, at + 1, name.size());
 }
 
-/// C++: `static bool made; if (!made) { made = true; ...`, of what outlives the function.
+/// Whether `flag` is an element of what its function does not name before: made[device] of a table
+/// of the program's.
+bool is_of_own_table(const Ast& ast, NodeId flag) {
+  const NodeId table = ast.child(flag, Role::object);
+  const NodeId function = ast.ancestor(flag, K::function);
+  if (table == kNoNode || function == kNoNode || ast[table].kind != K::name) return false;
+  const std::string_view text = ast.slice(function);
+  const size_t here = ast[table].first_byte - ast[function].first_byte;
+  for (size_t at = text.find(ast[table].text); at < here; at = text.find(ast[table].text, at + 1)) {
+    if (is_whole_identifier(text, at, ast[table].text.size())) return false;
+  }
+  return true;
+}
+
+/// C++: `static bool made; if (!made) { made = true; ...`, of what outlives the function; and
+/// `if (!made[device]) { made[device] = 1; ...`.
 bool runs_once(const Ast& ast, NodeId condition, NodeId body) {
   if (ast.grammar != Grammar::cuda || ast[condition].kind != K::unary || ast[condition].text != "!")
     return false;
-  const std::string name(ast.slice(ast[condition].first_child));
+  const NodeId flag = ast[condition].first_child;
+  const std::string name(ast.slice(flag));
   const std::string_view function = ast.slice(ast.ancestor(condition, K::function));
   if (name.empty() || (function.find("bool " + name) != std::string_view::npos &&
                        function.find("static bool " + name) == std::string_view::npos))
     return false;
+  const bool counted = ast[flag].kind == K::subscript && is_of_own_table(ast, flag);
   for (NodeId at : children(ast, body)) {
     const NodeId to = ast.child(at, Role::left), from = ast.child(at, Role::right);
     if (ast[at].kind == K::assign && to != kNoNode && from != kNoNode && ast.slice(to) == name &&
-        ast.slice(from) == "true")
+        (ast.slice(from) == "true" || (counted && ast.slice(from) == "1")))
       return true;
   }
   return false;
+}
+
+/// C++: `if (model->loaded == -1) { copy the first part } ... model->loaded = part;` in a loop:
+/// where nothing was loaded yet.
+bool was_never_set(const Ast& ast, NodeId condition) {
+  const NodeId kept = ast[condition].first_child;
+  const NodeId function = ast.ancestor(condition, K::function);
+  if (ast.grammar != Grammar::cuda || ast[condition].kind != K::compare ||
+      ast[condition].text != "==" || ast[kept].kind != K::attribute || function == kNoNode ||
+      ast.slice(ast[kept].next) != "-1")
+    return false;
+  NodeId loop = kNoNode;  // the outermost one
+  for (NodeId at = condition; at != function; at = ast[at].parent) {
+    if (ast[at].kind == K::for_ || ast[at].kind == K::while_) loop = at;
+  }
+  bool set = false;
+  for (NodeId at = loop; loop != kNoNode && at < ast[loop].end; ++at) {
+    const NodeId to = ast[at].kind == K::assign ? ast.child(at, Role::left) : kNoNode;
+    if (to == kNoNode || ast.slice(to) != ast.slice(kept)) continue;
+    if (ast.slice(ast.child(at, Role::right)) == "-1") return false;
+    set = true;
+  }
+  return set;
 }
 
 }  // namespace
 
 bool keeps_value(const Ast& ast, NodeId condition, NodeId branch, bool negated) {
   if (brings_up_to_date(ast, condition, body_of(ast, branch), negated)) return true;
-  return !negated &&
-         (keeps_what_was_missing(ast, condition, branch) || makes_anew(ast, condition, branch) ||
-          runs_once(ast, condition, branch) || fills_member(ast, condition, branch));
+  return !negated && (keeps_what_was_missing(ast, condition, branch) ||
+                      makes_anew(ast, condition, branch) || runs_once(ast, condition, branch) ||
+                      fills_member(ast, condition, branch) || was_never_set(ast, condition));
 }
 
 }  // namespace stallscope

@@ -451,6 +451,24 @@ uint32_t Inference::local_function(NodeId callee) const {
   return kNone;
 }
 
+uint32_t Inference::own_function(NodeId callee) const {
+  const uint32_t local = local_function(callee);
+  if (local != kNone || callee == kNoNode || ast_.grammar != Grammar::cuda ||
+      ast_[callee].kind != K::name)
+    return local;
+  const std::string& klass = facts_.functions[outline_.function_of[callee]].class_name;
+  const std::string_view name = ast_[callee].text;
+  // Inside the class, or Strategy::is_refining() beside it.
+  for (const std::string& text : {std::string(name), klass + "::" + std::string(name)}) {
+    const auto found = functions_by_name_.find(text);
+    if (klass.empty() || found == functions_by_name_.end()) continue;
+    for (const uint32_t f : found->second) {
+      if (facts_.functions[f].class_name == klass) return f;
+    }
+  }
+  return kNone;
+}
+
 NodeId Inference::definition(uint32_t function, std::string_view name, NodeId before) const {
   auto known = definitions_.find(name);
   if (known == definitions_.end()) return kNoNode;

@@ -35,6 +35,8 @@ class Inference {
   bool is_own_object(NodeId id) const;
   /// The function of this file that `callee` names, or kNone.
   uint32_t local_function(NodeId callee) const;
+  /// The same, and of C++ a method of the caller's own class: is_refining(iter).
+  uint32_t own_function(NodeId callee) const;
   /// The expression last assigned to `name` in `function` before `before`, or kNoNode.
   NodeId definition(uint32_t function, std::string_view name, NodeId before) const;
   const Dependency* dependency(const Value& value) const;
