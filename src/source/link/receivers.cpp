@@ -16,7 +16,9 @@ constexpr size_t kMostTargets = 32;      ///< methods that one call may run
 
 Value CallGraph::argument(const Edge& edge, uint32_t parameter) const {
   const FunctionFacts& f = function(edge.to);
-  const bool method = !f.class_name.empty() && f.parent == kNone;
+  // Python's methods are given `self` first.
+  const bool method =
+      !f.class_name.empty() && f.parent == kNone && file(edge.to).language == "python";
   const uint32_t position = method && parameter > 0 ? parameter - 1 : parameter;
   Value out;
   for (const auto& [name, value] : edge.call->arguments) {

@@ -130,7 +130,7 @@ void Inference::assign_tuple(NodeId target, const Value& value, NodeId source) {
 /// The same of what a caller hands in: the link tells.
 Value Inference::element_value(const Value& container) {
   Value out = stallscope::element_of(container);
-  if (is_of_callers(container))
+  if (is_of_callers(container) && !container.is_device())
     out.dependency = depend(DependencyKind::element, {}, container.dependency, 0);
   return out;
 }

@@ -142,7 +142,9 @@ std::optional<Value> value_of_method(const Value& receiver, std::string_view nam
     if (call.device_is_cpu)
       return receiver.kind == Kind::module ? receiver : likely(Kind::host_tensor);
     if (name == "cuda" || call.has_device) {
-      if (receiver.kind == Kind::module || receiver.is_device()) return receiver;
+      if (receiver.kind == Kind::module) return receiver;
+      // Wherever it came from, it is there now.
+      if (receiver.is_device()) return Value{receiver.kind, receiver.certainty, receiver.flags, 0};
       if (receiver.kind == Kind::host_tensor || receiver.kind == Kind::batch ||
           receiver.kind == Kind::numpy) {
         return likely(Kind::device_tensor);
