@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <vector>
 
 #include "source/index.h"
 #include "source/item_rule.h"
@@ -117,4 +118,31 @@ TEST_CASE("an evaluation that computes the loss of a step, as a framework does, 
   };
   CHECK(found("run_epoch") == 1);
   CHECK(found("validate") == 0);
+}
+
+TEST_CASE("what calls itself again is proven by the way from the step, and by no circle") {
+  const std::string agent =
+      "import torch\n"
+      "def predict(model, loss):\n"
+      "    return refine(model, loss)\n"
+      "def refine(model, loss):\n"
+      "    if loss.dim() > 1:\n"
+      "        return predict(model, loss.mean())\n"
+      "    return loss.item()\n";
+  const std::string trainer =
+      "import torch\n"
+      "from agent import predict\n"
+      "def train(model, opt, loader):\n"
+      "    for x in loader:\n"
+      "        loss = model(x).mean()\n"
+      "        loss.backward()\n"
+      "        opt.step()\n"
+      "        predict(model, loss)\n";
+  const std::vector<SourceInput> files = {{"agent.py", "", agent}, {"train.py", "", trainer}};
+  const RuleSet rules = item_rule({"step"});
+  const SourceIndex index = SourceIndex::build(files, rules, {});
+  REQUIRE(index.facts().size() == 1);
+  CHECK(index.facts()[0].context_chain ==
+        std::vector<std::string>{"in the loop at train.py:4", "called from train() at train.py:8",
+                                 "called from predict() at agent.py:3"});
 }

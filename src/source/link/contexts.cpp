@@ -417,10 +417,12 @@ uint16_t Contexts::at(FunctionId function, uint32_t loop) const {
 
 std::vector<std::string> Contexts::chain(FunctionId function, uint32_t loop, uint16_t bit) const {
   std::vector<std::string> out;
-  const auto position = static_cast<size_t>(std::countr_zero(bit));
   FunctionId at = function;
   uint32_t at_loop = loop;
   for (int hop = 0; hop < 12; ++hop) {
+    // What is near the step is reached from it: from there on its own calls are the proof.
+    if (bit == kNearStep && (bits_[at] & kInStep) != 0) bit = kInStep;
+    const auto position = static_cast<size_t>(std::countr_zero(bit));
     const FileFacts& file = graph_.file(at);
     uint32_t step = step_loop(at, at_loop);
     if (step != kNone) {
