@@ -39,11 +39,19 @@ def kineto_seeds(folder):
 
 
 def source_seeds(folder):
-    """The cases of all rules, each behind the byte that chooses its language."""
+    """The cases of all rules, each behind the byte that chooses its language; and projects of four rules each."""
     first = {".py": b"\0", ".cpp": b"\2", ".cu": b"\3"}
-    for case in sorted((source / "rules/cases").glob("*/*")):
-        if case.suffix in first:
-            (folder / f"{case.parent.name}-{case.name}").write_bytes(first[case.suffix] + case.read_bytes())
+    cases = sorted(case for case in (source / "rules/cases").glob("*/*") if case.suffix in first)
+    for case in cases:
+        (folder / f"{case.parent.name}-{case.name}").write_bytes(first[case.suffix] + case.read_bytes())
+    # Form feeds part its files: a.py, b.py, pkg/__init__.py, pkg/c.py, or a.cu and its like.
+    takes = {".py": (b"from b import *\nfrom pkg import *\n", b"", b"from .c import *\n", b"import a\nfrom b import *\n"),
+             ".cpp": (b'#include "a.h"\n',) * 4, ".cu": (b'#include "a.h"\n',) * 4}
+    for suffix, imports in takes.items():
+        fires = [case for case in cases if case.suffix == suffix and case.stem.startswith("fires")]
+        for at in range(0, len(fires), 4):
+            files = [line + case.read_bytes() for line, case in zip(imports, fires[at:at + 4])]
+            (folder / f"project{at}{suffix}").write_bytes(first[suffix] + b"\f".join(files))
     cell = {"cells": [{"cell_type": "code", "source": ["import torch\n", "x.item()\n"]}]}
     (folder / "notebook").write_bytes(b"\1" + json.dumps(cell).encode())
 

@@ -1,6 +1,8 @@
 // Whatever bytes are given as source code: facts, findings, fixes that parse,
-// and comments; the same facts each time. The first byte chooses the language.
+// and comments; the same facts each time. The first byte chooses the language, form feeds begin
+// other files of the project.
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -43,29 +45,56 @@ const Bundled& bundled() {
   return all;
 }
 
-std::vector<SourceFact> facts_of(const std::string& name, std::string_view text) {
-  // Half of it is another file of the project: calls and imports lead across.
-  const size_t middle = text.find("\n\n", text.size() / 2);
-  const std::string first(text.substr(0, middle));
-  const std::string second(middle == std::string_view::npos ? "" : text.substr(middle));
+/// Whose imports and includes of each other can be resolved.
+using FileNames = std::array<std::string_view, 4>;
+constexpr FileNames kPython = {"a.py", "b.py", "pkg/__init__.py", "pkg/c.py"};
+constexpr FileNames kNotebook = {"a.ipynb", "b.py", "pkg/__init__.py", "pkg/c.py"};
+constexpr FileNames kCpp = {"a.cpp", "a.h", "b.cpp", "b.cu"};
+constexpr FileNames kCuda = {"a.cu", "a.h", "b.cu", "b.cpp"};
+constexpr std::array<FileNames, 4> kProjects = {kPython, kNotebook, kCpp, kCuda};
+constexpr char kNextFile = '\f';
+
+/// The files of a project, of which the first is `text` as far as its first form feed.
+std::vector<SourceInput> project_of(const FileNames& names, std::string_view text) {
+  std::vector<SourceInput> out;
+  for (const std::string_view name : names) {
+    const size_t end = std::min(text.find(kNextFile), text.size());
+    out.push_back({std::string(name), "", std::string(text.substr(0, end))});
+    if (end == text.size()) break;
+    text.remove_prefix(end + 1);
+  }
+  return out;
+}
+
+/// Of one file its half is another of the project: calls and imports lead across.
+void cut_in_two(std::vector<SourceInput>& project) {
+  std::string& first = project.front().bytes;
+  const size_t middle = std::min(first.find("\n\n", first.size() / 2), first.size());
+  std::string second = first.substr(middle);
+  first.resize(middle);
+  project.push_back({"pkg/" + project.front().path, "", std::move(second)});
+}
+
+std::vector<SourceFact> facts_of(const FileNames& names, std::string_view text) {
+  std::vector<SourceInput> project = project_of(names, text);
+  if (project.size() == 1) cut_in_two(project);
   IndexOptions options;
   options.threads = 1;
-  return SourceIndex::build({{name, "", first}, {"pkg/" + name, "", second}}, bundled().compiled,
-                            options)
-      .facts();
+  return SourceIndex::build(project, bundled().compiled, options).facts();
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
-  static constexpr std::string_view kNames[] = {"a.py", "a.ipynb", "a.cpp", "a.cu"};
-  const std::string name(kNames[data[0] % 4]);
+  const FileNames& names = kProjects[data[0] % kProjects.size()];
+  const std::string name(names.front());
   // Without a word of a framework nothing would be read.
   std::string text = data[0] % 2 == 0 ? "import torch\n" : "";
   text.append(reinterpret_cast<const char*>(data + 1), size - 1);
-  const std::vector<SourceFact> facts = facts_of(name, text);
-  if (facts_of(name, text).size() != facts.size()) __builtin_trap();
+  const std::vector<SourceFact> facts = facts_of(names, text);
+  if (facts_of(names, text).size() != facts.size()) __builtin_trap();
+  text.resize(std::min(text.find(kNextFile), text.size()));
   (void)parse_suppressions(text, comment_style(name));
   if (name != "a.py") return 0;
   for (const SourceFact& fact : facts) {
