@@ -302,18 +302,3 @@ TEST_CASE("a hook runs in each pass, a partial function when it is called") {
   CHECK(in_step({{"train.py", made("weigh, scale=2")}}) == "train.py:2");
   CHECK(in_step({{"train.py", made("other, scale=2")}}).empty());
 }
-
-TEST_CASE("where some classes are named after an object of long name, no others are meant") {
-  const auto found = [](const std::string& head, const std::string& in_loop) {
-    return in_step({{"head.py", reader(head, "score")},
-                    {"policy.py", reader("class Policy", "score")},
-                    {"train.py", trainer("", "pass", in_loop)}});
-  };
-  CHECK(found("class RegressionActionHead", "action_head.score(loss)") == "head.py:3");
-  CHECK(found("class Regression(BaseActionHead)", "action_head.score(loss)") == "head.py:3");
-  // What DistributedDataParallel wraps is the object.
-  CHECK(found("class RegressionActionHead", "action_head.module.score(loss)") == "head.py:3");
-  // A short name, or one that no class has, says nothing.
-  CHECK(found("class RegressionHead", "head.score(loss)") == "head.py:3 policy.py:3");
-  CHECK(found("class Regression", "action_head.score(loss)") == "head.py:3 policy.py:3");
-}

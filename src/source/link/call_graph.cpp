@@ -375,10 +375,7 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
       out.push_back(id);
     }
     const bool common = form == CallForm::method && is_common_method(last);
-    if (!common && (out.size() <= kMaxTargets || override_each_other(out))) {
-      prefer_named_after(object, out);
-      return out;
-    }
+    if (!common && (out.size() <= kMaxTargets || override_each_other(out))) return out;
     if (common && !is_common_action(last)) object = {};
     keep_named_after(object, out);
     return out;

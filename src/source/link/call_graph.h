@@ -69,7 +69,6 @@ class CallGraph {
   std::string_view root_class(std::string_view name) const;
   void name_classes();
   void keep_named_after(std::string_view object, std::vector<FunctionId>& methods) const;
-  void prefer_named_after(std::string_view object, std::vector<FunctionId>& methods) const;
   bool takes(FunctionId id, uint8_t given) const;
   std::vector<FunctionId> starred(size_t file, const std::vector<FunctionId>& candidates) const;
   void add_edges();

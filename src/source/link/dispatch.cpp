@@ -16,7 +16,6 @@ constexpr size_t kMostNamed = 24;  ///< methods that one prefix of names may mea
 constexpr size_t kMostOverriders = 48;
 constexpr size_t kMostWithoutName = 4;  ///< of several hierarchies, whatever the object's name
 constexpr size_t kShortestName = 3;
-constexpr size_t kLongName = 8;  ///< that no class has by chance
 constexpr unsigned kMostHops = 8;
 
 /// "treeupdater" of "TreeUpdater", "updater" of "p_updaters_".
@@ -104,30 +103,6 @@ void CallGraph::keep_named_after(std::string_view object, std::vector<FunctionId
            !(is_named_after(name, klass.own) || is_named_after(name, klass.root));
   });
   if (methods.size() > kMostOverriders) methods.clear();
-}
-
-/// action_head.predict(x): where some of the classes are named after the object, in words enough,
-/// the others are not meant.
-void CallGraph::prefer_named_after(std::string_view object,
-                                   std::vector<FunctionId>& methods) const {
-  const std::string name = plain(object, true);
-  if (methods.size() < 2 || name.size() < kLongName || object.find('_') == std::string_view::npos)
-    return;
-  const auto is_named = [&](FunctionId id) {
-    const ClassNames& klass = class_names_[class_name_of_[id]];
-    const auto has_name = [&](std::string_view text) {
-      return text.find(name) != std::string_view::npos;
-    };
-    // MonoFlexCoder(BaseBBoxCoder), of another project's base
-    return has_name(klass.own) || has_name(klass.root) ||
-           std::ranges::any_of(classes_.named(function(id).class_name), [&](const ClassPlace& c) {
-             return std::ranges::any_of(c.facts->bases, [&](const std::string& base) {
-               return has_name(plain(base, false));
-             });
-           });
-  };
-  if (std::ranges::any_of(methods, is_named))
-    std::erase_if(methods, [&](FunctionId id) { return !is_named(id); });
 }
 
 /// The methods of the caller's class, of its bases and of what derives from it, that begin so.
