@@ -20,7 +20,7 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_C_COMPILER_VERSION VERSION_GREAT
    CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CMAKE_CROSSCOMPILING)
   include(ProfiledParser)
   list(TRANSFORM parser_folders PREPEND "-I" OUTPUT_VARIABLE parser_includes)
-  profiled_parser_objects(parser_sources SOURCES ${parser_sources}
+  profiled_parser_object(parser_sources SOURCES ${parser_sources}
     FLAGS ${parser_flags} ${parser_includes} -isystem "${STALLSCOPE_DEPS_DIR}/tree-sitter/include")
 endif()
 add_library(stallscope_tree_sitter STATIC ${parser_sources}

@@ -14,15 +14,16 @@ namespace {
 using K = NodeKind;
 using Given = NamedValue::Kind;
 
-constexpr std::string_view kSpace = " \t";
 constexpr size_t kLongestCall = 1500;  ///< bytes of add_argument(...) that are looked at
 
-enum CharClass : uint8_t { kBetween, kDigit, kLetter };
+/// What a character may be: `kMark` stands behind what is given a value, or before an option.
+enum CharClass : uint8_t { kBetween, kDigit, kLetter, kMark };
 constexpr std::array<CharClass, 256> kClasses = [] {
   std::array<CharClass, 256> out{};
   for (size_t c = 0; c < out.size(); ++c) {
     const bool letter = c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    out[c] = letter ? kLetter : c >= '0' && c <= '9' ? kDigit : kBetween;
+    const bool mark = c == '=' || c == ':' || c == ',' || c == '-';
+    out[c] = letter ? kLetter : c >= '0' && c <= '9' ? kDigit : mark ? kMark : kBetween;
   }
   return out;
 }();
@@ -32,11 +33,21 @@ CharClass class_of(char c) {
 bool is_digit(char c) {
   return class_of(c) == kDigit;
 }
+bool is_letter(char c) {
+  return class_of(c) == kLetter;
+}
 bool in_name(char c) {
-  return class_of(c) != kBetween;
+  return is_letter(c) || is_digit(c);
 }
 bool is_quote(char c) {
   return c == '"' || c == '\'';
+}
+bool is_space(char c) {
+  return c == ' ' || c == '\t';
+}
+/// Of `x += 1`; `**=` and its like begin with the same ones twice, and say no more.
+bool is_operator(char c) {
+  return std::string_view("+-*/|&^%@").find(c) != std::string_view::npos;
 }
 
 /// Reads a text by its characters: what is not parsed, since it names no framework, says what is
@@ -49,22 +60,19 @@ class ValueScanner {
         document_(notation == Notation::document),
         out_(out) {}
 
+  /// Most of a text is passed over: only behind a name, `=`, `:` and `,` say that it has a value.
   void run() {
-    size_t at = 0;
-    while (at < text_.size()) {
+    for (size_t at = 0; at < text_.size(); ++at) {
       const char c = text_[at];
-      const size_t start = at;
-      if (!in_name(c)) {
-        ++at;
-        continue;
-      }
-      while (at < text_.size() && in_name(text_[at])) ++at;
-      if (class_of(c) != kLetter) continue;
-      if (start > 1 && text_[start - 1] == '-' && text_[start - 2] == '-') {
-        while (at < text_.size() && (in_name(text_[at]) || text_[at] == '-')) ++at;
+      if (class_of(c) != kMark) continue;
+      if (c != '-') {
+        if (c == '=' || !document_) name_before_mark(at);
+      } else if (this->at(at + 1) == '-' && is_letter(this->at(at + 2))) {
+        const size_t start = at + 2;
+        at = start;
+        while (in_name(this->at(at)) || this->at(at) == '-') ++at;
         option(start, at);
-      } else if (!document_ || is_override(at)) {
-        name(start, at);
+        option_end_ = at--;
       }
     }
   }
@@ -75,14 +83,27 @@ class ValueScanner {
     uint32_t hash = 0;
   };
 
-  /// net.patchout=40 of a command line
-  bool is_override(size_t end) const {
-    return at(end) == '=' && kSpace.find(at(end + 1)) == std::string_view::npos;
+  /// The name that ends before the mark at `mark`: fuse =, fuse +=, "fuse":, cfg["fuse"] =
+  void name_before_mark(size_t mark) {
+    const auto before = [&](size_t place) { return place > option_end_ ? text_[place - 1] : '\0'; };
+    size_t end = mark;
+    if (text_[mark] == '=' && is_operator(before(end))) --end;
+    while (is_space(before(end))) --end;
+    if (before(end) == ']' && is_quote(before(end - 1))) --end;
+    if (is_quote(before(end))) --end;
+    size_t start = end;
+    while (in_name(before(start))) --start;
+    if (start == end || !is_letter(text_[start])) return;
+    if (!document_ || is_override(end)) name(start, end);
   }
+
+  /// net.patchout=40 of a command line
+  bool is_override(size_t end) const { return at(end) == '=' && !is_space(at(end + 1)); }
 
   char at(size_t place) const { return place < text_.size() ? text_[place] : '\0'; }
   size_t behind_space(size_t place) const {
-    return std::min(text_.find_first_not_of(kSpace, place), text_.size());
+    while (is_space(at(place))) ++place;
+    return std::min(place, text_.size());
   }
   /// Whether a value is over at `place`.
   bool ends(size_t place) const {
@@ -126,7 +147,7 @@ class ValueScanner {
     } else if (c == ':') {
       const size_t from = python_ && !quoted ? behind_annotation(p + 1) : p + 1;
       if (from != std::string_view::npos) add(name, value(from));
-    } else if (next == '=' && std::string_view("+-*/|&^%@").find(c) != std::string_view::npos) {
+    } else if (next == '=' && is_operator(c)) {
       add(name, {});
     } else if (c == ',' && quoted && has_default_behind(start - 1)) {
       add(name, value(p + 1));
@@ -263,7 +284,7 @@ class ValueScanner {
     }
     if (!python_) {
       size_t end = std::min(text_.find_first_of(",}]\r\n#", p), text_.size());
-      while (end > p && kSpace.find(text_[end - 1]) != std::string_view::npos) --end;
+      while (end > p && is_space(text_[end - 1])) --end;
       return classified(text_.substr(p, end - p));
     }
     size_t end = p;
@@ -316,6 +337,7 @@ class ValueScanner {
 
   const std::string_view text_;
   const bool python_, document_;
+  size_t option_end_ = 0;  ///< where the last --option ends: what is in it is no name
   std::vector<NamedValue>& out_;
 };
 

@@ -99,7 +99,6 @@ bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
   const bool rare =
       (call.guards & (kGuardInterval | kGuardErrorPath | kGuardDebug | kGuardCached)) != 0 ||
       (graph_.function(edge.from).flags & kCachedFunction) != 0;
-  if ((bit == kInStep || bit == kNearStep) && is_host_environment(edge.to)) return false;
   // What examples and tools run at their top level says nothing about the library they use.
   if ((bit == kOutside || bit == kInInit) && is_example(edge.from) && !is_example(edge.to))
     return false;
@@ -115,11 +114,11 @@ bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
   const bool firm = named && (to.flags & kWeakRole) == 0;
   switch (bit) {
     case kInStep:
-      return in_step && !rare && !firm && !evaluates;
+      return in_step && !rare && !firm && !evaluates && !is_host_environment(edge.to);
     case kNearStep:
       return (in_step || ((from & kNearStep) != 0 &&
                           (graph_.function(edge.from).flags & kEvalFunction) == 0)) &&
-             !rare && !evaluates;
+             !rare && !evaluates && !is_host_environment(edge.to);
     case kAtInterval:
       return ((in_step || (from & kInForward) != 0) && rare && !named) ||
              ((from & kAtInterval) != 0 && !in_step_loop && !named);

@@ -18,7 +18,9 @@ std::string_view line_at(std::string_view text, size_t at) {
 }
 
 std::string_view without_indent(std::string_view line) {
-  return line.substr(std::min(line.find_first_not_of(" \t"), line.size()));
+  size_t indent = 0;
+  while (indent < line.size() && (line[indent] == ' ' || line[indent] == '\t')) ++indent;
+  return line.substr(indent);
 }
 
 class ParsedText {

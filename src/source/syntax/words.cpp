@@ -14,7 +14,8 @@ bool is_one_of(std::string_view text, std::initializer_list<std::string_view> wo
 
 bool has_word(std::string_view name, std::initializer_list<std::string_view> words) {
   for (size_t at = 0; at < name.size();) {
-    size_t end = std::min(name.find_first_of("_-", at), name.size());
+    size_t end = at;
+    while (end < name.size() && name[end] != '_' && name[end] != '-') ++end;
     if (is_one_of(name.substr(at, end - at), words)) return true;
     at = end + 1;
   }
