@@ -91,7 +91,7 @@ bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
   const CallFacts& call = *edge.call;
   const FunctionFacts& to = graph_.function(edge.to);
   // Net(...): what a constructor does it does once.
-  if (to.name == "__init__" && call.form == CallForm::function) return false;
+  if (call.form == CallForm::function && to.name == "__init__") return false;
   const uint16_t from = bits_[edge.from];
   const bool in_step_loop = step_loop(edge.from, edge.loop) != kNone;
   const bool in_step =
@@ -107,10 +107,12 @@ bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
   // `if not self.training: self.metrics(x)`: for each batch of an evaluation.
   const bool evaluates = (call.guards & kGuardEvaluation) != 0;
   // for batch in make_batches(): what a generator makes it makes with the loop.
-  const bool again = is_consumed(edge) || to.name == "__enter__" || to.name == "__exit__";
-  const uint32_t once = again ? kEvalFunction | kCheckpointFunction
-                              : kEvalFunction | kCheckpointFunction | kInitFunction;
-  const bool named = (to.flags & once) != 0 && !steps_.is_whole_step(edge.to);
+  const auto again = [&] {
+    return is_consumed(edge) || to.name == "__enter__" || to.name == "__exit__";
+  };
+  const bool named = ((to.flags & (kEvalFunction | kCheckpointFunction)) != 0 ||
+                      ((to.flags & kInitFunction) != 0 && !again())) &&
+                     !steps_.is_whole_step(edge.to);
   const bool firm = named && (to.flags & kWeakRole) == 0;
   switch (bit) {
     case kInStep:

@@ -37,12 +37,11 @@ bool is_entry_point(const FileFacts& file, const FunctionFacts& function,
                            "compile", "jit", "before_", "after_", "on_"}))
     return true;
   // TrainBatch(), trainBatch(): the same of C++, which writes its names as it likes
-  const std::string written =
-      file.is_compiled() ? lower(snake_case(function.name)) : std::string(function.name);
+  const std::string written = file.is_compiled() ? lower(snake_case(function.name)) : "";
   for (const EntryPoint& entry : known) {
     // _training_step(): the same of a trainer that is not to be overridden
     if (entry.step != step || (entry.compiled && !file.is_compiled()) ||
-        (entry.name != function.name && entry.name != written &&
+        (entry.name != function.name && (written.empty() || entry.name != written) &&
          !(step && method && entry.name == name)))
       continue;
     if (entry.class_contains.empty()) return true;

@@ -51,10 +51,14 @@ Switchboard::Switchboard(const CallGraph& graph) {
       for (const Switch& s : list) asked.add(s.name);
     }
   }
+  if (asked.names.empty()) return;
+  const std::vector<Parameter> parameters = parameters_of(graph);
   for (unsigned hop = 0; hop <= kMaxAliases && !asked.names.empty(); ++hop) {
     for (const uint32_t name : asked.names) given_[name];
     gather(graph, asked);
-    gather_arguments(graph, asked);
+    for (const Parameter& p : parameters) {
+      if (asked.has(p.name)) of_parameter(graph, p.function, p.position);
+    }
     Wanted next;
     for (const uint32_t name : asked.names) {
       std::vector<NamedValue>& values = given_[name];
@@ -78,18 +82,20 @@ void Switchboard::gather(const CallGraph& graph, const Wanted& wanted) {
   }
 }
 
-/// What calls give parameters of these names by position.
-void Switchboard::gather_arguments(const CallGraph& graph, const Wanted& wanted) {
+/// What calls may give values by position.
+std::vector<Switchboard::Parameter> Switchboard::parameters_of(const CallGraph& graph) const {
+  std::vector<Parameter> out;
   for (FunctionId id = 0; id < graph.functions(); ++id) {
     const FunctionFacts& f = graph.function(id);
     if (f.parameters.empty() || graph.file(id).is_compiled() || is_test_[graph.file_index(id)] != 0)
       continue;
-    for (uint32_t p = 0; p < f.parameters.size(); ++p) {
-      if (wanted.has(option_hash(f.parameters[p]))) of_parameter(graph, id, p);
-    }
+    for (uint32_t p = 0; p < f.parameters.size(); ++p)
+      out.push_back({option_hash(f.parameters[p]), id, p});
   }
+  return out;
 }
 
+/// What calls give a parameter.
 void Switchboard::of_parameter(const CallGraph& graph, FunctionId function, uint32_t parameter) {
   const FunctionFacts& f = graph.function(function);
   const std::string& name = f.parameters[parameter];

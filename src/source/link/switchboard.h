@@ -31,8 +31,14 @@ class Switchboard {
       return filter.test(name % filter.size()) && names.contains(name);
     }
   };
+  /// A parameter of the program's own functions; its name is worked out once, not for each alias.
+  struct Parameter {
+    uint32_t name;
+    FunctionId function;
+    uint32_t position;
+  };
+  std::vector<Parameter> parameters_of(const CallGraph& graph) const;
   void gather(const CallGraph& graph, const Wanted& wanted);
-  void gather_arguments(const CallGraph& graph, const Wanted& wanted);
   void of_parameter(const CallGraph& graph, FunctionId function, uint32_t parameter);
   bool may_hold(const Switch& asked, unsigned hops) const;
 
