@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "source/guards/kept_tables.h"
 #include "source/guards/kept_values.h"
 #include "source/names/names.h"
 #include "source/names/roles.h"
@@ -116,7 +117,8 @@ uint32_t Guards::by_parent(NodeId at, NodeId below) const {
       if (self.kind == K::conditional && negated && ast_[condition].kind == K::name &&
           (tested == Kind::list || tested == Kind::tensor_list || tested == Kind::host_tensors))
         found |= kGuardErrorPath;
-      if ((role == Role::consequence || negated) && keeps_value(ast_, condition, below, negated))
+      if ((role == Role::consequence || negated) && (keeps_value(ast_, condition, below, negated) ||
+                                                     fills_table(ast_, condition, below, negated)))
         found |= kGuardCached;
       if ((role == Role::consequence || negated) && is_fallback(ast_, condition, below, negated))
         found |= kGuardErrorPath;
@@ -244,6 +246,9 @@ uint32_t Guards::left_early(NodeId statement) const {
       const bool own = ast_.slice(condition).find("self.") != std::string_view::npos;
       guards |= of_condition(condition, true) & (kGuardEvaluation | (own ? kGuardCached : 0u));
     }
+    // `if key in self.masks: return self.masks[key]` before what makes it for the next time
+    if ((only_leaves(body) || returns(body)) && fills_table(ast_, condition, parent, true))
+      guards |= kGuardCached;
     // C++: `if (n == size) return;` before what makes the buffer anew
     if (ast_.grammar == Grammar::cuda && only_leaves(body) &&
         brings_up_to_date(ast_, condition, parent, true))

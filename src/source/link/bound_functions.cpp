@@ -3,6 +3,7 @@
 
 #include "source/link/contexts.h"
 #include "source/link/purpose.h"
+#include "source/names/names.h"
 #include "source/names/roles.h"
 #include "source/syntax/words.h"
 
