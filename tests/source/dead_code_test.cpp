@@ -49,6 +49,29 @@ TEST_CASE("what a program defines and never names is dead, what a library define
                {"other.py", "", "import train\nfrom train import spread\n"}}) == "train.py:3");
 }
 
+TEST_CASE("what no file of a C++ program names, other than to declare it, is dead") {
+  const std::string metric =
+      "#include <torch/torch.h>\n"
+      "float error_of(const torch::Tensor& x);\n"
+      "float error_of(const torch::Tensor& x) {\n"
+      "  return x.sum().item<float>();\n"
+      "}\n";
+  const auto beside = [&](const std::string& path, const std::string& text) {
+    return places(item_rule({"library"}), {{"metric.cpp", "", metric}, {path, "", text}});
+  };
+  const std::string there = "metric.cpp:4";
+  CHECK(beside("main.cpp", "// error_of(x);\nint main() {\n  return 0;\n}\n").empty());
+  CHECK(beside("main.cpp", "int main() {\n  report.add(error_of);\n}\n") == there);
+  CHECK(beside("main.cpp", "#define ADD(x) error_of(x)\nint main() {}\n") == there);
+  CHECK(beside("main.cpp", "int main() {\n  return error_of(x);\n}\n") == there);
+  CHECK(beside("main.cpp", "int main() {\n  x = norm * error_of(x);\n}\n") == there);
+  // A library, with a program in its tests at most, has it for others.
+  CHECK(beside("other.cpp", "float norm() {\n  return 0;\n}\n") == there);
+  CHECK(beside("tests/main.cpp", "int main() {\n  return 0;\n}\n") == there);
+  CHECK(beside("src/metricTest.cpp", "int main() {\n  return 0;\n}\n") == there);
+  CHECK(beside("bind.py", "import ctypes\nlib.error_of(x)\n") == there);
+}
+
 TEST_CASE("a library's function of the same name does not keep one alive") {
   const auto found = [](const std::string& call) {
     return reads(called_by_module("comm",

@@ -8,6 +8,7 @@ void configure() {
 int main() {
   setenv("CUDA_LAUNCH_BLOCKING", "1", 0);  // expect: debug-environment
   configure();
+  configure_ranks();
   ::setenv("CUDA_LAUNCH_BLOCKING", "1", 1);  // expect: debug-environment
 }
 

@@ -28,6 +28,7 @@ int main() {
     }
     gpt2_update(&model);
   }
+  drain_streams(streams);
 }
 
 void train_guarded(Net& net, Optimizer& optimizer, int steps) {

@@ -55,8 +55,8 @@ struct FactsLayout {
           io(v.has_suppressions);
       io(v.lines_of_cells), io(v.functions), io(v.loops), io(v.calls), io(v.classes),
           io(v.dependencies);
-      io(v.aliases), io(v.imports), io(v.mentions), io(v.named_values), io(v.switches),
-          io(v.handed), io(v.bound), io(v.hiding_macros), io(v.candidates);
+      io(v.aliases), io(v.imports), io(v.mentions), io(v.used_words), io(v.named_values),
+          io(v.switches), io(v.handed), io(v.bound), io(v.hiding_macros), io(v.candidates);
     } else {
       io(v.first), io(v.second);
     }

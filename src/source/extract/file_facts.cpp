@@ -14,6 +14,7 @@
 #include "source/match/macro_calls.h"
 #include "source/names/mentions.h"
 #include "source/names/roles.h"
+#include "source/names/used_words.h"
 #include "source/syntax/parsed_text.h"
 #include "source/syntax/words.h"
 
@@ -182,6 +183,8 @@ FileFacts analyze_file(const std::string& path, std::string_view bytes, const Ru
       facts.mentions = mentions_of_skipped(path, bytes);
       add_named_values(bytes, Notation::python, facts.named_values);
       keep_once(facts.named_values);
+    } else if (!is_librarys_header(path)) {
+      facts.used_words = used_words(bytes);
     }
     return facts;
   }
@@ -218,6 +221,8 @@ FileFacts analyze_file(const std::string& path, std::string_view bytes, const Ru
     add_named_values(ast.source, Notation::python, facts.named_values);
     add_bound_names(ast, facts.named_values);
     keep_once(facts.named_values);
+  } else {
+    facts.used_words = used_words(ast.source);
   }
   for (const auto& [bound, to] : names.imports()) facts.imports.emplace_back(bound, to);
   for (const std::string& from : names.stars()) facts.imports.emplace_back("*", from);

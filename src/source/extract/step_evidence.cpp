@@ -71,8 +71,7 @@ Evidence StepEvidence::of(NodeId call, NodeId callee) const {
     // C programs name their own: gpt2_backward(), model_update(), adam_step().
     if (name.ends_with("_update") || name.ends_with("_optimizer_step") || name.ends_with("adamw"))
       return Evidence::step;
-    if (name == "backward" || name.find("_backward") != std::string_view::npos)
-      return Evidence::backward;
+    if (own_step(name) == OwnStep::backward) return Evidence::backward;
   }
   // p_train_step = jax.pmap(step_fn) of a function that is handed in
   if (names_.uses_jax() && outline_.loop_of[call] != kNone &&

@@ -213,6 +213,7 @@ struct FileFacts {
   std::vector<std::pair<std::string, std::string>> aliases;  ///< step = jit(train_step)
   std::vector<std::pair<std::string, std::string>> imports;  ///< bound name -> path
   std::vector<uint32_t> mentions;             ///< hashes of the names used here, sorted; of Python
+  std::vector<uint32_t> used_words;           ///< likewise of C++, other than to declare them
   std::vector<NamedValue> named_values;       ///< sorted; of Python, configurations, launch scripts
   std::vector<std::vector<Switch>> switches;  ///< 0 stands for what waits for none
   std::vector<uint32_t> handed;               ///< hashes of names of arguments; 0 = it has none

@@ -8,6 +8,7 @@
 #include "source/names/mentions.h"
 #include "source/names/names.h"
 #include "source/names/roles.h"
+#include "source/names/used_words.h"
 
 namespace stallscope {
 namespace {
@@ -250,8 +251,42 @@ bool DeadCode::is_in_predictor(FunctionId id) const {
          !is_about_training(graph_.file(id));
 }
 
+/// What the files of C++ use; nothing where none begins a program, or one could not be read.
+void DeadCode::find_used_words() const {
+  static const uint32_t main = name_hash("main");
+  used_words_.emplace();
+  bool program = false;
+  for (const auto& file : graph_.files()) {
+    if (!file->is_compiled()) continue;
+    used_words_->insert(file->used_words.begin(), file->used_words.end());
+    program |= std::ranges::binary_search(file->used_words, main) && !is_test_file(*file) &&
+               !is_example_path(file->path);
+    if (file->skipped && file->used_words.empty() && !file->note.empty()) {
+      program = false;
+      break;
+    }
+  }
+  if (!program) used_words_->clear();
+}
+
+/// Whether nothing in a program of C++ names `id`, other than to declare it.
+bool DeadCode::is_unused_in_program(FunctionId id) const {
+  constexpr uint32_t kCalledByOthers = kDecorated | kModuleLevel | kEntryPoint | kMainFunction;
+  const FunctionFacts& f = graph_.function(id);
+  if (f.parent != kNone || (f.flags & kCalledByOthers) != 0 || !graph_.callers(id).empty() ||
+      f.name == f.class_name || f.name.size() < kShortestUsedWord || f.name.starts_with('~') ||
+      f.name.starts_with("operator"))
+    return false;
+  if (!used_words_) find_used_words();
+  const uint32_t hash = name_hash(f.name);
+  return !used_words_->empty() && !used_words_->contains(hash) &&
+         files_with(hash, Tests::count) == kNoFile &&
+         files_with(as_method(hash), Tests::count) == kNoFile;
+}
+
 bool DeadCode::decide(FunctionId id, unsigned hops) const {
   const FunctionFacts& f = graph_.function(id);
+  if (graph_.file(id).is_compiled()) return is_unused_in_program(id);
   if (is_of_unused_class(id)) return true;
   constexpr uint32_t kCalledByOthers = kDecorated | kModuleLevel | kForward | kHook | kEntryPoint;
   const bool in_script = f.class_name.empty() && is_in_script(id);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "source/link/call_graph.h"
@@ -50,6 +51,8 @@ class DeadCode {
   bool is_only_taken_apart(uint32_t file, uint32_t name) const;
   bool is_named_elsewhere(const ClassPlace& klass) const;
   bool is_offered(uint32_t file) const;
+  void find_used_words() const;
+  bool is_unused_in_program(FunctionId id) const;
   bool is_unused(const ClassPlace& klass) const;
   bool is_unused_name(uint32_t file, uint32_t name) const;
   bool is_in_script(FunctionId id) const;
@@ -66,6 +69,8 @@ class DeadCode {
   mutable std::unordered_map<uint32_t, std::vector<uint32_t>> named_;
   /// By imports, and by configurations and launch scripts; made when first asked.
   mutable Modules imported_, configured_;
+  /// Hashes of what the files of C++ use, if one of them begins a program; made when first asked.
+  mutable std::optional<std::unordered_set<uint32_t>> used_words_;
   /// Made when first asked.
   mutable std::optional<TakenNames> taken_;
   /// Folders, with their slashes, from which a package is installed; made when first asked.

@@ -239,6 +239,10 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
     flags &= ~static_cast<uint32_t>(kEvalFunction | kCheckpointFunction | kInitFunction |
                                     kInferenceFunction);
   }
+  // search_fwd_algo(), tune_backward_algorithm(): once, for a shape
+  if (has_word(text, {"algo", "algos", "algorithm", "algorithms", "autotune"}) &&
+      has_word(text, {"search", "find", "select", "choose", "pick", "tune", "get", "autotune"}))
+    flags = (flags & ~static_cast<uint32_t>(kWeakRole | kForward)) | kInitFunction;
   // incremental_forward(): one step of what is generated from what came before
   if (has_word(text, {"incremental"}) && has_word(text, {"forward"}))
     flags = (flags & ~static_cast<uint32_t>(kWeakRole)) | kEvalFunction | kInferenceFunction;
@@ -281,7 +285,8 @@ bool is_operator_name(std::string_view name) {
   const std::string text = lower(snake_case(name));
   return has_word(text, {"forward", "backward", "fw", "bw", "fwd", "bwd"}) &&
          !has_word(text, {"test", "move", "fast", "print", "check", "log", "bench", "port", "init",
-                          "initialize", "initialise"});
+                          "initialize", "initialise", "algo", "algos", "algorithm", "algorithms",
+                          "autotune"});
 }
 
 bool is_binding_name(std::string_view name) {

@@ -147,6 +147,18 @@ bool trains_by_path(std::string_view below) {
 
 }  // namespace
 
+namespace {
+
+/// clientTest.cpp, MatrixTests.cu
+bool ends_as_test(std::string_view stem) {
+  if (stem.ends_with("Tests")) stem.remove_suffix(1);
+  if (!stem.ends_with("Test") || stem.size() == 4) return false;
+  const char before = stem[stem.size() - 5];
+  return before >= 'a' && before <= 'z';
+}
+
+}  // namespace
+
 bool is_test_path(std::string_view path) {
   for (size_t at = 0; at <= path.size();) {
     size_t end = std::min(path.find('/', at), path.size());
@@ -157,6 +169,7 @@ bool is_test_path(std::string_view path) {
       stem.remove_suffix(1);  // test1.cpp
     if (last && has_word(stem, {"test", "tests", "unittest", "benchmark", "smoke", "assert"}))
       return true;
+    if (last && ends_as_test(stem)) return true;
     if (!last && is_one_of(part, {"test", "tests", "testing", "unittests", "unit_tests", "docs"}))
       return true;
     if (!last && is_one_of(part, {"benchmark", "benchmarks"}) &&
