@@ -298,6 +298,12 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
     out.guards.emplace_back(kOptionOff);
     ++out.lowered;
   }
+  // What trains, or is called forward(), was meant to run.
+  if (facts.is_compiled() && out.context != "step" && out.context != "forward" &&
+      dead_code_->is_unnamed(graph_->id_of(file, candidate.function))) {
+    out.guards.emplace_back(kUnnamed);
+    out.lowered += out.context == "library" ? 1 : 2;
+  }
   // Neither is known that it runs in a step nor that it is a tensor: too little to speak up.
   if (out.context == "library" && clause.on && subject.certainty == Certainty::unknown &&
       candidate.loop == kNone)

@@ -106,10 +106,6 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
   const FunctionId function = graph_->id_of(file, candidate.function);
   if (dead_code_->has_for_all(function)) return false;
   const uint16_t bits = contexts_->at(function, candidate.loop);
-  // What trains, or is called forward(), was meant to run.
-  if (files_[file]->is_compiled() && (bits & (kInStep | kInForward)) == 0 &&
-      dead_code_->has(function))
-    return false;
   const std::string_view word = word_of(bits);
   const uint16_t step_bit = (bits & kInInference) != 0 ? kNearStep : kInStep;
   const FunctionFacts& facts = graph_->function(function);

@@ -2,9 +2,11 @@
 // on, what stands behind raise.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "source/facts/vocabulary.h"
 #include "source/index.h"
 #include "source/item_rule.h"
 #include "source/places.h"
@@ -49,27 +51,86 @@ TEST_CASE("what a program defines and never names is dead, what a library define
                {"other.py", "", "import train\nfrom train import spread\n"}}) == "train.py:3");
 }
 
-TEST_CASE("what no file of a C++ program names, other than to declare it, is dead") {
+TEST_CASE("what no file of a C++ program names, other than to declare it, is low") {
   const std::string metric =
       "#include <torch/torch.h>\n"
       "float error_of(const torch::Tensor& x);\n"
       "float error_of(const torch::Tensor& x) {\n"
       "  return x.sum().item<float>();\n"
       "}\n";
-  const auto beside = [&](const std::string& path, const std::string& text) {
-    return places(item_rule({"library"}), {{"metric.cpp", "", metric}, {path, "", text}});
+  const auto is_unnamed = [&](const std::string& path, const std::string& text) {
+    const RuleSet rules = item_rule({"library"});
+    const SourceIndex index =
+        SourceIndex::build({{"metric.cpp", "", metric}, {path, "", text}}, rules, {});
+    REQUIRE(index.facts().size() == 1);
+    const std::vector<std::string>& guards = index.facts()[0].guards;
+    return std::ranges::find(guards, kUnnamed) != guards.end();
   };
-  const std::string there = "metric.cpp:4";
-  CHECK(beside("main.cpp", "// error_of(x);\nint main() {\n  return 0;\n}\n").empty());
-  CHECK(beside("main.cpp", "int main() {\n  report.add(error_of);\n}\n") == there);
-  CHECK(beside("main.cpp", "#define ADD(x) error_of(x)\nint main() {}\n") == there);
-  CHECK(beside("main.cpp", "int main() {\n  return error_of(x);\n}\n") == there);
-  CHECK(beside("main.cpp", "int main() {\n  x = norm * error_of(x);\n}\n") == there);
+  CHECK(is_unnamed("main.cpp", "// error_of(x);\nint main() {\n  return 0;\n}\n"));
+  CHECK_FALSE(is_unnamed("main.cpp", "int main() {\n  report.add(error_of);\n}\n"));
+  CHECK_FALSE(is_unnamed("main.cpp", "#define ADD(x) error_of(x)\nint main() {}\n"));
+  CHECK_FALSE(is_unnamed("main.cpp", "int main() {\n  return error_of(x);\n}\n"));
+  CHECK_FALSE(is_unnamed("main.cpp", "int main() {\n  x = norm * error_of(x);\n}\n"));
   // A library, with a program in its tests at most, has it for others.
-  CHECK(beside("other.cpp", "float norm() {\n  return 0;\n}\n") == there);
-  CHECK(beside("tests/main.cpp", "int main() {\n  return 0;\n}\n") == there);
-  CHECK(beside("src/metricTest.cpp", "int main() {\n  return 0;\n}\n") == there);
-  CHECK(beside("bind.py", "import ctypes\nlib.error_of(x)\n") == there);
+  CHECK_FALSE(is_unnamed("other.cpp", "float norm() {\n  return 0;\n}\n"));
+  CHECK_FALSE(is_unnamed("tests/main.cpp", "int main() {\n  return 0;\n}\n"));
+  CHECK_FALSE(is_unnamed("src/metricTest.cpp", "int main() {\n  return 0;\n}\n"));
+  CHECK_FALSE(is_unnamed("bind.py", "import ctypes\nlib.error_of(x)\n"));
+}
+
+TEST_CASE("a call means no object of a module that nothing imports where another may be meant") {
+  const std::string sampler =
+      "import torch\n"
+      "class LossSampler:\n"
+      "    def draw(self, t):\n"
+      "        t = t / t.sum()\n"
+      "        return t.sum().item()\n";
+  const std::string loop =
+      "from sampler import LossSampler\n"
+      "made = LossSampler()\n"
+      "def train(model, optimizer, loader):\n"
+      "    for batch in loader:\n"
+      "        model(batch, pick().draw(torch.ones(3).cuda())).backward()\n"
+      "        optimizer.step()\n";
+  const auto found = [&](const std::string& imports, const std::string& behind) {
+    return places(item_rule({"step"}), {{"old_sampler.py", "", sampler + behind},
+                                        {"sampler.py", "", sampler},
+                                        {"train.py", "", "import torch\n" + imports + loop}});
+  };
+  const std::string both = "old_sampler.py:5 sampler.py:5";
+  CHECK(found("", "") == "sampler.py:5");
+  CHECK(found("import old_sampler\nuse(old_sampler.LossSampler)\n", "") == both);
+  CHECK(found("import importlib\nimportlib.import_module(name)\n", "") == both);
+  CHECK(found("", "import train\ntrain.train(net, adam, LossSampler(), data)\n") == both);
+}
+
+TEST_CASE("of several classes a call of action_head.module means those called so") {
+  const std::string heads =
+      "import torch\n"
+      "class RegressionActionHead:\n"
+      "    def predict(self, x):\n"
+      "        x = x / x.sum()\n"
+      "        return x.sum().item()\n"
+      "class Policy:\n"
+      "    def predict(self, x):\n"
+      "        x = x / x.sum()\n"
+      "        return x.sum().item()\n";
+  const auto found = [&](const std::string& object) {
+    return places(item_rule({"step"}),
+                  {{"heads.py", "", heads},
+                   {"train.py", "",
+                    "import torch\nfrom heads import Policy, RegressionActionHead\n"
+                    "made = [Policy(), RegressionActionHead()]\n"
+                    "def train(model, optimizer, loader, action_head, either):\n"
+                    "    for batch in loader:\n"
+                    "        loss = model(batch, " +
+                        object +
+                        ".predict(torch.ones(3).cuda()))\n"
+                        "        loss.backward()\n"
+                        "        optimizer.step()\n"}});
+  };
+  CHECK(found("action_head.module") == "heads.py:5");
+  CHECK(found("either") == "heads.py:5 heads.py:9");
 }
 
 TEST_CASE("a library's function of the same name does not keep one alive") {

@@ -35,7 +35,7 @@ const std::vector<GuardWord>& guard_words() {
       {"test-or-benchmark", kGuardTest, "in tests, benchmarks and examples of timing"},
       {"rank-zero", kGuardRankZero, "done by one rank only"},
       {"error-path", kGuardErrorPath, "on the way to an exception or exit"},
-      {"debug-flag", kGuardDebug, "under a debug or verbose flag"},
+      {"debug-flag", kGuardDebug, "under a debug or verbose flag, or for a viewer"},
       {"checkpoint-only", kGuardCheckpoint, "reached only from saving or loading"},
       {"no-visible-caller", kGuardLibrary, "nothing in the project calls it and no framework does"},
       {"no-visible-use", kGuardNoUse,
@@ -56,6 +56,8 @@ const std::vector<GuardWord>& guard_words() {
 
 std::string_view meaning_of_guard(std::string_view name) {
   if (name == kOptionOff) return "under an option that nothing in the project turns on";
+  if (name == kUnnamed)
+    return "no file of the program names this function, other than to declare it";
   const auto word = std::ranges::find(guard_words(), name, &GuardWord::name);
   return word == guard_words().end() ? name : word->meaning;
 }

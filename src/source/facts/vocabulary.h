@@ -41,6 +41,8 @@ const std::vector<GuardWord>& guard_words();
 
 /// What every such place is lowered for, whatever its rule says.
 inline constexpr std::string_view kOptionOff = "option-off";
+/// And where no file of a program of C++ names the function.
+inline constexpr std::string_view kUnnamed = "unnamed";
 
 /// What a guard of a finding means, also of those that rules cannot name; itself if it is none.
 std::string_view meaning_of_guard(std::string_view name);

@@ -146,6 +146,13 @@ uint32_t Guards::by_parent(NodeId at, NodeId below) const {
                                                                                  : 0u;
     case K::assign:
       return role == Role::right && is_made_once(ast_, at) ? kGuardCached | kGuardOutsideStep : 0u;
+    case K::while_: {
+      const NodeId condition = ast_.child(at, Role::condition);
+      return condition != kNoNode && role != Role::condition &&
+                     is_about_viewer(ast_, ast_.slice(condition).substr(0, 60))
+                 ? +kGuardDebug
+                 : 0u;
+    }
     case K::with_:
       return role == Role::body ? of_with(at) : 0u;
     case K::block:
@@ -360,8 +367,9 @@ uint32_t Guards::of_term(NodeId id, bool negated, unsigned depth) const {
                ? +kGuardInterval
                : 0u;
   }
-  // if (0) { what was tried once }
-  if (ast_.grammar == Grammar::cuda && is_one_of(ast_.slice(id), {"0", "false"}))
+  // if (0) { what was tried once }; what Python calls False may be another later.
+  if ((depth == 0 || ast_.grammar == Grammar::cuda) &&
+      is_one_of(ast_.slice(id), {"0", "false", "False"}))
     return negated ? 0u : +kGuardDebug;
   if (node.kind == K::name) {
     uint32_t words = of_words(node.text, negated);

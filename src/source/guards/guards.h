@@ -7,6 +7,8 @@ namespace stallscope {
 
 /// Whether `step % n` says 2, 3 or 4: what runs that often belongs to the step.
 bool is_every_few(const Ast& ast, NodeId modulo);
+/// network_gui.conn, self.viewer: there for somebody who watches.
+bool is_about_viewer(const Ast& ast, std::string_view text);
 
 class Guards {
  public:

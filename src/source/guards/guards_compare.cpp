@@ -1,6 +1,8 @@
 // What comparisons and words in a condition say: every so many steps, on one rank, when debugging.
 #include "source/guards/guards.h"
 
+#include <algorithm>
+
 #include "source/names/names.h"
 #include "source/names/roles.h"
 #include "source/syntax/words.h"
@@ -31,6 +33,14 @@ bool is_counter(std::string_view text) {
 
 }  // namespace
 
+bool is_about_viewer(const Ast& ast, std::string_view text) {
+  // A program of C++ that has a window shows it to everybody.
+  if (ast.grammar == Grammar::cuda) return false;
+  std::string names = lower(snake_case(text));
+  std::ranges::replace(names, '.', '_');
+  return has_word(names, {"gui", "viewer"});
+}
+
 bool is_every_few(const Ast& ast, NodeId modulo) {
   const NodeId by =
       ast[modulo].first_child == kNoNode ? kNoNode : ast[ast[modulo].first_child].next;
@@ -48,6 +58,9 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
   std::string_view l = ast_.slice(left), r = ast_.slice(right);
   const bool equal = op == "==" || op == "is", unequal = op == "!=" || op == "is not";
   uint32_t guards = 0;
+  // if self.viewer is not None:
+  if (unequal != negated && (equal || unequal) && r == "None" && is_about_viewer(ast_, l))
+    guards |= kGuardDebug;
   bool every_few = false;
   auto has_modulo = [&](NodeId at) {
     for (NodeId n = at; n < ast_[at].end; ++n) {
@@ -68,7 +81,7 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
     if (!equal && !unequal && !negated) return kGuardInterval;
     return 0;
   }
-  if (r == "None" || r == "nullptr" || r == "NULL") return of_none(left, equal != negated);
+  if (r == "None" || r == "nullptr" || r == "NULL") return guards | of_none(left, equal != negated);
   if (equal && !negated && r == "0" && l.starts_with("len(")) return kGuardCached;
   // C++: `if (bytes > capacity_)` before a larger buffer is made
   if (ast_.grammar == Grammar::cuda && !negated && !equal && !unequal &&
@@ -218,6 +231,7 @@ uint32_t Guards::of_words(std::string_view text, bool negated) const {
                     "benchmark", "trace_memory", "cuda_sync", "sync_cuda", "synchronize",
                     "blocking_timer", "time_it", "timing", "check_err", "error_check"}))
     guards |= kGuardDebug;
+  if (is_about_viewer(ast_, text)) guards |= kGuardDebug;
   if (contains_any(text, {"eval_mode", "is_eval", "validating", "is_test", "is_val", "testing"}))
     guards |= kGuardEvaluation;
   if (is_one_of(last_component(text), {"inference", "is_inference", "predicting", "sampling"}))

@@ -374,6 +374,8 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
       if (form == CallForm::reference && where_[id].first != file) continue;
       out.push_back(id);
     }
+    if (form == CallForm::method && files_[file]->language == "python")
+      keep_called_after(object, out);
     const bool common = form == CallForm::method && is_common_method(last);
     if (!common && (out.size() <= kMaxTargets || override_each_other(out))) return out;
     if (common && !is_common_action(last)) object = {};

@@ -15,7 +15,7 @@ Contexts::Contexts(const CallGraph& graph, const DeadCode& dead, const Switchboa
   bits_.assign(graph.functions(), 0);
   by_option_.assign(graph.functions(), 0);
   from_.assign(16, std::vector<uint32_t>(graph.functions(), 0));
-  classify_files();
+  classify_files(dead);
   find_launchers();
   find_epoch_runners();
   seed(dead);
@@ -24,14 +24,16 @@ Contexts::Contexts(const CallGraph& graph, const DeadCode& dead, const Switchboa
     propagate(bit, switches);
 }
 
-void Contexts::classify_files() {
-  for (const auto& file : graph_.files()) {
+void Contexts::classify_files(const DeadCode& dead) {
+  for (uint32_t f = 0; f < graph_.files().size(); ++f) {
+    const auto& file = graph_.files()[f];
     const bool test = is_test_file(*file);
     // What is called a test and is none is an example where its folder says so.
     const std::string_view path = file->path;
     const bool example =
         is_example_path(test || !is_test_path(path) ? path : path.substr(0, path.rfind('/') + 1));
-    places_.push_back(static_cast<uint8_t>((test ? kTest : 0) | (example ? kExample : 0)));
+    places_.push_back(static_cast<uint8_t>((test ? kTest : 0) | (example ? kExample : 0) |
+                                           (dead.is_out_of_reach(f) ? kOutOfReach : 0)));
   }
 }
 
@@ -86,12 +88,26 @@ bool Contexts::is_host_environment(FunctionId id) const {
          });
 }
 
+/// Whether nobody can have an object of what this edge calls by a method's name, since no file
+/// imports it, and the call has another target.
+bool Contexts::means_another(const Edge& edge) const {
+  const auto out_of_reach = [&](const Edge& e) {
+    return (places_[graph_.file_index(e.to)] & kOutOfReach) != 0 &&
+           graph_.file_index(e.from) != graph_.file_index(e.to);
+  };
+  return out_of_reach(edge) && std::ranges::any_of(graph_.calls(edge.from), [&](uint32_t e) {
+           const Edge& other = graph_.edges()[e];
+           return other.call == edge.call && !out_of_reach(other);
+         });
+}
+
 /// Whether the caller's context `bit` holds in what this edge calls.
 bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
   const CallFacts& call = *edge.call;
   const FunctionFacts& to = graph_.function(edge.to);
   // Net(...): what a constructor does it does once.
   if (call.form == CallForm::function && to.name == "__init__") return false;
+  if (means_another(edge)) return false;
   const uint16_t from = bits_[edge.from];
   const bool in_step_loop = step_loop(edge.from, edge.loop) != kNone;
   const bool in_step =

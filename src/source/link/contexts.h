@@ -91,6 +91,7 @@ class Contexts {
   void seed(const DeadCode& dead);
   void propagate(uint16_t bit, const Switchboard& switches);
   bool is_host_environment(FunctionId id) const;
+  bool means_another(const Edge& edge) const;
   bool spreads(const Edge& edge, uint16_t bit) const;
   bool repeats(const Edge& edge) const;
   bool launches_beside(const Edge& edge) const;
@@ -102,15 +103,15 @@ class Contexts {
   bool is_only_consumed(FunctionId function) const;
   bool is_evaluation_loop(FunctionId function, uint32_t loop) const;
   bool only_runs_steps(FunctionId id) const;
-  void classify_files();
+  void classify_files(const DeadCode& dead);
   bool is_example(FunctionId id) const { return (places_[graph_.file_index(id)] & kExample) != 0; }
 
-  enum Place : uint8_t { kTest = 1, kExample = 2 };
+  enum Place : uint8_t { kTest = 1, kExample = 2, kOutOfReach = 4 };
 
   const CallGraph& graph_;
   std::vector<EntryPoint> entry_points_;
   StepLoops steps_;
-  std::vector<uint8_t> places_;  ///< per file: Place, by its path
+  std::vector<uint8_t> places_;  ///< per file: Place
   std::vector<uint16_t> bits_;
   std::vector<uint16_t> by_option_;          ///< those that hold only where an option is on
   std::vector<uint8_t> launchers_;           ///< per function

@@ -189,14 +189,49 @@ bool DeadCode::is_named_elsewhere(const ClassPlace& klass) const {
   });
 }
 
+/// Whether modules are found by names that are put together.
+bool DeadCode::finds_modules() const {
+  return std::ranges::any_of(
+      std::initializer_list<std::string_view>{"import_module", "__import__", "locate"},
+      [&](std::string_view finder) {
+        return files_with(name_hash(finder), Tests::pass_over) != kNoFile;
+      });
+}
+
+/// Whether a file imports anything that may be a module of the project, by any part of its path.
+bool DeadCode::imports_own_modules(const FileFacts& facts) const {
+  if (modules_.empty()) {
+    for (const auto& file : graph_.files()) {
+      if (file->language != "python") continue;
+      modules_.insert(name_hash(module_of(file->path)));
+      if (const size_t slash = file->path.rfind('/'); slash != std::string::npos)
+        modules_.insert(name_hash(module_of(file->path.substr(0, slash))));
+    }
+  }
+  return std::ranges::any_of(facts.imports, [&](const auto& import) {
+    for (std::string_view rest = import.second; !rest.empty();) {
+      const size_t dot = std::min(rest.find('.'), rest.size());
+      if (modules_.contains(name_hash(rest.substr(0, dot)))) return true;
+      rest.remove_prefix(std::min(dot + 1, rest.size()));
+    }
+    return false;
+  });
+}
+
+bool DeadCode::is_out_of_reach(uint32_t file) const {
+  static const uint32_t main = name_hash("__main__");
+  const FileFacts& facts = *graph_.files()[file];
+  return facts.language == "python" && !is_used_module(file) &&
+         !std::ranges::binary_search(facts.mentions, main) && !imports_own_modules(facts) &&
+         !is_asked_by_name(facts.path) && !finds_modules();
+}
+
 /// Whether others may use what a file defines: it is of a package that they install, or modules
 /// are found by names that are put together.
 bool DeadCode::is_offered(uint32_t file) const {
   if (!packages_) {
     packages_.emplace();
-    for (const std::string_view finder : {"import_module", "__import__", "locate"}) {
-      if (files_with(name_hash(finder), Tests::pass_over) != kNoFile) packages_->emplace_back();
-    }
+    if (finds_modules()) packages_->emplace_back();
     static const uint32_t setup = name_hash("setup"), project = name_hash("project"),
                           poetry = name_hash("poetry");
     for (const auto& f : graph_.files()) {
@@ -269,13 +304,12 @@ void DeadCode::find_used_words() const {
   if (!program) used_words_->clear();
 }
 
-/// Whether nothing in a program of C++ names `id`, other than to declare it.
-bool DeadCode::is_unused_in_program(FunctionId id) const {
+bool DeadCode::is_unnamed(FunctionId id) const {
   constexpr uint32_t kCalledByOthers = kDecorated | kModuleLevel | kEntryPoint | kMainFunction;
   const FunctionFacts& f = graph_.function(id);
-  if (f.parent != kNone || (f.flags & kCalledByOthers) != 0 || !graph_.callers(id).empty() ||
-      f.name == f.class_name || f.name.size() < kShortestUsedWord || f.name.starts_with('~') ||
-      f.name.starts_with("operator"))
+  if (!graph_.file(id).is_compiled() || f.parent != kNone || (f.flags & kCalledByOthers) != 0 ||
+      !graph_.callers(id).empty() || f.name == f.class_name || f.name.size() < kShortestUsedWord ||
+      f.name.starts_with('~') || f.name.starts_with("operator"))
     return false;
   if (!used_words_) find_used_words();
   const uint32_t hash = name_hash(f.name);
@@ -286,7 +320,6 @@ bool DeadCode::is_unused_in_program(FunctionId id) const {
 
 bool DeadCode::decide(FunctionId id, unsigned hops) const {
   const FunctionFacts& f = graph_.function(id);
-  if (graph_.file(id).is_compiled()) return is_unused_in_program(id);
   if (is_of_unused_class(id)) return true;
   constexpr uint32_t kCalledByOthers = kDecorated | kModuleLevel | kForward | kHook | kEntryPoint;
   const bool in_script = f.class_name.empty() && is_in_script(id);

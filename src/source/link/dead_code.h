@@ -28,6 +28,9 @@ class DeadCode {
   /// file.
   bool has_for_all(FunctionId id) const;
 
+  /// Whether no file of a program of C++ names `id`, other than to declare it.
+  bool is_unnamed(FunctionId id) const;
+
   /// Whether `id` is a method of a class that nothing makes: no other file names it, and in its own
   /// only classes and functions that are not used themselves do. A file that no other uses may be
   /// there for others.
@@ -39,11 +42,18 @@ class DeadCode {
   /// Whether another file imports the module that `file` is.
   bool is_imported(uint32_t file) const;
 
+  /// Whether no other file can have an object of what `file`, a module of Python, defines: it is no
+  /// program and knows no other module of the project, none imports it, and none finds modules by
+  /// names that are put together.
+  bool is_out_of_reach(uint32_t file) const;
+
  private:
   enum class Answer : uint8_t { open, no, yes };
   bool decide(FunctionId id, unsigned hops) const;
   static std::string_view module_of(std::string_view path);
   bool is_asked_by_name(std::string_view path) const;
+  bool finds_modules() const;
+  bool imports_own_modules(const FileFacts& facts) const;
   using Modules = std::unordered_map<uint32_t, uint32_t>;  ///< per hash of a name, who names it
   void find_used_modules() const;
   bool names(const Modules& modules, uint32_t file) const;
@@ -52,7 +62,6 @@ class DeadCode {
   bool is_named_elsewhere(const ClassPlace& klass) const;
   bool is_offered(uint32_t file) const;
   void find_used_words() const;
-  bool is_unused_in_program(FunctionId id) const;
   bool is_unused(const ClassPlace& klass) const;
   bool is_unused_name(uint32_t file, uint32_t name) const;
   bool is_in_script(FunctionId id) const;
@@ -67,6 +76,8 @@ class DeadCode {
   mutable std::unordered_map<const ClassFacts*, bool> unused_;
   /// Per hash of a class's name the files that name it; made when first asked.
   mutable std::unordered_map<uint32_t, std::vector<uint32_t>> named_;
+  /// Hashes of the names of the project's modules and their folders; made when first asked.
+  mutable std::unordered_set<uint32_t> modules_;
   /// By imports, and by configurations and launch scripts; made when first asked.
   mutable Modules imported_, configured_;
   /// Hashes of what the files of C++ use, if one of them begins a program; made when first asked.

@@ -105,6 +105,20 @@ void CallGraph::keep_named_after(std::string_view object, std::vector<FunctionId
   if (methods.size() > kMostOverriders) methods.clear();
 }
 
+/// action_head.predict(x): of several classes those whose names begin or end with all of the
+/// object's, which has two words at least. Leaves all where no class is called so.
+void CallGraph::keep_called_after(std::string_view object, std::vector<FunctionId>& methods) const {
+  const size_t word = object.find('_', 1);
+  if (methods.size() < 2 || word == std::string_view::npos || word + 1 >= object.size()) return;
+  const std::string name = plain(object, true);
+  const auto is_called_so = [&](FunctionId id) {
+    const std::string& own = class_names_[class_name_of_[id]].own;
+    return own.ends_with(name) || own.starts_with(name);
+  };
+  if (std::ranges::any_of(methods, is_called_so))
+    std::erase_if(methods, [&](FunctionId id) { return !is_called_so(id); });
+}
+
 /// The methods of the caller's class, of its bases and of what derives from it, that begin so.
 std::vector<FunctionId> CallGraph::named_by_prefix(size_t file, const CallFacts& call) const {
   const std::string_view own = own_class(id_of(file, call.function));

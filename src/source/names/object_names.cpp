@@ -86,6 +86,9 @@ std::string object_name(const Ast& ast, NodeId object) {
                                       : ast[at].first_child;
   }
   if (at == kNoNode || (ast[at].kind != K::name && ast[at].kind != K::attribute)) return {};
+  // action_head.module: what DistributedDataParallel wraps
+  if (ast[at].kind == K::attribute && ast[at].text == "module")
+    return object_name(ast, ast.child(at, Role::object));
   const NodeId container = ast[at].kind == K::name ? container_of(ast, at) : kNoNode;
   return container == kNoNode ? std::string(ast[at].text) : object_name(ast, container);
 }

@@ -8,7 +8,7 @@
 namespace stallscope {
 
 /// "layers_" of this->layers_[i] and of what a loop takes from it, "solver" of a.solver(),
-/// "metrics" of m in `for name, m in self.metrics.items()`.
+/// "metrics" of m in `for name, m in self.metrics.items()`, "net" of net.module.
 std::string object_name(const Ast& ast, NodeId object);
 
 }  // namespace stallscope
