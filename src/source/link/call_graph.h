@@ -69,6 +69,7 @@ class CallGraph {
   std::string_view root_class(std::string_view name) const;
   void name_classes();
   void keep_named_after(std::string_view object, std::vector<FunctionId>& methods) const;
+  bool is_family_of(std::string_view klass, std::string_view name) const;
   void keep_called_after(std::string_view object, std::vector<FunctionId>& methods) const;
   bool takes(FunctionId id, uint8_t given) const;
   std::vector<FunctionId> starred(size_t file, const std::vector<FunctionId>& candidates) const;

@@ -105,18 +105,31 @@ void CallGraph::keep_named_after(std::string_view object, std::vector<FunctionId
   if (methods.size() > kMostOverriders) methods.clear();
 }
 
-/// action_head.predict(x): of several classes those whose names begin or end with all of the
-/// object's, which has two words at least. Leaves all where no class is called so.
+/// Whether the name of a class or of one that it derives from, in the project or not, begins or
+/// ends with `name`.
+bool CallGraph::is_family_of(std::string_view klass, std::string_view name) const {
+  std::vector<std::string_view> family = {klass};
+  for (size_t i = 0; i < family.size() && i < kMostHops; ++i) {
+    const std::string own = plain(family[i], false);
+    if (own.ends_with(name) || own.starts_with(name)) return true;
+    for (const ClassPlace& place : classes_.named(family[i])) {
+      for (const std::string& base : place.facts->bases) family.push_back(last_component(base));
+    }
+  }
+  return false;
+}
+
+/// action_head.predict(x): of several classes those of a family that is called after the whole
+/// object, which has two words at least. Leaves all where none is.
 void CallGraph::keep_called_after(std::string_view object, std::vector<FunctionId>& methods) const {
   const size_t word = object.find('_', 1);
   if (methods.size() < 2 || word == std::string_view::npos || word + 1 >= object.size()) return;
   const std::string name = plain(object, true);
-  const auto is_called_so = [&](FunctionId id) {
-    const std::string& own = class_names_[class_name_of_[id]].own;
-    return own.ends_with(name) || own.starts_with(name);
-  };
-  if (std::ranges::any_of(methods, is_called_so))
-    std::erase_if(methods, [&](FunctionId id) { return !is_called_so(id); });
+  std::vector<FunctionId> kept;
+  for (const FunctionId id : methods) {
+    if (is_family_of(function(id).class_name, name)) kept.push_back(id);
+  }
+  if (!kept.empty()) methods = std::move(kept);
 }
 
 /// The methods of the caller's class, of its bases and of what derives from it, that begin so.
