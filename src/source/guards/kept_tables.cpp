@@ -1,5 +1,6 @@
 #include "source/guards/kept_tables.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "source/names/names.h"
@@ -68,6 +69,21 @@ bool binds(const Ast& ast, NodeId around, std::string_view name) {
   return bound;
 }
 
+/// static std::map<int, float*> made; within the function that asks it
+bool is_static_local(const Ast& ast, NodeId table) {
+  const NodeId function = ast.ancestor(table, K::function);
+  if (function == kNoNode) return false;
+  const std::string_view text = ast.slice(function), name = ast[table].text;
+  const size_t asked = ast[table].first_byte - ast[function].first_byte;
+  for (size_t at = text.find(name); at < asked; at = text.find(name, at + 1)) {
+    const size_t before = text.find_last_of(";{}\n", at);
+    std::string_view words = text.substr(before + 1, at - before - 1);
+    words.remove_prefix(std::min(words.find_first_not_of(" \t\r\n"), words.size()));
+    if (starts_with_any(words, {"static ", "thread_local "})) return true;
+  }
+  return false;
+}
+
 /// Whether what a table holds is still there when its function is called, or its loop runs, again.
 bool outlives(const Ast& ast, NodeId table) {
   NodeId root = table;
@@ -76,7 +92,8 @@ bool outlives(const Ast& ast, NodeId table) {
   const std::string_view name = ast[root].text;
   if (ast[root].kind != K::name) return false;
   if (ast.grammar == Grammar::cuda)
-    return name.ends_with('_') || starts_with_any(name, {"m_", "g_", "s_", "this"});
+    return name.ends_with('_') || starts_with_any(name, {"m_", "g_", "s_", "this"}) ||
+           is_static_local(ast, root);
   if (name == "self" || name == "cls") return true;
   NodeId around = ast.ancestor(table, K::function);
   for (NodeId at = table; around == kNoNode && at != kNoNode; at = ast[at].parent) {
