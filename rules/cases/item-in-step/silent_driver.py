@@ -32,3 +32,14 @@ def train(model, optimizer, loader, network_gui, viewer):
             viewer.show(loss.item())
         if False:
             print(loss.item())
+
+
+def learn(model, optimizer, loader, show_demo=False):
+    for batch in loader:
+        loss = model(batch)
+        loss.backward()
+        optimizer.step()
+        if show_demo:
+            print(loss.item())
+        if model.visualize_every_step:
+            model.draw(loss.item())

@@ -226,10 +226,10 @@ uint32_t Guards::of_words(std::string_view text, bool negated) const {
                           "is_leader", "rank_zero", "rank0", "is_local_main", "is_coordinator"})) {
     guards |= kGuardRankZero;
   }
-  if (contains_any(text,
-                   {"debug", "verbos", "sanity", "detect_anomal", "contracts", "profil", "dry_run",
-                    "benchmark", "trace_memory", "cuda_sync", "sync_cuda", "synchronize",
-                    "blocking_timer", "time_it", "timing", "check_err", "error_check"}))
+  if (contains_any(text, {"debug", "verbos", "sanity", "detect_anomal", "contracts", "profil",
+                          "dry_run", "benchmark", "trace_memory", "cuda_sync", "sync_cuda",
+                          "synchronize", "blocking_timer", "time_it", "timing", "check_err",
+                          "error_check", "visuali", "show_demo"}))
     guards |= kGuardDebug;
   if (is_about_viewer(ast_, text)) guards |= kGuardDebug;
   if (contains_any(text, {"eval_mode", "is_eval", "validating", "is_test", "is_val", "testing"}))
