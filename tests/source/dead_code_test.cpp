@@ -62,8 +62,9 @@ TEST_CASE("what no file of a C++ program names, other than to declare it, is low
     const RuleSet rules = item_rule({"library"});
     const SourceIndex index =
         SourceIndex::build({{"metric.cpp", "", metric}, {path, "", text}}, rules, {});
-    REQUIRE(index.facts().size() == 1);
-    const std::vector<std::string>& guards = index.facts()[0].guards;
+    const std::vector<SourceFact> facts = index.facts();
+    REQUIRE(facts.size() == 1);
+    const std::vector<std::string>& guards = facts[0].guards;
     return std::ranges::find(guards, kUnnamed) != guards.end();
   };
   CHECK(is_unnamed("main.cpp", "// error_of(x);\nint main() {\n  return 0;\n}\n"));

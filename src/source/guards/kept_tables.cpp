@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "source/names/names.h"
+#include "source/syntax/identifier.h"
 #include "source/syntax/words.h"
 
 namespace stallscope {
@@ -76,6 +77,7 @@ bool is_static_local(const Ast& ast, NodeId table) {
   const std::string_view text = ast.slice(function), name = ast[table].text;
   const size_t asked = ast[table].first_byte - ast[function].first_byte;
   for (size_t at = text.find(name); at < asked; at = text.find(name, at + 1)) {
+    if (!is_whole_identifier(text, at, name.size())) continue;
     const size_t before = text.find_last_of(";{}\n", at);
     std::string_view words = text.substr(before + 1, at - before - 1);
     words.remove_prefix(std::min(words.find_first_not_of(" \t\r\n"), words.size()));

@@ -37,6 +37,11 @@ bool is_named_after(std::string_view object, std::string_view klass) {
                                            object.find(klass) != std::string_view::npos);
 }
 
+/// regressionactionhead, of an actionhead; both plain
+bool has_whole_name(std::string_view klass, std::string_view object) {
+  return klass.ends_with(object) || klass.starts_with(object);
+}
+
 }  // namespace
 
 bool is_common_action(std::string_view name) {
@@ -105,13 +110,12 @@ void CallGraph::keep_named_after(std::string_view object, std::vector<FunctionId
   if (methods.size() > kMostOverriders) methods.clear();
 }
 
-/// Whether the name of a class or of one that it derives from, in the project or not, begins or
-/// ends with `name`.
+/// Whether the name of a class or of one that it derives from, in the project or not, is called
+/// after an object of this plain name.
 bool CallGraph::is_family_of(std::string_view klass, std::string_view name) const {
   std::vector<std::string_view> family = {klass};
   for (size_t i = 0; i < family.size() && i < kMostHops; ++i) {
-    const std::string own = plain(family[i], false);
-    if (own.ends_with(name) || own.starts_with(name)) return true;
+    if (has_whole_name(plain(family[i], false), name)) return true;
     for (const ClassPlace& place : classes_.named(family[i])) {
       for (const std::string& base : place.facts->bases) family.push_back(last_component(base));
     }
@@ -125,11 +129,12 @@ void CallGraph::keep_called_after(std::string_view object, std::vector<FunctionI
   const size_t word = object.find('_', 1);
   if (methods.size() < 2 || word == std::string_view::npos || word + 1 >= object.size()) return;
   const std::string name = plain(object, true);
-  std::vector<FunctionId> kept;
-  for (const FunctionId id : methods) {
-    if (is_family_of(function(id).class_name, name)) kept.push_back(id);
-  }
-  if (!kept.empty()) methods = std::move(kept);
+  if (std::ranges::none_of(methods, [&](FunctionId id) {
+        return has_whole_name(class_names_[class_name_of_[id]].own, name);
+      }))
+    return;
+  std::erase_if(methods,
+                [&](FunctionId id) { return !is_family_of(function(id).class_name, name); });
 }
 
 /// The methods of the caller's class, of its bases and of what derives from it, that begin so.

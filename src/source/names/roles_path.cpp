@@ -145,10 +145,6 @@ bool trains_by_path(std::string_view below) {
   return false;
 }
 
-}  // namespace
-
-namespace {
-
 /// clientTest.cpp, MatrixTests.cu
 bool ends_as_test(std::string_view stem) {
   if (stem.ends_with("Tests")) stem.remove_suffix(1);

@@ -3,14 +3,11 @@
 #include <algorithm>
 
 #include "source/names/mentions.h"
+#include "source/syntax/identifier.h"
 #include "source/syntax/words.h"
 
 namespace stallscope {
 namespace {
-
-bool is_word_char(char c) {
-  return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
 
 std::string_view without_blanks(std::string_view text) {
   while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
@@ -23,7 +20,7 @@ std::string_view without_scopes(std::string_view text) {
   while (text.ends_with("::")) {
     text.remove_suffix(2);
     if (text.ends_with('>')) text = text.substr(0, text.rfind('<'));  // Net<T>::
-    while (!text.empty() && is_word_char(text.back())) text.remove_suffix(1);
+    while (!text.empty() && is_identifier_char(text.back())) text.remove_suffix(1);
   }
   return text;
 }
@@ -33,10 +30,11 @@ std::string_view without_scopes(std::string_view text) {
 bool declares(std::string_view before) {
   const std::string_view type = without_blanks(without_scopes(without_blanks(before)));
   if (type.empty() || std::ranges::any_of(type, [](char c) {
-        return !is_word_char(c) && std::string_view(" \t:<>,*&~").find(c) == std::string_view::npos;
+        return !is_identifier_char(c) &&
+               std::string_view(" \t:<>,*&~").find(c) == std::string_view::npos;
       }))
     return false;
-  const auto first = std::ranges::find_if_not(type, is_word_char);
+  const auto first = std::ranges::find_if_not(type, is_identifier_char);
   return !is_one_of(std::string_view(type.begin(), first),
                     {"return", "else", "throw", "case", "delete", "new", "goto", "do", "co_return",
                      "co_await", "co_yield", ""});
@@ -56,11 +54,11 @@ std::vector<uint32_t> used_words(std::string_view source) {
     } else if (c == '/' && source.substr(at).starts_with("/*")) {
       const size_t end = source.find("*/", at + 2);
       line = at = end == std::string_view::npos ? source.size() : end + 2;
-    } else if (!is_word_char(c)) {
+    } else if (!is_identifier_char(c)) {
       ++at;
     } else {
       const size_t start = at;
-      while (at < source.size() && is_word_char(source[at])) ++at;
+      while (at < source.size() && is_identifier_char(source[at])) ++at;
       if (at - start < kShortestUsedWord) continue;
       const std::string_view word = source.substr(start, at - start);
       size_t next = at;
