@@ -109,7 +109,8 @@ class Builder {
     }
     if (ast_.grammar == Grammar::cuda) loop.seldom = contains_any(head_of(id), {"epoch"});
     // A program that solves or boosts has no optimizer: its loop says what it counts.
-    if (ast_.grammar == Grammar::cuda && counts_iterations(id)) loop.optimizer_step = true;
+    if (ast_.grammar == Grammar::cuda && (counts_iterations(id) || counts_batches(id, loop)))
+      loop.optimizer_step = true;
     loop.over_parameters = runs_over_parameters(ast_, id);
     NodeId over = ast_.child(id, Role::right);
     loop.over_optimizers = over != kNoNode && contains_any(ast_.slice(over), {"optim"});
@@ -134,6 +135,14 @@ class Builder {
   bool counts_iterations(NodeId loop) const {
     const std::string_view head = head_of(loop);
     return ast_[loop].kind != K::comprehension && head.size() < 200 && names_iterations(head);
+  }
+
+  /// for (int b = 0; b < num_batches; ++b), for (int i = 0; i < n; i += batch_size): in train(), or
+  /// in a loop over epochs
+  bool counts_batches(NodeId id, const LoopFacts& loop) const {
+    const bool in_epoch = loop.parent != kNone && facts_.loops[loop.parent].seldom;
+    return (in_epoch || trains_by_name(facts_.functions[loop.function].name)) &&
+           ast_[id].kind != K::comprehension && names_batches(head_of(id));
   }
 
   /// `for (int epoch = 0; epoch < n; ++epoch)` of C++, without its body.

@@ -293,6 +293,20 @@ bool is_binding_name(std::string_view name) {
   return starts_with_any(lower(name), {"pybind", "bind_", "torch_library", "nb_module"});
 }
 
+bool trains_by_name(std::string_view function) {
+  const std::string text = lower(snake_case(function));
+  return has_word(text, {"train", "training", "fit", "learn"}) &&
+         !has_word(text, {"test", "eval", "init", "load", "save", "data", "get", "set"});
+}
+
+bool names_batches(std::string_view head) {
+  if (contains_any(head, {"test", "eval", "val_", "bench", "warm"})) return false;
+  const size_t step = head.find("+=");
+  if (step != std::string_view::npos && contains_any(head.substr(step), {"batch"})) return true;
+  return contains_any(head, {"batch"}) &&
+         !contains_any(head, {"batch_size", "batchsize", "batch_sz", "batchsz", "batch_dim"});
+}
+
 bool names_iterations(std::string_view head) {
   return contains_any(head, {"num_iter",          "n_iter",      "max_iter",  "niter",
                              "iterations",        "iteration <", "iter < ",   "iter_ <",

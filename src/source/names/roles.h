@@ -27,6 +27,10 @@ bool is_binding_name(std::string_view name);
 
 /// Whether the head of a C++ loop counts steps, iterations or rounds, and no trials.
 bool names_iterations(std::string_view head);
+/// train(), FitModel(): whether a function of C++ trains, by its name.
+bool trains_by_name(std::string_view function);
+/// Whether the head of a loop of C++ counts batches of training, not what is in one.
+bool names_batches(std::string_view head);
 
 /// predict(), act(): what uses a trained model, also where it launches kernels itself.
 bool predicts(std::string_view name);
