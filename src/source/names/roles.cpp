@@ -217,7 +217,7 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
       starts_with_any(
           text, {"build", "create", "make_", "_build", "add_", "convert_", "_convert", "prepare",
                  "_prepare", "render", "init_", "initial_", "initialize_", "preprocess"}) ||
-      text == "initial" || sets_up_data(text);
+      text == "initial" || (text.starts_with("convert") && text != "convert") || sets_up_data(text);
   const bool pliant_eval = has_word(
       text, {"sample", "sampling", "decode", "score", "embed", "quantize", "predict", "prediction",
              "estimate", "search", "act", "complete", "tokenize", "generate"});

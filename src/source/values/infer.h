@@ -134,6 +134,7 @@ class Inference {
   Value call_function(NodeId id, NodeId callee, const CallShape& shape);
   Value object_of(std::string_view class_name);
   Value given_by(uint32_t function, std::string name);
+  bool returns_once(uint32_t function) const;
   bool gives_arrays(uint32_t function) const;
   bool is_of_callers(const Value& value) const;
   Value call_builtin(NodeId id, std::string_view name, const CallShape& shape, bool& known);

@@ -91,8 +91,13 @@ Value Inference::call_function(NodeId id, NodeId callee, const CallShape& shape)
     return {};
   }
   const std::string_view name = ast_[callee].text;
-  uint32_t own = local_function(callee);
+  const uint32_t own = local_function(callee);
   if (own != kNone) return given_by(own, std::string(name));
+  // In C++ a method calls its class's others without saying `this`. Where one has several returns,
+  // the first may be for when there is nothing to do: `return torch::zeros({1})`.
+  const uint32_t method = own_function(callee);
+  if (method != kNone && returns_once(method))
+    return given_by(method, facts_.functions[method].qualified);
   if (classes_by_name_.contains(name)) return object_of(name);
   const FunctionFacts& in = facts_.functions[function_];
   if (name == "cls" && !in.class_name.empty() && !in.parameters.empty() &&

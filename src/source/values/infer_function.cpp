@@ -130,6 +130,14 @@ Value Inference::given_by(uint32_t function, std::string name) {
   return facts.returns;
 }
 
+bool Inference::returns_once(uint32_t function) const {
+  const NodeId body = outline_.functions[function];
+  unsigned returns = 0;
+  for (NodeId at = body; at < ast_[body].end; ++at)
+    returns += ast_[at].kind == NodeKind::return_ ? 1 : 0;
+  return returns == 1;
+}
+
 /// Whether a function is compiled by JAX or differentiated: it gives arrays, or trees of them.
 bool Inference::gives_arrays(uint32_t function) const {
   if (!names_.uses_jax()) return false;
