@@ -1,7 +1,15 @@
 # A relocatable tree: bin/stallscope finds lib/stallscope and share/stallscope
 # beside itself.
 if(TARGET stallscope)
-  install(TARGETS stallscope RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  set(privateLibraries "${CMAKE_INSTALL_LIBDIR}/stallscope")
+  # The libraries that the tool is linked with go along, so that the tree also runs on a machine or a
+  # distribution without them. Those of the compiler and of the C library stay behind: a newer
+  # system's are newer, and a program must not have two of them.
+  set_target_properties(stallscope PROPERTIES INSTALL_RPATH "\$ORIGIN/../${privateLibraries}")
+  install(TARGETS stallscope RUNTIME_DEPENDENCY_SET dependencies RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(RUNTIME_DEPENDENCY_SET dependencies
+    PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|resolv|gcc_s|stdc[+][+])[.]so"
+    LIBRARY DESTINATION "${privateLibraries}")
 endif()
 install(DIRECTORY rules/ DESTINATION ${CMAKE_INSTALL_DATADIR}/stallscope/rules)
 install(DIRECTORY reports/ DESTINATION ${CMAKE_INSTALL_DATADIR}/stallscope/reports
