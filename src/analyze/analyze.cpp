@@ -11,6 +11,7 @@
 #include "analyze/rank_context.h"
 #include "analyze/statistics.h"
 #include "base/parallel.h"
+#include "trace/run_manifest.h"
 
 namespace stallscope {
 namespace {
@@ -204,7 +205,11 @@ std::vector<RankSummary> analyze_trace(const Trace& trace, const AnalyzeOptions&
   parallel_for(units.size(), [&](size_t i) {
     summaries[i] = analyze_unit(trace, units[i], options, natures, collective_name);
     if (!precision.empty()) summaries[i].environment["products.precision"] = precision;
-    if (!interface.empty()) summaries[i].environment["device.interface"] = interface;
+    if (interface.empty()) return;
+    summaries[i].environment["device.interface"] = interface;
+    // What the machine has is what the run used only once something ran on it.
+    if (const auto gpus = trace.environment.find(kGpusFact); gpus != trace.environment.end())
+      summaries[i].environment.emplace("gpu.name", gpus->second);
   });
   drop_helpers(summaries);
   return summaries;

@@ -153,6 +153,7 @@ constexpr CUpti_CallbackId kNoisyDriver[] = {
     CUPTI_DRIVER_TRACE_CBID_cuFuncGetAttribute,
     CUPTI_DRIVER_TRACE_CBID_cuKernelGetAttribute,
     CUPTI_DRIVER_TRACE_CBID_cuKernelGetFunction,
+    CUPTI_DRIVER_TRACE_CBID_cuKernelGetName,
     CUPTI_DRIVER_TRACE_CBID_cuPointerGetAttribute,
     CUPTI_DRIVER_TRACE_CBID_cuPointerGetAttributes,
     CUPTI_DRIVER_TRACE_CBID_cuOccupancyMaxActiveBlocksPerMultiprocessor,

@@ -63,14 +63,18 @@ void CUPTIAPI on_call(void*, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
     if (call != ProfilerCall::none) return follow_profiler(call);
   }
   const bool runtime = domain == CUPTI_CB_DOMAIN_RUNTIME_API;
+  Thread* const thread = this_thread();
+  // The runtime calls the driver under its own correlation: that call would be the same once more.
+  const bool nested = thread != nullptr && !runtime && thread->cuda_call == data.correlationId;
   if (data.callbackSite == CUPTI_API_ENTER) {
     // With a context its committed records go as well: they are asked for before.
     if (ends_context(runtime, cbid)) flush_activity(true);
+    if (thread != nullptr && runtime) thread->cuda_call = data.correlationId;
     *data.correlationData = ticks();
     return;
   }
+  if (nested) return;
   __atomic_add_fetch(&g_callbacks, 1, __ATOMIC_RELAXED);
-  Thread* const thread = this_thread();
   if (thread == nullptr || thread->in_recorder != 0) return;
   EventRecord event(EventKind::api, 0);
   event.set_ticks(*data.correlationData, ticks());
@@ -206,6 +210,13 @@ extern "C" __attribute__((visibility("default"))) void stallscope_release_gpu(vo
   stallscope::collect::note(stallscope::collect::kReleased);
   stallscope::collect::capture_everything();
   stallscope::collect::open_hole(stallscope::collect::kLeftToOther, true);
+}
+
+/// Takes what CUPTI has not delivered yet: the program is about to end or to replace itself in a
+/// way that nobody is told of. Does nothing in a forked child, which must not call CUPTI.
+extern "C" __attribute__((visibility("default"))) void stallscope_flush_gpu(void) {
+  if (stallscope::collect::is_in(stallscope::collect::GpuState::active))
+    stallscope::collect::flush_activity(true);
 }
 
 /// Called by the CUDA driver when it initialises. 1 = stay loaded.

@@ -25,6 +25,7 @@ struct Thread {
   uint32_t records;   ///< in the current chunk
   uint32_t tid;
   uint32_t in_recorder;             ///< guards against events from within the recorder
+  uint32_t cuda_call;               ///< CUPTI's correlation of the runtime call last begun; 0 = none
   uintptr_t stack_low, stack_high;  ///< of this thread's stack; 0 = not asked yet
   Thread* next_free;
   uint16_t open_offset[kMaxOpen];  ///< of each begun range in the block

@@ -9,6 +9,7 @@
 #include "import/correlation_ids.h"
 #include "import/importer.h"
 #include "import/json_repair.h"
+#include "import/runtime_names.h"
 #include "import/sqlite_reader.h"
 #include "trace/trace.h"
 
@@ -72,7 +73,7 @@ class NsysBuilder {
   std::unordered_map<int64_t, TrackId> thread_tracks_;
   std::unordered_map<int64_t, StackId> callchains_;
   std::unordered_map<int64_t, int64_t> record_of_sync_;  // eventSyncId -> correlation
-  std::vector<uint8_t> api_calls_;                       // by name: 1 + ApiCall
+  RuntimeNames runtime_names_;
   Ns last_time_ = INT64_MIN;
 };
 

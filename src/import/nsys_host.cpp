@@ -55,11 +55,9 @@ void NsysBuilder::read_calls(std::string_view table) {
     if (!interval(row, start, end, event)) continue;
     event.track = thread_track(row.integer(tid));
     event.correlation = correlations_.fold(row.integer(correlation).value_or(0), repairs_);
-    event.name = string(row.integer(name));
-    if (event.name >= api_calls_.size()) api_calls_.resize(event.name + 64, 0);
-    uint8_t& call = api_calls_[event.name];
-    if (call == 0) call = 1 + static_cast<uint8_t>(classify_api(trace_.text(event.name)));
-    event.detail = call - 1;
+    const RuntimeNames::Call call = runtime_names_.call(trace_, string(row.integer(name)));
+    event.name = call.name;
+    event.detail = call.detail;
     if (row.integer(result).value_or(0) != 0) integer_field(kKeyResult, row.integer(result));
     const auto stack = callchains_.find(row.integer(chain).value_or(-1));
     if (stack != callchains_.end()) event.stack = stack->second;

@@ -8,9 +8,12 @@
 
 namespace stallscope {
 
-uint8_t RuntimeNames::call(const Trace& trace, StringId function) {
-  const auto [known, added] = calls_.try_emplace(function, uint8_t{0});
-  if (added) known->second = static_cast<uint8_t>(classify_api(trace.text(function)));
+RuntimeNames::Call RuntimeNames::call(Trace& trace, StringId function) {
+  const auto [known, added] = calls_.try_emplace(function);
+  if (added) {
+    const std::string name(function_in_source(trace.text(function)));
+    known->second = {trace.strings.intern(name), static_cast<uint8_t>(classify_api(name))};
+  }
   return known->second;
 }
 

@@ -1,5 +1,5 @@
 // What CUPTI leaves to the reader: the kind of a call by its name, and the
-// readable name of a kernel.
+// readable names of calls and kernels.
 #pragma once
 
 #include <unordered_map>
@@ -11,13 +11,17 @@ namespace stallscope {
 /// Answers are kept by name: a run has millions of calls and few names.
 class RuntimeNames {
  public:
-  /// The ApiCall of a runtime function, as Event::detail.
-  uint8_t call(const Trace& trace, StringId function);
+  struct Call {
+    StringId name = 0;   ///< as programs write it, without the version of the interface
+    uint8_t detail = 0;  ///< the ApiCall, as Event::detail
+  };
+  /// What a runtime function that CUPTI names is.
+  Call call(Trace& trace, StringId function);
   /// A kernel's name as its author wrote it: demangled, with template arguments.
   StringId kernel(Trace& trace, StringId mangled);
 
  private:
-  std::unordered_map<StringId, uint8_t> calls_;
+  std::unordered_map<StringId, Call> calls_;
   std::unordered_map<StringId, StringId> kernels_;
 };
 

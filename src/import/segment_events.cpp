@@ -192,8 +192,11 @@ void SegmentEvents::add_event(const RecordView& record, uint32_t tid) {
   event.stack = definitions_.stack(record.context.stack, symbolizer_);
   event.name = definitions_.name(record.head.name).stem;
   if (event.kind == EventKind::kernel) event.name = runtime_names_.kernel(trace_, event.name);
-  if (event.kind == EventKind::api && event.detail == 0)
-    event.detail = runtime_names_.call(trace_, event.name);
+  if (event.kind == EventKind::api && event.detail == 0) {
+    const RuntimeNames::Call call = runtime_names_.call(trace_, event.name);
+    event.name = call.name;
+    event.detail = call.detail;
+  }
   if ((record.head.flags & segment::kRealtime) != 0) {
     event.start = clock_.from_realtime(static_cast<int64_t>(record.head.start));
     event.duration = static_cast<Ns>(record.duration & INT64_MAX);

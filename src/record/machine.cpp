@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string_view>
 #include <thread>
 
@@ -40,6 +41,15 @@ std::string python_version(const std::string& path) {
   const std::string name = fs::canonical(path, error).filename().string();
   constexpr std::string_view kPrefix = "python";
   return name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : std::string();
+}
+
+/// "580.159.04" of the driver's own line, in which words come before and after; else the line.
+std::string driver_version(const std::string& line) {
+  std::istringstream words(line);
+  for (std::string word; words >> word;)
+    if (word.find('.') != std::string::npos && word.find_first_not_of("0123456789.") == std::string::npos)
+      return word;
+  return line;
 }
 
 }  // namespace
@@ -88,7 +98,7 @@ std::map<std::string, std::string> machine_facts(const std::vector<std::string>&
   if (const char* threads = std::getenv("OMP_NUM_THREADS")) set("env.OMP_NUM_THREADS", threads);
   if (!command.empty()) set("python", python_version(find_program(command[0])));
   std::ifstream driver("/proc/driver/nvidia/version");
-  if (std::string line; std::getline(driver, line)) set("driver.version", line);
+  if (std::string line; std::getline(driver, line)) set("driver.version", driver_version(line));
   return facts;
 }
 

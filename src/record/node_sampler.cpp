@@ -67,6 +67,7 @@ class NodeSampler::Loop {
   void run(SideThread& thread) {
     const Nvml nvml;
     result_.gpus = nvml.gpus();
+    result_.gpu_names = nvml.names();
     uuids_ = nvml.uuids();
     machine_ = machine_usage();
     last_ = clock_now(CLOCK_MONOTONIC);

@@ -19,7 +19,8 @@ struct NodeSamplerOptions {
 
 /// What it did, for run.json.
 struct NodeSamplerResult {
-  size_t gpus = 0;  ///< that NVML told about
+  size_t gpus = 0;                     ///< that NVML told about
+  std::vector<std::string> gpu_names;  ///< what they are
   double cpu_seconds = 0;
   std::string note;  ///< why it ended early; empty when it did not
 };

@@ -30,6 +30,7 @@ void find(void* library, Pointer& pointer, const char* name) {
 
 struct Nvml::Library {
   void* handle = nullptr;
+  std::vector<Device> devices;
   int (*shutdown)() = nullptr;
   int (*clock)(Device, unsigned, unsigned*) = nullptr;
   int (*max_clock)(Device, unsigned, unsigned*) = nullptr;
@@ -37,8 +38,19 @@ struct Nvml::Library {
   int (*power)(Device, unsigned*) = nullptr;
   int (*memory)(Device, Memory*) = nullptr;
   int (*processes)(Device, unsigned*, ProcessInfo*) = nullptr;
+  int (*name)(Device, char*, unsigned) = nullptr;
   int (*uuid)(Device, char*, unsigned) = nullptr;
-  std::vector<Device> devices;
+
+  /// What the function says of each device, as text.
+  std::vector<std::string> texts(int (*function)(Device, char*, unsigned)) const {
+    std::vector<std::string> all;
+    for (const Device device : devices) {
+      char text[96] = "";  // NVML_DEVICE_UUID_V2_BUFFER_SIZE, NVML_DEVICE_NAME_V2_BUFFER_SIZE
+      const bool known = function != nullptr && function(device, text, sizeof text) == kSuccess;
+      all.emplace_back(known ? text : "");
+    }
+    return all;
+  }
 };
 
 Nvml::Nvml() : library_(std::make_unique<Library>()) {
@@ -57,6 +69,7 @@ Nvml::Nvml() : library_(std::make_unique<Library>()) {
   find(nvml.handle, nvml.power, "nvmlDeviceGetPowerUsage");
   find(nvml.handle, nvml.memory, "nvmlDeviceGetMemoryInfo");
   find(nvml.handle, nvml.processes, "nvmlDeviceGetComputeRunningProcesses_v3");
+  find(nvml.handle, nvml.name, "nvmlDeviceGetName");
   find(nvml.handle, nvml.uuid, "nvmlDeviceGetUUID");
   if (init == nullptr || count == nullptr || by_index == nullptr || init() != kSuccess) return;
   find(nvml.handle, nvml.shutdown, "nvmlShutdown");
@@ -76,15 +89,12 @@ size_t Nvml::gpus() const {
   return library_->devices.size();
 }
 
+std::vector<std::string> Nvml::names() const {
+  return library_->texts(library_->name);
+}
+
 std::vector<std::string> Nvml::uuids() const {
-  std::vector<std::string> uuids;
-  for (const Device device : library_->devices) {
-    char text[96] = "";  // NVML_DEVICE_UUID_V2_BUFFER_SIZE
-    const bool known =
-        library_->uuid != nullptr && library_->uuid(device, text, sizeof text) == kSuccess;
-    uuids.emplace_back(known ? text : "");
-  }
-  return uuids;
+  return library_->texts(library_->uuid);
 }
 
 GpuReading Nvml::read(size_t gpu, const std::vector<pid_t>& ours) const {

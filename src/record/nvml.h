@@ -29,6 +29,8 @@ class Nvml {
   Nvml& operator=(const Nvml&) = delete;
 
   size_t gpus() const;
+  /// What each is, "NVIDIA H200" say; empty texts where the driver does not tell.
+  std::vector<std::string> names() const;
   /// "GPU-..." of each, as the driver numbers them; empty texts where it does not tell.
   std::vector<std::string> uuids() const;
   GpuReading read(size_t gpu, const std::vector<pid_t>& ours) const;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <set>
 
 #include "base/file.h"
 #include "base/terminal.h"
@@ -131,6 +132,10 @@ void note_node(const NodeSamplerResult& result, RunManifest& manifest) {
     manifest.warnings.push_back(result.note);
   }
   manifest.environment["node.gpus_watched"] = std::to_string(result.gpus);
+  std::string names;  // each kind once
+  for (const std::string& name : std::set(result.gpu_names.begin(), result.gpu_names.end()))
+    if (!name.empty()) names += (names.empty() ? "" : ", ") + name;
+  if (!names.empty()) manifest.environment[kGpusFact] = std::move(names);
   manifest.environment["node.sampler_cpu_ms"] =
       std::to_string(static_cast<int64_t>(result.cpu_seconds * 1000));
 }

@@ -13,7 +13,7 @@ namespace {
 
 // "cudaMemcpyAsync_ptsz_v7000" -> "memcpyasync"
 std::string bare_function(std::string_view function) {
-  std::string name = lower(function);
+  std::string name = lower(function.substr(std::min(function.find_first_not_of('_'), function.size())));
   for (std::string_view prefix : {"cuda", "hip", "cu"}) {
     if (name.starts_with(prefix)) {
       name.erase(0, prefix.size());
@@ -102,6 +102,19 @@ constexpr std::pair<std::string_view, CollectiveOp> kCollectives[] = {
 };
 
 }  // namespace
+
+std::string_view function_in_source(std::string_view function) {
+  if (!function.starts_with("cu") && !function.starts_with("__cu")) return function;
+  for (;;) {
+    const size_t at = function.rfind('_');
+    if (at == std::string_view::npos || at == 0) return function;
+    const std::string_view suffix = function.substr(at + 1);
+    const bool version = suffix.size() > 1 && suffix[0] == 'v' &&
+                         suffix.find_first_not_of("0123456789", 1) == std::string_view::npos;
+    if (!version && suffix != "ptsz" && suffix != "ptds") return function;
+    function = function.substr(0, at);
+  }
+}
 
 ApiCall classify_api(std::string_view function) {
   const std::string name = bare_function(function);

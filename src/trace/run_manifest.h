@@ -28,6 +28,8 @@ inline constexpr char kCaptureFact[] = "capture";
 inline constexpr char kBoundsFact[] = "capture.bounds";
 
 /// The entry of it that lists installed packages outside the usual folders, joined by colons.
+/// The kinds of GPUs that the machine has, whether or not the program uses them.
+inline constexpr char kGpusFact[] = "node.gpus";
 inline constexpr char kInstalledFact[] = "python.installed";
 
 /// Whether an entry of it counts what one recorder did, which is never the same on two ranks.

@@ -169,6 +169,10 @@ class Trace {
       payload_index_;
 };
 
+/// A CUDA function as a program writes it: CUPTI's names say too in which version of the interface
+/// it came and which default stream it takes ("cudaMemcpyAsync_ptsz_v7000" is cudaMemcpyAsync).
+std::string_view function_in_source(std::string_view function);
+
 /// What kind of call a runtime function is, by its name in any of the known
 /// runtimes (cudaX, cuX, hipX; version suffixes such as _v3020 and _ptsz ignored).
 ApiCall classify_api(std::string_view function);

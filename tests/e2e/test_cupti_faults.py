@@ -70,7 +70,7 @@ def test_what_was_delivered_outlives_a_sudden_end(record, app, way, code):
     _, events, _ = record([app, "script.txt", way], check=code)
     assert len(kernels(events)) == 1
     assert [event["name"] for event in events if event["kind"] == "api"] == [
-        "cudaLaunchKernel_v7000", "cudaStreamSynchronize_v3020"]
+        "cudaLaunchKernel", "cudaStreamSynchronize"]
 
 
 def test_a_program_that_replaces_itself_is_recorded_before_and_after(record, app):
@@ -84,7 +84,7 @@ def test_a_program_without_memory_goes_on(record, app):
     assert done.returncode == 0
     # What comes after the last byte was gone is there as well: its place was had before.
     assert len(kernels(events)) == 2
-    assert len([event for event in events if event["name"] == "cudaStreamSynchronize_v3020"]) == 2
+    assert len([event for event in events if event["name"] == "cudaStreamSynchronize"]) == 2
 
 
 def test_a_signal_that_the_program_waits_for_ends_no_thread_of_ours(record, app):
@@ -98,7 +98,7 @@ def test_two_processes_on_one_gpu_keep_their_work_apart(record, app):
     _, events, report = record(["sh", "-c", both], env={"WORLD_SIZE": "2"})
     assert sorted((event["rank"], event["device"]) for event in kernels(events)) == [(0, 0), (1, 0)]
     for rank in (0, 1):
-        launch, = [event for event in events if event["name"] == "cudaLaunchKernel_v7000" and event["rank"] == rank]
+        launch, = [event for event in events if event["name"] == "cudaLaunchKernel" and event["rank"] == rank]
         kernel, = [event for event in kernels(events) if event["rank"] == rank]
         assert (launch["pid"], launch["correlation"]) == (kernel["pid"], kernel["correlation"])
     assert [rank["rank"] for rank in report["ranks"]] == [0, 1]

@@ -51,6 +51,7 @@ TEST_CASE("runtime functions are known by any of their names") {
   for (const Case& c : std::initializer_list<Case>{
            {"cudaLaunchKernel", ApiCall::launch},
            {"cudaLaunchKernel_ptsz_v7000", ApiCall::launch},
+           {"__cudaLaunchKernel_v13000", ApiCall::launch},
            {"cuLaunchKernelEx", ApiCall::launch},
            {"hipExtModuleLaunchKernel", ApiCall::launch},
            {"cudaMemcpyAsync_v3020", ApiCall::copy},
@@ -64,6 +65,15 @@ TEST_CASE("runtime functions are known by any of their names") {
     CAPTURE(c.name);
     CHECK(classify_api(c.name) == c.call);
   }
+}
+
+TEST_CASE("the functions of CUDA are named as programs write them") {
+  CHECK(function_in_source("cudaLaunchKernel_ptsz_v7000") == "cudaLaunchKernel");
+  CHECK(function_in_source("cuMemcpyDtoHAsync_v2_ptsz") == "cuMemcpyDtoHAsync");
+  CHECK(function_in_source("__cudaLaunchKernel_v13000") == "__cudaLaunchKernel");
+  CHECK(function_in_source("cuda_v") == "cuda_v");
+  CHECK(function_in_source("MPI_Wait_v2") == "MPI_Wait_v2");
+  CHECK(function_in_source("_v2") == "_v2");
 }
 
 TEST_CASE("collectives are known by kernel, function and range names") {

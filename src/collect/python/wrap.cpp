@@ -176,6 +176,13 @@ PyObject* call_then_resume(PyObject* self, PyObject* arguments, PyObject* keywor
   return result;
 }
 
+/// Takes what the GPU has still to deliver before `original` ends the program without clean-up.
+PyObject* call_after_flush(PyObject* self, PyObject* arguments, PyObject* keywords) {
+  const Wrapped& wrapped = wrapped_of(self);
+  if (const auto flush = collector_function("stallscope_flush_gpu")) flush();
+  return wrapped.api->call(wrapped.original, arguments, keywords);
+}
+
 struct Shape {
   const char* name;
   Call call;
@@ -183,6 +190,7 @@ struct Shape {
 constexpr Shape kShapes[] = {
     {"range", call_in_range},
     {"release", call_after_release},
+    {"flush", call_after_flush},
     {"resume", call_then_resume},
     {"wait", call_in_wait},
     {"named", call_named},
@@ -232,7 +240,7 @@ PyObject* new_builtin(const Wrapped& what, Call call) {
   return builtin;
 }
 
-/// A builtin of a shape: range, wait, release, resume and named call `original`, wrapped calls what
+/// A builtin of a shape: range, wait, release, resume, flush and named call `original`, wrapped calls what
 /// its first argument stands for; begin, end, collection and counter announce only. None for an
 /// unknown shape.
 STALLSCOPE_PYTHON_EXPORT PyObject* stallscope_python_builtin(const char* shape, PyObject* original,

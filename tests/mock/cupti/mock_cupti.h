@@ -11,6 +11,7 @@ extern "C" {
 /// line that is wrong.
 ///
 ///   call runtime|driver NAME CBID CORR NS    ENTER callback, sleep NS, EXIT callback, API record
+///        [NAME CBID]                         the driver's call that it makes itself
 ///   node GRAPH NODE [TYPE]                   a node is captured (CUgraphNodeType, default a
 ///   kernel) clone GRAPH NODE FROM_GRAPH FROM_NODE    a node is cloned, as instantiation does too
 ///   exec EXEC GRAPH                          a graph is made executable

@@ -44,6 +44,12 @@ struct Line {
     words >> value;
     return value;
   }
+  /// Empty when the line ends here.
+  std::string optional_word() {
+    const std::string value = word();
+    if (words.fail()) words.clear();
+    return value;
+  }
   template <typename Record>
   void times(Record& record) {
     record.start = origin + number();
@@ -69,32 +75,50 @@ void emit_call(CUpti_ActivityKind kind, uint32_t cbid, uint32_t correlation, uin
   emit(kind, record);
 }
 
-void call(Line& line) {
-  const bool runtime = line.word() == "runtime";
+struct Call {
+  bool runtime = false;
+  const char* name = nullptr;
+  uint32_t cbid = 0;
+  uint32_t correlation = 0;
+};
+
+template <typename Body>
+void announce_call(const Call& call, Body body) {
   State& mock = state();
-  const char* const name = mock.keep(line.word());
-  const auto cbid = static_cast<uint32_t>(line.number());
-  const auto correlation = static_cast<uint32_t>(line.number());
-  const uint64_t duration = line.number();
   const CUpti_CallbackDomain domain =
-      runtime ? CUPTI_CB_DOMAIN_RUNTIME_API : CUPTI_CB_DOMAIN_DRIVER_API;
-  const auto kind = runtime ? CUPTI_ACTIVITY_KIND_RUNTIME : CUPTI_ACTIVITY_KIND_DRIVER;
-  const bool call_back = mock.calls_back(domain, cbid);
+      call.runtime ? CUPTI_CB_DOMAIN_RUNTIME_API : CUPTI_CB_DOMAIN_DRIVER_API;
+  const auto kind = call.runtime ? CUPTI_ACTIVITY_KIND_RUNTIME : CUPTI_ACTIVITY_KIND_DRIVER;
+  const bool call_back = mock.calls_back(domain, call.cbid);
   // A call that is under way when its client unsubscribes still calls back when it ends.
   const CUpti_CallbackFunc callback = mock.callback;
-  mock.call_names[{domain, cbid}] = name;
+  mock.call_names[{domain, call.cbid}] = call.name;
   uint64_t correlation_data = 0;
   CUpti_CallbackData data{};
-  data.functionName = name;
-  data.correlationId = correlation;
+  data.functionName = call.name;
+  data.correlationId = call.correlation;
   data.correlationData = &correlation_data;
   data.callbackSite = CUPTI_API_ENTER;
   const uint64_t start = now_ns();
-  if (call_back && callback != nullptr) callback(mock.callback_data, domain, cbid, &data);
-  sleep_ns(duration);
+  if (call_back && callback != nullptr) callback(mock.callback_data, domain, call.cbid, &data);
+  body();
   data.callbackSite = CUPTI_API_EXIT;
-  if (call_back && callback != nullptr) callback(mock.callback_data, domain, cbid, &data);
-  emit_call(kind, cbid, correlation, start);
+  if (call_back && callback != nullptr) callback(mock.callback_data, domain, call.cbid, &data);
+  emit_call(kind, call.cbid, call.correlation, start);
+}
+
+void call(Line& line) {
+  Call outer{.runtime = line.word() == "runtime", .name = state().keep(line.word())};
+  outer.cbid = static_cast<uint32_t>(line.number());
+  outer.correlation = static_cast<uint32_t>(line.number());
+  const uint64_t duration = line.number();
+  const std::string inside = line.optional_word();
+  announce_call(outer, [&] {
+    if (inside.empty()) return sleep_ns(duration);
+    const Call inner{.name = state().keep(inside),
+                     .cbid = static_cast<uint32_t>(line.number()),
+                     .correlation = outer.correlation};
+    announce_call(inner, [&] { sleep_ns(duration); });
+  });
 }
 
 void internal_launch(Line& line) {

@@ -1,6 +1,6 @@
 // libnvidia-ml.so.1 with its real ABI and no driver. MOCK_NVML describes the GPUs:
 //
-//   "clock=600 max=1980 reasons=0x20 power=320 memory=1000 pids=77,78; clock=1980 max=1980"
+//   "name=H200 clock=600 max=1980 reasons=0x20 power=320 memory=1000 pids=77,78; clock=1980 max=1980"
 //
 // Clocks in MHz, power in W, memory in bytes; what is left out, the GPU does not tell.
 #include <cstdint>
@@ -79,6 +79,14 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
 int nvmlDeviceGetUUID(void* device, char* text, unsigned size) {
   const auto index = static_cast<const Gpu*>(device) - gpus.data();
   return snprintf(text, size, "GPU-%08d-0000", static_cast<int>(index)) < static_cast<int>(size)
+             ? kSuccess
+             : kInsufficientSize;
+}
+int nvmlDeviceGetName(void* device, char* text, unsigned size) {
+  const auto& values = static_cast<const Gpu*>(device)->values;
+  const auto found = values.find("name");
+  if (found == values.end()) return kNotSupported;
+  return snprintf(text, size, "NVIDIA %s", found->second.c_str()) < static_cast<int>(size)
              ? kSuccess
              : kInsufficientSize;
 }
