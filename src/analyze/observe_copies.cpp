@@ -13,10 +13,12 @@ std::string_view kind_of(const Trace& trace, EventId id) {
   return host_memory(trace, id) == "pageable" ? "pageable-copy" : "copy";
 }
 
-// Names such as "Memcpy HtoD (Pinned -> Device)" say the same as the direction.
+// Names such as "Memcpy HtoD (Pinned -> Device)" say the same as the direction, which is all that
+// there is of copies without one.
 std::string subject_of(const Trace& trace, EventId id) {
-  return trace.kinds()[id] == EventKind::memset ? std::string("memset")
-                                                : std::string(trace.name(id));
+  if (trace.kinds()[id] == EventKind::memset) return "memset";
+  if (!trace.name(id).empty()) return std::string(trace.name(id));
+  return "a " + std::string(detail_name(EventKind::memcpy, trace.details()[id])) + " copy";
 }
 
 }  // namespace

@@ -122,6 +122,19 @@ void add_cpu_states(const RankContext& context, const HostThread& thread, Ns fro
   }
 }
 
+// A kernel by its name; copies and their kin, which have none, by their kind.
+std::string work_text(const Trace& trace, EventId work) {
+  if (!trace.name(work).empty()) return std::string(trace.name(work));
+  switch (trace.kinds()[work]) {
+    case EventKind::memcpy:
+      return "a copy";
+    case EventKind::memset:
+      return "a memset";
+    default:
+      return "device work";
+  }
+}
+
 struct Filler {
   SiteId site = 0;
   std::string name;
@@ -164,9 +177,10 @@ Filler filler_of(const RankContext& context, SiteTable& sites, const IdlePiece& 
   if (range == kNoEvent) {
     const Site& at = sites.site(launch_site);
     // Nothing says what ran; what came next says where in the program it was.
-    std::string name = at.place.known() ? at.place.function
-                       : !at.op.empty() ? at.op
-                                        : "code before " + std::string(trace.name(piece.ended_by));
+    std::string name = at.by_autograd     ? std::string("the backward pass")
+                       : at.place.known() ? at.place.function
+                       : !at.op.empty()   ? at.op
+                                          : "code before " + work_text(trace, piece.ended_by);
     return {launch_site, std::move(name), !at.place.known()};
   }
   const bool is_operator = trace.details()[range] == static_cast<uint8_t>(RangeKind::op);

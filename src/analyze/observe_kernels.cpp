@@ -134,6 +134,7 @@ void observe_constants(const RankContext& context, const SiteTable& sites,
   for (const Group* group : groups) {
     if (group->used.empty() || group->whole_graph || context.collective_name[group->name]) continue;
     const Site& site = sites.site(group->site);
+    if (site.by_autograd) continue;  // gradients begin with ones and zeros: no line of the user's
     const ConstantPart part =
         names.of(context.trace.text(group->name), group->name, site, group->site);
     const bool has_line = site.place.line != 0;

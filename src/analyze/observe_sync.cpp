@@ -22,6 +22,17 @@ struct Block {
   uint32_t idle_step = kNoIndex;
 };
 
+// The runtime's call, where a trace has the driver's call that it makes as well.
+EventId outer_call(const Trace& trace, const HostThread& thread, EventId call) {
+  for (EventId id = call; id > thread.first && call - id < kLookBack;) {
+    --id;
+    if (trace.kinds()[id] == EventKind::api && trace.end(id) >= trace.end(call) &&
+        trace.correlations()[id] == trace.correlations()[call])
+      return id;
+  }
+  return call;
+}
+
 EventId copy_before(const Trace& trace, const HostThread& thread, EventId call) {
   const Ns start = trace.starts()[call];
   for (EventId id = call; id > thread.first && call - id < kLookBack;) {
@@ -29,8 +40,10 @@ EventId copy_before(const Trace& trace, const HostThread& thread, EventId call) 
     if (trace.kinds()[id] != EventKind::api) continue;
     const auto kind = static_cast<ApiCall>(trace.details()[id]);
     if (kind == ApiCall::query || kind == ApiCall::other) continue;
-    const bool copies = kind == ApiCall::copy;
-    return copies && trace.end(id) <= start && start - trace.end(id) <= kAdjacent ? id : kNoEvent;
+    if (kind != ApiCall::copy) return kNoEvent;
+    const EventId copy = outer_call(trace, thread, id);
+    const Ns end = trace.end(copy);
+    return end <= start && start - end <= kAdjacent ? copy : kNoEvent;
   }
   return kNoEvent;
 }

@@ -18,6 +18,11 @@ constexpr std::string_view kLibraryParts[] = {
     "/annotate.h",        "/nvtx3/",         "sysdeps/",         "/torch/include/",
     "importlib/",         "/bits/",          "/torchinductor_",  "/csu/",
     "/.cache/",           "/.triton/",       "/torch_geometric."};
+// What the recorder adds to the program: a hook that it sets may be the innermost frame.
+constexpr std::string_view kRecordersPython = "/stallscope/python/";
+// What the recorder names the ranges of backward passes.
+constexpr std::string_view kBackward = "backward";
+constexpr std::string_view kAutograd = "torch/autograd/";
 // Beginnings of the short paths that profilers write for installed packages.
 constexpr std::string_view kLibraryRoots[] = {
     "torch/",           "jax/",        "jaxlib/",      "numpy/",
@@ -82,6 +87,13 @@ bool is_standard_library(std::string_view file) {
 SiteTable::SiteTable(const ProcessIndex& index, const AnalyzeOptions& options)
     : index_(index), options_(options), by_stack_(index.trace->stack_count(), kUnknown) {
   sites_.push_back(std::make_unique<Site>());
+  const Trace& trace = *index.trace;
+  for (const HostThread& thread : index.threads)
+    for (EventId id = thread.first; id < thread.last; ++id)
+      if (trace.kinds()[id] == EventKind::range && trace.stacks()[id] != 0 &&
+          trace.name(id) == kBackward)
+        backward_.push_back(id);
+  std::ranges::sort(backward_, {}, [&trace](EventId range) { return trace.starts()[range]; });
   const auto installed = index.trace->environment.find(kInstalledFact);
   if (installed == index.trace->environment.end()) return;
   for (std::string_view rest = installed->second; !rest.empty();) {
@@ -92,6 +104,7 @@ SiteTable::SiteTable(const ProcessIndex& index, const AnalyzeOptions& options)
 }
 
 bool SiteTable::is_user(const Place& place, std::string_view module) const {
+  if (place.file.find(kRecordersPython) != std::string::npos) return false;
   if (place.file.empty()) {
     // A Python function without a file is built into the interpreter or a C++ extension.
     if (place.function.empty() || place.language == "python" || module.empty()) return false;
@@ -107,7 +120,8 @@ bool SiteTable::is_user(const Place& place, std::string_view module) const {
 
 SiteId SiteTable::intern(Site site) {
   const std::string key = site.place.file + '\n' + std::to_string(site.place.line) + '\n' +
-                          site.place.function + '\n' + site.operators;
+                          site.place.function + '\n' + site.operators +
+                          (site.by_autograd ? "\nby autograd" : "");
   const auto [it, added] = ids_.emplace(key, static_cast<SiteId>(sites_.size()));
   if (added) sites_.push_back(std::make_unique<Site>(std::move(site)));
   return it->second;
@@ -134,7 +148,10 @@ SiteId SiteTable::of_stack(StackId stack) {
     // A line of the user's own further out says more than a function without one: code that
     // comes without line numbers is rarely theirs.
     const bool better = !site.place.known() || (site.place.file.empty() && !place.file.empty());
-    if (better && is_user(place, trace.text(frame.module))) site.place = place;
+    if (better && is_user(place, trace.text(frame.module)))
+      site.place = place;
+    else if (better && place.file.find(kAutograd) != std::string::npos)
+      site.by_autograd = true;
     site.stack.push_back(std::move(place));
   }
   return by_stack_[stack] = intern(std::move(site));
@@ -185,12 +202,31 @@ SiteId SiteTable::of_ranges(EventId event) {
   return by_ranges_[hash] = intern(std::move(site));
 }
 
+// The engine runs the backward pass of a GPU's tensors on a thread of its own: what it does there
+// belongs to the line that waits for it on another.
+SiteId SiteTable::of_backward(EventId event, SiteId own) {
+  const Trace& trace = *index_.trace;
+  const Ns start = trace.starts()[event];
+  const auto after = std::ranges::upper_bound(
+      backward_, start, {}, [&trace](EventId range) { return trace.starts()[range]; });
+  if (after == backward_.begin()) return own;
+  const EventId around = *(after - 1);
+  if (trace.end(around) <= start || index_.thread_of(around) == index_.thread_of(event)) return own;
+  const Site& asked = site(of_stack(trace.stacks()[around]));
+  if (!asked.place.known()) return own;
+  Site both = site(own);
+  both.place = asked.place;
+  both.by_autograd = true;
+  both.stack.insert(both.stack.end(), asked.stack.begin(), asked.stack.end());
+  return intern(std::move(both));
+}
+
 SiteId SiteTable::of(EventId event) {
   if (event == kNoEvent) return 0;
   const StackId stack = index_.trace->stacks()[event];
-  if (stack == 0) return of_ranges(event);
-  const SiteId own = of_stack(stack);
-  if (!site(own).op.empty()) return own;
+  const SiteId own = stack == 0 ? of_ranges(event) : of_stack(stack);
+  if (!site(own).place.known()) return of_backward(event, own);
+  if (stack == 0 || !site(own).op.empty()) return own;
   // A stack without operators takes those of the ranges around it.
   const SiteId around = of_ranges(event);
   if (around == 0 || site(around).op.empty()) return own;

@@ -24,6 +24,8 @@ struct Site {
   std::vector<Place> stack;  ///< whole stack, innermost first, operators left out
   std::string op;            ///< innermost operator
   std::string operators;     ///< all, innermost first, joined by " < "
+  /// `place` asked for a backward pass, in which PyTorch's engine did this by itself.
+  bool by_autograd = false;
 };
 
 /// "data.py:12": a line by its file's name alone.
@@ -47,6 +49,7 @@ class SiteTable {
 
  private:
   SiteId of_ranges(EventId event);
+  SiteId of_backward(EventId event, SiteId own);
   SiteId intern(Site site);
   const ProcessIndex& index_;
   const AnalyzeOptions& options_;
@@ -55,6 +58,7 @@ class SiteTable {
   std::unordered_map<std::string, SiteId> ids_;
   std::vector<SiteId> by_stack_;  // kUnknown = not looked at yet
   std::unordered_map<uint64_t, SiteId> by_ranges_;
+  std::vector<EventId> backward_;  ///< marked backward passes, by start
 };
 
 }  // namespace stallscope

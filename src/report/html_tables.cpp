@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cpp_names.h"
 #include "report/build.h"
 #include "report/html_parts.h"
 #include "report/lanes.h"
@@ -264,7 +265,7 @@ std::string kernels_html(const Report& report) {
     table += fmt::format(
         "<tr><th scope=\"row\"><code title=\"{}\">{}</code></th><td>{}</td><td>{}</td><td "
         "class=\"n\">{}</td>{}{}</tr>",
-        escaped(row.name), escaped(shortened(row.name, 72)),
+        escaped(row.name), escaped(shortened(without_namespaces(row.name), 72)),
         row.op.empty() ? "\xE2\x80\x94" : escaped(row.op),
         row.place.known() ? escaped(place_text(row.place)) : "\xE2\x80\x94", row.count,
         duration_cell(row.median), duration_cell(row.total));

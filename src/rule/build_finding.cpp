@@ -37,32 +37,23 @@ std::optional<double> threshold_of(const TraceCondition* condition, const std::s
   return std::nullopt;
 }
 
-// As much of a name as a title holds, cut between characters and marked as cut.
-std::string shortened(std::string_view name) {
-  constexpr size_t kLongest = 60;
-  if (name.size() <= kLongest) return std::string(name);
-  size_t end = kLongest - 1;
-  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) --end;
-  return std::string(name.substr(0, end)) + "\xE2\x80\xA6";
-}
-
 // What a finding is about, for the title of one that has no line to be known by.
 std::string about(const Observation& o) {
   const auto several = o.texts.find("late_ranks");
   if (several != o.texts.end())
-    return "ranks " + shortened(several->second) + " in " + shortened(o.subject);
+    return "ranks " + short_name(several->second) + " in " + short_name(o.subject);
   if (o.kind == "collective-wait")
-    return "rank " + std::to_string(o.rank) + " in " + shortened(o.subject);
+    return "rank " + std::to_string(o.rank) + " in " + short_name(o.subject);
   if (o.kind == "collective" || o.kind == "collective-burst") {
     const auto group = o.texts.find("group");
     const bool named = group != o.texts.end() && !group->second.empty();
-    return o.subject + (named ? " of group " + shortened(group->second) : "");
+    return o.subject + (named ? " of group " + short_name(group->second) : "");
   }
   if (o.kind == "node") return {};  // there is but one of a process
   for (const char* field : {"host_function", "range", "operator", "name"})
     if (const auto it = o.texts.find(field); it != o.texts.end() && !it->second.empty())
-      return shortened(it->second);
-  return shortened(o.subject);
+      return short_name(it->second);
+  return short_name(o.subject);
 }
 
 /// The claims of one rank: what they cost together and which block is the worst.

@@ -5,14 +5,10 @@
 #include <cmath>
 #include <map>
 
+#include "base/cpp_names.h"
+
 namespace stallscope {
 namespace {
-
-constexpr size_t kLongestName = 60;  // kernel names of templates run to kilobytes
-
-std::string shortened(const std::string& name) {
-  return name.size() <= kLongestName ? name : name.substr(0, kLongestName - 3) + "...";
-}
 
 std::string count_text(const Distribution& count) {
   if (count.steps == 0 || count.total <= 0) return {};
@@ -82,10 +78,19 @@ std::string tree_text(const Observation& o) {
 
 }  // namespace
 
+std::string short_name(std::string_view name) {
+  constexpr size_t kLongest = 60;
+  std::string text = without_namespaces(name);
+  if (text.size() <= kLongest) return text;
+  size_t end = kLongest - 1;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end) + "\xE2\x80\xA6";
+}
+
 std::string describe(const Observation& o, Ns step_ns) {
   const auto opening = openings().find(o.kind);
   std::string text = opening == openings().end() ? "Seen in the run:" : opening->second;
-  text += " " + (o.subject.empty() ? o.kind : shortened(o.subject));
+  text += " " + (o.subject.empty() ? o.kind : short_name(o.subject));
   if (o.one_time_ns > 0 && o.count.total <= 0) {
     text += ", " + format_duration(static_cast<double>(o.one_time_ns)) + " once";
     if (const auto calls = o.numbers.find("one_time_calls"); calls != o.numbers.end())
@@ -97,9 +102,9 @@ std::string describe(const Observation& o, Ns step_ns) {
   if (const std::string count = count_text(o.count); !count.empty()) text += ", " + count;
   const bool by_machine = o.kind == "node" || o.kind == "straggler";
   if (!o.cause.empty())
-    text += by_machine ? " because " + o.cause : ", waiting for " + shortened(o.cause);
+    text += by_machine ? " because " + o.cause : ", waiting for " + short_name(o.cause);
   if (const auto most = o.texts.find("most_of_it"); most != o.texts.end())
-    text += ", most of it " + shortened(most->second);
+    text += ", most of it " + short_name(most->second);
   if (o.kind == "slow-link" && o.numbers.contains("message_ns") && o.numbers.contains("usual_ns"))
     text += "; one takes " + format_duration(o.numbers.at("message_ns")) + " here and " +
             format_duration(o.numbers.at("usual_ns")) + " elsewhere";

@@ -2,11 +2,16 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/units.h"
 #include "rule/seen.h"
 
 namespace stallscope {
+
+/// As much of a name as a sentence or a title holds: C++ without its namespaces, then cut between
+/// characters and marked as cut.
+std::string short_name(std::string_view name);
 
 /// One sentence: what happens how often, what it waits for, what it costs.
 /// `step_ns` 0 = unknown.
