@@ -9,9 +9,9 @@ namespace stallscope::collect {
 namespace {
 
 // Those that block the host (the ground truth, since 13.0 GA has no sync record for them); copies,
-// which block too where their host memory is pageable; what takes or gives back memory; launches,
-// whose stacks name the line of the device's work. "ptds" and "ptsz" are what programs call that
-// are compiled with a default stream for each thread.
+// which block too where their host memory is pageable; what takes or gives back memory; launches
+// and memsets, whose stacks name the line of the device's work. "ptds" and "ptsz" are what programs
+// call that are compiled with a default stream for each thread.
 constexpr CUpti_CallbackId kRuntimeCalls[] = {
     CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020,
     CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_ptsz_v7000,
@@ -40,6 +40,10 @@ constexpr CUpti_CallbackId kRuntimeCalls[] = {
     CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyToSymbolAsync_ptsz_v7000,
     CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyFromSymbolAsync_v3020,
     CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyFromSymbolAsync_ptsz_v7000,
+    CUPTI_RUNTIME_TRACE_CBID_cudaMemset_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaMemset_ptds_v7000,
+    CUPTI_RUNTIME_TRACE_CBID_cudaMemsetAsync_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaMemsetAsync_ptsz_v7000,
     CUPTI_RUNTIME_TRACE_CBID_cudaMalloc_v3020,
     CUPTI_RUNTIME_TRACE_CBID_cudaMallocPitch_v3020,
     CUPTI_RUNTIME_TRACE_CBID_cudaMallocManaged_v6000,
@@ -89,6 +93,10 @@ constexpr CUpti_CallbackId kDriverCalls[] = {
     CUPTI_DRIVER_TRACE_CBID_cuMemcpy2DAsync_v2_ptsz,
     CUPTI_DRIVER_TRACE_CBID_cuMemcpyPeerAsync,
     CUPTI_DRIVER_TRACE_CBID_cuMemcpyPeerAsync_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async,
+    CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuMemsetD32Async,
+    CUPTI_DRIVER_TRACE_CBID_cuMemsetD32Async_ptsz,
     CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2,
     CUPTI_DRIVER_TRACE_CBID_cuMemAllocManaged,
     CUPTI_DRIVER_TRACE_CBID_cuMemFree_v2,

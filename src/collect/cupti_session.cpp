@@ -77,11 +77,13 @@ void CUPTIAPI on_call(void*, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
   __atomic_add_fetch(&g_callbacks, 1, __ATOMIC_RELAXED);
   if (thread == nullptr || thread->in_recorder != 0) return;
   EventRecord event(EventKind::api, 0);
-  event.set_ticks(*data.correlationData, ticks());
+  const uint64_t end = ticks();
+  event.set_ticks(*data.correlationData, end);
   event.name = api_name(*g_cupti, runtime, cbid);
   event.correlation = data.correlationId;
   if (is_traced(runtime, cbid)) event.stack = take_stack(*thread, kStackAlways);
   event.write();
+  charge(*g_session, end);
 }
 
 void* flush_until_finished(void*) {

@@ -80,13 +80,10 @@ uint32_t take_stack(Thread& thread, uint8_t policy) {
   // Compared again: a free slot may just have been taken for another stack.
   if (__atomic_load_n(&slot->key, __ATOMIC_ACQUIRE) == key) return slot->stack;
   if (count + python_count == 0) return 0;
-  const uint64_t begin = ticks();
   uint64_t both[kMaxFrames + kMaxPythonFrames];
   memcpy(both, frames, count * sizeof frames[0]);
   memcpy(both + count, python, python_count * sizeof python[0]);
-  const uint32_t stack = define_stack(both, count + python_count, key);
-  charge(*g_session, begin);
-  return stack;
+  return define_stack(both, count + python_count, key);
 }
 
 }  // namespace stallscope::collect

@@ -68,10 +68,10 @@ def test_a_call_of_the_driver_within_a_recorded_one_is_not_told_again(record):
     """cudaLaunchKernel calls cuLaunchKernel, under the same correlation: one call, one stack."""
     text = script(["call runtime cudaLaunchKernel_v7000 211 1 20000 cuLaunchKernel 307", "kernel 1 0 7 30000 1000 first",
                    "call driver cuLaunchKernel 307 2 20000", "kernel 2 0 7 60000 1000 second",
-                   "call runtime cudaMemsetAsync_v3020 51 3 20000 cuMemAlloc_v2 243", "deliver"])
+                   "call runtime cudaEventRecord_v3020 135 3 20000 cuMemAlloc_v2 243", "deliver"])
     _, events, _ = record(text)
     calls = [(event["name"], event["correlation"]) for event in of_kind(events, "api")]
-    assert sorted(calls) == [("cuLaunchKernel", 2), ("cuMemAlloc", 3), ("cudaLaunchKernel", 1), ("cudaMemsetAsync", 3)]
+    assert sorted(calls) == [("cuLaunchKernel", 2), ("cuMemAlloc", 3), ("cudaEventRecord", 3), ("cudaLaunchKernel", 1)]
     assert len(of_kind(events, "kernel")) == 2
 
 
