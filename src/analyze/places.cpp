@@ -20,9 +20,12 @@ constexpr std::string_view kLibraryParts[] = {
     "/.cache/",           "/.triton/",       "/torch_geometric."};
 // What the recorder adds to the program: a hook that it sets may be the innermost frame.
 constexpr std::string_view kRecordersPython = "/stallscope/python/";
-// What the recorder names the ranges of backward passes.
+// What calls the recorder back from within CUDA's calls.
+constexpr std::string_view kCupti = "libcupti.so";
+// Where PyTorch hands a backward pass to its engine.
+constexpr std::string_view kAutograd[] = {"torch/autograd/__init__.py", "torch/autograd/graph.py"};
+// What the recorder names its ranges.
 constexpr std::string_view kBackward = "backward";
-constexpr std::string_view kAutograd = "torch/autograd/";
 // Beginnings of the short paths that profilers write for installed packages.
 constexpr std::string_view kLibraryRoots[] = {
     "torch/",           "jax/",        "jaxlib/",      "numpy/",
@@ -58,6 +61,11 @@ bool is_library_module(std::string_view module) {
   return std::ranges::any_of(kLibraryModules, [name = base_name(module)](std::string_view library) {
     return name.starts_with(library);
   });
+}
+
+bool is_autograd(std::string_view file) {
+  return std::ranges::any_of(
+      kAutograd, [file](std::string_view part) { return file.find(part) != file.npos; });
 }
 
 uint64_t mix(uint64_t hash, uint64_t value) {
@@ -140,6 +148,8 @@ SiteId SiteTable::of_stack(StackId stack) {
       site.operators += (site.operators.empty() ? "" : " < ") + name;
       continue;
     }
+    const std::string_view module = trace.text(frame.module);
+    if (module.find(kCupti) != module.npos) continue;
     Place place;
     place.file = trace.text(frame.file);
     place.function = trace.text(frame.function);
@@ -148,9 +158,9 @@ SiteId SiteTable::of_stack(StackId stack) {
     // A line of the user's own further out says more than a function without one: code that
     // comes without line numbers is rarely theirs.
     const bool better = !site.place.known() || (site.place.file.empty() && !place.file.empty());
-    if (better && is_user(place, trace.text(frame.module)))
+    if (better && is_user(place, module))
       site.place = place;
-    else if (better && place.file.find(kAutograd) != std::string::npos)
+    else if (better && is_autograd(place.file))
       site.by_autograd = true;
     site.stack.push_back(std::move(place));
   }

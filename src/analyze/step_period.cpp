@@ -32,6 +32,7 @@ constexpr double kAgreement = 0.01;
 
 struct NamedLaunch {
   Ns start = 0;
+  Ns runs = 0;  ///< when the device begins with what is launched
   StringId name = 0;
   EventId call = kNoEvent;
 };
@@ -51,19 +52,27 @@ std::vector<NamedLaunch> launch_sequence(const ProcessIndex& index, const Device
   for (size_t i = 0; i < work.activities.size(); ++i) {
     const EventId call = work.launches[i];
     if (call == kNoEvent) continue;
-    launches.push_back({trace.starts()[call], trace.names()[work.activities[i]], call});
+    const EventId id = work.activities[i];
+    launches.push_back({trace.starts()[call], trace.starts()[id], trace.names()[id], call});
   }
   std::ranges::stable_sort(launches, {}, &NamedLaunch::start);
   return launches;
 }
 
-// Names that come often enough and all through the trace; what only warms up or logs is left out.
+size_t longest_pause(const std::vector<size_t>& at) {
+  size_t longest = 0;
+  for (size_t i = 1; i < at.size(); ++i) longest = std::max(longest, at[i] - at[i - 1]);
+  return longest;
+}
+
+// Names that come often enough and all through the trace; what only warms up or logs, or comes
+// before the steps and after them, is left out.
 std::vector<StringId> recurring_names(const std::vector<NamedLaunch>& launches, size_t pieces,
                                       const std::map<StringId, std::vector<size_t>>& places) {
   std::vector<StringId> names;
   for (const auto& [name, at] : places)
     if (at.size() * 2 >= pieces && at.size() >= kFewestPieces &&
-        (at.back() - at.front()) * 2 > launches.size())
+        (at.back() - at.front()) * 2 > launches.size() && longest_pause(at) * 2 < launches.size())
       names.push_back(name);
   return names;
 }
@@ -108,12 +117,13 @@ double rare_names(size_t pieces, const std::map<StringId, std::vector<size_t>>& 
 }
 
 // The median length of the pieces, or 0 when they differ too much in time to be steps.
-double steady_period(const Cut& cut, const std::vector<NamedLaunch>& launches) {
+double steady_period(const Cut& cut, const std::vector<NamedLaunch>& launches,
+                     Ns NamedLaunch::* time) {
   constexpr double kSteady = 0.3, kMostOfThem = 0.7;
   std::vector<double> periods;
   for (size_t i = 1; i < cut.starts.size(); ++i)
     periods.push_back(
-        static_cast<double>(launches[cut.starts[i]].start - launches[cut.starts[i - 1]].start));
+        static_cast<double>(launches[cut.starts[i]].*time - launches[cut.starts[i - 1]].*time));
   const double median = median_of(periods);
   const auto steady = std::ranges::count_if(
       periods, [median](double period) { return std::fabs(period - median) <= kSteady * median; });
@@ -149,7 +159,10 @@ StepMarks find_steps_by_period(const ProcessIndex& index, const DeviceWork& work
       if (cut.coverage < kCoverage || !is_regular(cut, launches.size()) ||
           rare_names(count, places) > kMostRare)
         continue;
-      cut.median_period = steady_period(cut, launches);
+      cut.median_period = steady_period(cut, launches, &NamedLaunch::start);
+      // A host that waits for nothing launches in bursts, as far ahead as the queue is deep.
+      if (cut.median_period <= 0)
+        cut.median_period = steady_period(cut, launches, &NamedLaunch::runs);
       if (cut.median_period <= 0) continue;
       passing.push_back(std::move(cut));
     }

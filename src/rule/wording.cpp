@@ -10,8 +10,11 @@
 namespace stallscope {
 namespace {
 
-std::string count_text(const Distribution& count) {
+std::string count_text(const Distribution& count, bool whole_trace) {
   if (count.steps == 0 || count.total <= 0) return {};
+  if (whole_trace)
+    return count.total == 1 ? "once in the whole run"
+                            : fmt::format("{:.0f} times in the whole run", count.total);
   const double per_step = count.per_step();
   if (count.steps_affected < count.steps)
     return fmt::format("{:.0f} times in {} of {} steps", count.total, count.steps_affected,
@@ -99,7 +102,8 @@ std::string describe(const Observation& o, Ns step_ns) {
   }
   const bool whole_trace = o.texts.contains("scope") && o.texts.at("scope") == "whole trace";
   const char* unit = whole_trace ? " in the whole run" : " per step";
-  if (const std::string count = count_text(o.count); !count.empty()) text += ", " + count;
+  if (const std::string count = count_text(o.count, whole_trace); !count.empty())
+    text += ", " + count;
   const bool by_machine = o.kind == "node" || o.kind == "straggler";
   if (!o.cause.empty())
     text += by_machine ? " because " + o.cause : ", waiting for " + short_name(o.cause);

@@ -68,6 +68,39 @@ TEST_CASE("item(): one block of copy and synchronisation, its cause, its place, 
   CHECK(count(summary, "pageable-copy") == 1);
 }
 
+TEST_CASE("a copy and its wait are one block, also where the driver's call within is recorded") {
+  const RankSummary summary = summary_of_ten_steps(R"lines(
+{"kind":"api","name":"cudaMemcpyAsync","startUs":195,"durationUs":10,"correlation":2,"stack":["train.py:12 train_step"]}
+{"kind":"api","name":"cuMemcpyDtoHAsync_v2","startUs":197,"durationUs":6,"correlation":2}
+{"kind":"memcpy","detail":"device-to-host","startUs":400,"durationUs":2,"correlation":2,"bytes":4}
+{"kind":"api","name":"cudaStreamSynchronize","startUs":206,"durationUs":200,"stream":7,"stack":["train.py:12 train_step"]})lines");
+  const Observation& sync = only(summary, "host-sync");
+  CHECK(sync.texts.at("copy") == "device-to-host");
+  CHECK(sync.place.line == 12);
+}
+
+TEST_CASE("what PyTorch's engine does on its own thread belongs to the line that asked for it") {
+  const auto waits = [](const std::string& backward) {
+    return summary_of_ten_steps(backward + R"lines(
+{"kind":"api","tid":9,"name":"cudaDeviceSynchronize","startUs":150,"durationUs":260,"stack":["/x/site-packages/torch/autograd/function.py:311 apply"]})lines");
+  };
+  const std::string range =
+      R"lines({"name":"backward","startUs":140,"durationUs":400,"stack":["/x/site-packages/torch/autograd/__init__.py:354 backward","/home/u/train.py:21 train_step"]})lines";
+  const RankSummary asked = waits(range);
+  CHECK(only(asked, "host-sync").place.file == "/home/u/train.py");
+  CHECK(only(asked, "host-sync").place.line == 21);
+  CHECK_FALSE(only(waits(""), "host-sync").place.known());
+}
+
+TEST_CASE("what calls the recorder back is no part of the program's stack") {
+  const RankSummary summary = summary_of_ten_steps(R"lines(
+{"kind":"api","name":"cudaDeviceSynchronize","startUs":150,"durationUs":260,"stack":[{"function":"libcupti.so.13+0x7d163","module":"/usr/lib/libcupti.so.13"},{"function":"cudaDeviceSynchronize","module":"/usr/lib/libcudart.so.13"},"train.cu:30 step"]})lines");
+  const Observation& sync = only(summary, "host-sync");
+  REQUIRE(sync.stack.size() == 2);
+  CHECK(sync.stack[0].function == "cudaDeviceSynchronize");
+  CHECK(sync.place.line == 30);
+}
+
 TEST_CASE("a synchronisation every fifth step does not vanish") {
   const RankSummary summary = summary_of_ten_steps(
       R"lines({"kind":"api","name":"cudaDeviceSynchronize","startUs":200,"durationUs":220,"every":5})lines");

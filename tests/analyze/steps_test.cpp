@@ -116,6 +116,37 @@ TEST_CASE("steps are found by period as by markers") {
   }
 }
 
+TEST_CASE("steps of a host that launches in bursts, as far ahead as the queue lets it") {
+  // The host issues ten kernels at once, which end within a step, and waits for room; the device
+  // goes on evenly. What it does before the steps is no part of them.
+  constexpr int kSteps = 48, kBurst = 10, kKernels = 6;
+  constexpr Ns kStep = 600'000, kKernel = kStep / kKernels;
+  const char* const kernels[kKernels] = {"embed", "gemm", "softmax", "gemm", "loss", "adam"};
+  std::string text;
+  int correlation = 1;
+  const auto add = [&](const char* kernel, Ns launched, Ns runs) {
+    const std::string id = std::to_string(correlation++);
+    text +=
+        "{\"kind\":\"api\",\"name\":\"cudaLaunchKernel\",\"startNs\":" + std::to_string(launched) +
+        ",\"durationNs\":900,\"correlation\":" + id + "}\n";
+    text += std::string("{\"kind\":\"kernel\",\"name\":\"") + kernel +
+            "\",\"startNs\":" + std::to_string(runs) +
+            ",\"durationNs\":" + std::to_string(kKernel - 1'000) + ",\"correlation\":" + id + "}\n";
+  };
+  for (int i = 0; i < 20; ++i) add("fill", i * 2'000, 100'000 + i * kKernel);
+  const Ns begin = 100'000 + 20 * kKernel;
+  for (int step = 0; step < kSteps; ++step)
+    for (int i = 0; i < kKernels; ++i) {
+      const int k = step * kKernels + i;
+      add(kernels[i], begin - 40'000 + k / kBurst * kBurst * kKernel + k % kBurst * 1'000,
+          begin + 10'000 + k * kKernel);
+    }
+  const auto found = analyze_trace(read(text));
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].step_source == StepSource::launch_period);
+  CHECK(std::abs(static_cast<int>(found[0].steps.size()) - kSteps) <= 1);
+}
+
 TEST_CASE("without markers, calls made once per step show the steps, the surest first") {
   struct Case {
     std::vector<std::string> calls;
