@@ -2,7 +2,7 @@
 # Everything that only a GPU can show, in one command of under nine minutes.
 #   scripts/gpu-check.sh [INSTALL_TREE [GROUP...]]
 # Uses the installed tree given (bin/stallscope inside), else builds one. GROUP: only these checks,
-# of recording, findings, native, nccl, harmless and overhead. Prints
+# of recording, findings, native, truth, nccl, harmless and overhead. Prints
 # a table of pass, FAIL and n/a (not applicable, with the reason); exits 1 when a
 # check failed, 0 otherwise, also without a GPU. With OUT=DIR the recorded runs stay
 # there. What --gpu light and full cost is kept for `run --help` and the reports.

@@ -47,7 +47,9 @@ def takes_host_memory(rule):
 
 
 def values(device, host):
-    """One function for each kind of value: made anew for each try, since lines change what they are given."""
+    """One function for each kind of value: made anew for each try, since lines change what they are given.
+
+    Every axis holds four, and every index is less: an index out of range would end the GPU's context."""
     on = {"device": device}
     kinds = [
         lambda: torch.tensor(0.5, **on),
@@ -61,9 +63,9 @@ def values(device, host):
         lambda: [torch.tensor(0.5, **on), torch.tensor(0.25, **on)],
         lambda: {"loss": torch.tensor(0.5, **on)},
         lambda: "text",
-        lambda: torch.ones(2, 4, 4, **on),
-        lambda: torch.ones(2, 3, 4, 4, **on),
-        lambda: torch.tensor([[0, 1, 2, 3], [1, 2, 3, 0]], **on),
+        lambda: torch.ones(4, 4, 4, **on),
+        lambda: torch.ones(4, 4, 4, 4, **on),
+        lambda: torch.tensor([[0, 1, 2, 3], [1, 2, 3, 0], [0, 0, 1, 1], [3, 2, 1, 0]], **on),
         lambda: torch.tensor(2, **on),
         lambda: torch.tensor(True, **on),
         lambda: None,

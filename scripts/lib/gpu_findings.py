@@ -1,7 +1,9 @@
 """The planted stalls of samples/pytorch and their fixed twins."""
+import subprocess
 import sys
 
-from gpu_harness import OUT, SAMPLES, check, expect, findings, python, record, run, written
+from gpu_harness import (OUT, ROOT, SAMPLES, NotApplicable, check, events, expect, findings, python, record, run,
+                         written)
 
 
 def marked_line(rule, program):
@@ -21,6 +23,21 @@ def pair_check(rule):
         expect(any(place["line"] == line for f in found for place in f["locations"]), f"not found at line {line}")
         expect(not findings(fixed, rule), "found in the fixed twin")
         return f"line {line}; recorded run in {OUT / f'{rule}-stalled'}"
+
+
+@check("JAX: a tree that is rewritten leaf by leaf is found at its line, and not in the fixed twin", torch=False, seconds=40)
+def jax_tree():
+    folder, rule = ROOT / "samples/jax/tree-rewrite-in-loop", "tree-rewrite-in-loop"
+    if subprocess.run([sys.executable, "-c", "import equinox, jax; assert jax.default_backend() == 'gpu'"],
+                      capture_output=True).returncode:
+        raise NotApplicable("JAX with CUDA and Equinox are not installed")
+    _, stalled = record("jax-stalled", sys.executable, folder / "stalled.py")
+    _, fixed = record("jax-fixed", sys.executable, folder / "fixed.py")
+    kernels = sum(event["kind"] in ("kernel", "graph-launch") for event in events("jax-stalled"))
+    expect(kernels, "no kernel of XLA's was recorded")
+    expect(findings(stalled, rule), "not found")
+    expect(not findings(fixed, rule), "found in the fixed twin")
+    return f"{kernels} kernels and graphs"
 
 
 for sample in sorted(p.name for p in SAMPLES.iterdir() if (p / "stalled.py").exists()):

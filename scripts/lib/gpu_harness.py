@@ -14,6 +14,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 SAMPLES = ROOT / "samples/pytorch"
 TOOL = pathlib.Path(sys.argv[1])
 OUT = pathlib.Path(os.environ.get("OUT") or tempfile.mkdtemp(prefix="stallscope-gpu-"))
+OUT.mkdir(parents=True, exist_ok=True)
 LIMIT_S = float(os.environ.get("LIMIT_S", 510))  # of all together: under nine minutes, the table included
 _BEGIN = time.monotonic()
 CHECKS = []

@@ -49,7 +49,7 @@ print(statistics.median(times) * 1e6)
 """
 LIMITS = {("light", "eager"): 0.01, ("full", "eager"): 0.03, ("light", "compiled"): 0.01, ("full", "compiled"): 0.03,
           ("light", "graph"): 0.01}
-ROUNDS = 3
+ROUNDS = int(os.environ.get("ROUNDS", 3))
 _costs = {"light": [], "full": []}
 
 
