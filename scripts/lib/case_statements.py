@@ -16,10 +16,18 @@ def marked_statements(rule):
     for path in sorted((RULES / "cases" / rule).glob("fires*.py")):
         text = path.read_text()
         tree = ast.parse(text)
-        imports = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
+        imports = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))] + aliases(tree)
         for number, line in enumerate(text.splitlines(), 1):
             if re.search(rf"# expect:.*\b{rule}\b", line):
                 yield path, number, innermost(tree, number), imports
+
+
+def aliases(tree):
+    """Assignments such as Tensor = torch.cuda.FloatTensor, of names that mean one thing in the file."""
+    assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)]
+    names = [node.targets[0].id for node in assigned]
+    return [node for node in assigned if names.count(node.targets[0].id) == 1
+            and isinstance(node.value, (ast.Attribute, ast.Name, ast.IfExp))]
 
 
 def snippet_statements(rule, part):
@@ -62,6 +70,10 @@ def what_runs(statement):
     if isinstance(target, ast.Subscript) and not is_entry(target):
         return statement
     value = getattr(statement, "value", None)
+    if isinstance(value, ast.Lambda):
+        value = value.body
+    elif isinstance(value, ast.Yield):
+        value = value.value
     return kept(value) if value is not None else None
 
 
@@ -125,13 +137,15 @@ def names_bound_within(node):
 
 
 def imported(imports):
-    """What the imports give that can be had here; others' names stay unknown."""
+    """What the imports give that can be had here, and other names of types; others' names stay unknown."""
     space = {}
     for node in imports:
         try:
             exec(compile(ast.Module([node], []), "<imports>", "exec"), space)
         except Exception:
             continue
+        if isinstance(node, ast.Assign) and not isinstance(space.get(node.targets[0].id), type):
+            space.pop(node.targets[0].id, None)
     space.pop("__builtins__", None)
     return space
 

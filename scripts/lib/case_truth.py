@@ -42,7 +42,7 @@ def rules_about_waiting():
 
 def takes_host_memory(rule):
     """Rules about what lies on the host: their lines are also run with such values."""
-    return re.search(r"on: (batch|\w*host-data-tensor|kept-host-tensor|read-back-tensor|fresh-tensor)|host-index",
+    return re.search(r"on: (batch|\w*host-data-tensor|host-tensor|kept-host-tensor|read-back-tensor|fresh-tensor)|host-index",
                      (RULES / f"{rule}.yaml").read_text()) is not None
 
 

@@ -18,7 +18,8 @@ def train(model, loader, optimizer, device):
     for batch, target in loader:
         hidden = model(batch.to(device, non_blocking=True))
         weights = torch.softmax(hidden, -1)
-        chosen = torch.multinomial(weights, 8, replacement=True)
+        chosen = torch.multinomial(weights, 8)
+        one = torch.multinomial(weights, 1, replacement=True)
         noise = torch.normal(0.0, 0.1, hidden.shape, device=device)
         rows = torch.multinomial(torch.ones(100), 8)
         choice = Categorical(logits=hidden, validate_args=False)

@@ -181,7 +181,7 @@ class GridHead(torch.nn.Module):
 
 class Buffer(torch.nn.Module):
     def forward(self, x):
-        tokens = torch.LongTensor(size=(0, x.shape[1])).to(x.device)  # expect: create-then-move
+        tokens = torch.LongTensor(size=(1, x.shape[1])).to(x.device)  # expect: create-then-move
         return torch.cat([tokens, x])
 
 

@@ -140,10 +140,10 @@ def fit(model, optimizer, rays):
 class Corners(torch.nn.Module):
     def forward(self, x, wide):
         if wide:
-            r = torch.zeros(4, 3, device=x.device)
+            r = torch.zeros(4, 4, device=x.device)
         else:
-            r = torch.ones(4, 3, device=x.device)
-        r[1] = torch.tensor([0.0, 1.0, 2.0])  # expect: host-constant-to-device
+            r = torch.ones(4, 4, device=x.device)
+        r[1] = torch.tensor([0.0, 1.0, 2.0, 3.0])  # expect: host-constant-to-device
         return r
 
 
