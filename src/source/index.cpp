@@ -151,7 +151,7 @@ void SourceIndex::link(const IndexOptions& options) {
   switchboard_ = std::make_unique<Switchboard>(*graph_);
   contexts_ = std::make_unique<Contexts>(*graph_, *dead_code_, *switchboard_, options.entry_points);
   device_buffers_ = std::make_unique<DeviceBuffers>(*graph_);
-  only_infers_ = only_infers(*graph_);
+  stalls_nothing_ = only_infers(*graph_) || stays_on_host(*graph_);
   scatters_ = scatters_batches(*graph_);
 }
 
@@ -258,7 +258,7 @@ bool SourceIndex::for_each_batch(FunctionId function, const CompiledClause& clau
 bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& out) const {
   const CompiledClause& clause = rules_->clauses()[candidate.clause];
   const FileFacts& facts = *files_[file];
-  if (only_infers_ || (candidate.guards & kGuardOutsideStep) != 0) return false;
+  if (stalls_nothing_ || (candidate.guards & kGuardOutsideStep) != 0) return false;
   if ((clause.unless & kGuardTest) != 0 && is_test_file(facts)) return false;
   if ((clause.unless & kGuardPrefetched) != 0 && has_prefetcher(file)) return false;
   if (candidate.default_of != kNone && (clause.unless & kGuardNotGiven) != 0) {
@@ -270,6 +270,7 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
   }
   if (candidate.option.parameter != kNone && is_never_asked(file, candidate.option, kMaxHops))
     return false;
+  if (is_called_for_nobody(graph_->id_of(file, candidate.function))) return false;
   if (clause.own_device_buffers && !is_own_device_buffer(facts, candidate)) return false;
   Value subject = resolved(file, candidate.subject, kMaxHops);
   const bool guessed = facts.is_compiled() && !facts.typed && rests_on_types(clause);

@@ -94,6 +94,7 @@ class SourceIndex {
   bool is_given_numbers(FunctionId function) const;
   bool is_asked_by(const Edge& edge, const Option& option, unsigned hops) const;
   bool is_never_asked(size_t file, const Option& option, unsigned hops) const;
+  bool is_called_for_nobody(FunctionId function) const;
   bool hands_on_nothing(const Edge& edge, const Option& option, unsigned hops) const;
   bool left_out_by_callers(FunctionId function, uint32_t parameter) const;
   enum class Given : uint8_t { no, yes, unknown };  ///< an argument, by one call
@@ -117,7 +118,7 @@ class SourceIndex {
   std::unique_ptr<Contexts> contexts_;
   std::unique_ptr<DeviceBuffers> device_buffers_;
   std::unique_ptr<DeadCode> dead_code_;
-  bool only_infers_ = false;  ///< nothing here trains
+  bool stalls_nothing_ = false;  ///< nothing here trains, or nothing on a device
   bool scatters_ = false;     ///< models are wrapped in DataParallel
   std::vector<std::string> notes_;
 };

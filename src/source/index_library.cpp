@@ -149,6 +149,23 @@ bool SourceIndex::is_never_asked(size_t file, const Option& option, unsigned hop
   return any;
 }
 
+/// verify(x), which all callers call only under `if verify:` of an argument that nobody gives.
+bool SourceIndex::is_called_for_nobody(FunctionId function) const {
+  const FunctionFacts& f = graph_->function(function);
+  if (is_called_by_others(f) || f.name.starts_with("__")) return false;
+  bool any = false;
+  for (const uint32_t e : graph_->callers(function)) {
+    const Edge& edge = graph_->edges()[e];
+    if (contexts_->is_test(edge.from)) continue;
+    const Option& option = edge.call->option;
+    if (option.parameter == kNone ||
+        !is_never_asked(graph_->file_index(edge.from), option, kMaxHops))
+      return false;
+    any = true;
+  }
+  return any;
+}
+
 /// psnr(x, y, mask=None): mse(x, y, mask) gets a mask where psnr() is given one, which nobody does.
 bool SourceIndex::hands_on_nothing(const Edge& edge, const Option& option, unsigned hops) const {
   const size_t file = graph_->file_index(edge.from);

@@ -48,6 +48,41 @@ TEST_CASE("where nothing trains nothing stalls training") {
   CHECK(reads({{"net.py", "", model}, {"predict.py", "", predict + train}}) == "net.py:5");
 }
 
+TEST_CASE("a program that names no device stays on the host") {
+  const std::string steps =
+      "def update(model, x, optimizer):\n"
+      "    loss = model(x).mean()\n"
+      "    loss.backward()\n"
+      "    optimizer.step()\n"
+      "    return loss.item()\n";
+  const SourceInput training{"training.py", "", "import torch\n" + steps};
+  const auto train = [](const std::string& model) {
+    return SourceInput{"train.py", "",
+                       "import torch\nfrom training import update\n"
+                       "def main():\n"
+                       "    model = " +
+                           model +
+                           "\n"
+                           "    optimizer = torch.optim.SGD(model.parameters(), 0.1)\n"
+                           "    for x in batches:\n"
+                           "        update(model, x, optimizer)\n"
+                           "if __name__ == '__main__':\n"
+                           "    main()\n"};
+  };
+  CHECK(reads({training, train("torch.nn.Linear(3, 1)")}).empty());
+  CHECK(reads({training, train("torch.nn.Linear(3, 1, dtype=torch.double)")}).empty());
+  for (const char* model : {"torch.nn.Linear(3, 1).cuda()", "torch.nn.Linear(3, 1, device=where)",
+                            "torch.nn.Linear(3, 1).to('cuda:0')",
+                            "torch.nn.Linear(3, 1).type(torch.cuda.FloatTensor)"}) {
+    CAPTURE(std::string(model));
+    CHECK(reads({training, train(model)}) == "training.py:6");
+  }
+  // Without a program somebody else may bring the device.
+  CHECK(reads({training}) == "training.py:6");
+  CHECK(reads({training, train("torch.nn.Linear(3, 1)"), {"run.py", "", "import jax\n"}}) ==
+        "training.py:6");
+}
+
 TEST_CASE("gradients below inference/ that nothing steps with guide what is inferred") {
   const auto refines = [](const std::string& first) {
     return "import torch\n"

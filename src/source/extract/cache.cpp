@@ -10,7 +10,7 @@ namespace stallscope {
 namespace {
 
 /// Changes whenever analysis or this layout does.
-constexpr std::string_view kFactsFormat = "facts-12";
+constexpr std::string_view kFactsFormat = "facts-13";
 
 struct FactsLayout {
   template <typename Io, typename T>
@@ -36,7 +36,7 @@ struct FactsLayout {
           io(v.given), io(v.receiver), io(v.object), io(v.arguments), io(v.literals),
           io(v.positional), io(v.keywords), io(v.moves_batch);
       io(v.first_byte), io(v.last_byte), io(v.column), io(v.line_text), io(v.handed),
-          io(v.switches);
+          io(v.switches), io(v.option.function), io(v.option.parameter), io(v.option.literal);
     } else if constexpr (std::is_same_v<Plain, NamedValue>) {
       io(v.name), io(v.value), io(v.kind);
     } else if constexpr (std::is_same_v<Plain, Switch>) {

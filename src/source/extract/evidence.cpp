@@ -9,6 +9,7 @@
 #include "source/extract/macro_functions.h"
 #include "source/extract/references.h"
 #include "source/extract/step_evidence.h"
+#include "source/match/options.h"
 #include "source/names/bindings.h"
 #include "source/names/mentions.h"
 #include "source/names/object_names.h"
@@ -33,6 +34,8 @@ class EvidenceCollector {
         inference_(inference),
         guards_(guards),
         switches_(switches),
+        view_{ast, names, outline, inference, guards, facts},
+        options_(view_, facts),
         facts_(facts),
         gradients_(ast, names, outline, facts),
         steps_(ast, names, outline, inference, gradients_),
@@ -252,6 +255,7 @@ class EvidenceCollector {
     }
     out.guards = guards_.around(id);
     out.switches = switches_.around(id);
+    out.option = options_.needed_around(id);
     out.consumer = consumers_.of(id);
     arguments(id, out);
     if (answers_for_itself(out)) {
@@ -387,6 +391,8 @@ class EvidenceCollector {
   const Inference& inference_;
   const Guards& guards_;
   Switches& switches_;
+  const FileView view_;
+  const Options options_;
   FileFacts& facts_;
   std::unordered_set<std::string_view> known_;
   GradientNames gradients_;

@@ -131,6 +131,13 @@ struct Switch {
   auto operator<=>(const Switch&) const = default;
 };
 
+/// An argument that a place waits for: it runs only where `function` was called with it.
+struct Option {
+  uint32_t function = kNone;   ///< of the file: the place's own, or its class's constructor
+  uint32_t parameter = kNone;  ///< which, by default, is something else
+  uint32_t literal = 0;        ///< hash of the text it must be; 0 = neither None, False nor 0
+};
+
 struct CallFacts {
   std::string name;  ///< dotted for functions, bare for methods
   CallForm form = CallForm::function;
@@ -155,13 +162,7 @@ struct CallFacts {
   /// Python: of the names that its arguments by position end in the first, in FileFacts::handed.
   uint32_t handed = 0;
   uint32_t switches = 0;  ///< without any of which it does not run; in FileFacts::switches
-};
-
-/// An argument that a place waits for: it runs only where `function` was called with it.
-struct Option {
-  uint32_t function = kNone;   ///< of the file: the place's own, or its class's constructor
-  uint32_t parameter = kNone;  ///< which, by default, is something else
-  uint32_t literal = 0;        ///< hash of the text it must be; 0 = neither None, False nor 0
+  Option option;          ///< without which it is not made
 };
 
 struct ClassFacts {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <vector>
 
 #include "source/names/mentions.h"
@@ -43,18 +44,53 @@ constexpr std::array<std::string_view, 30> kTraining = {"backward",
                                                         "mse_loss",
                                                         "MSELoss"};
 
+std::vector<uint32_t> hashes_of(std::span<const std::string_view> words) {
+  std::vector<uint32_t> out;
+  for (const std::string_view word : words) out.push_back(name_hash(word));
+  return out;
+}
+
 /// What is imported from a library is not mentioned; what is done with it has one of these names.
 bool trains(const FileFacts& file) {
   constexpr uint32_t kSteps = kStepEvidence | kEntryPoint | kHook;
   if (std::ranges::any_of(file.functions,
                           [](const FunctionFacts& f) { return (f.flags & kSteps) != 0; }))
     return true;
-  static const std::vector<uint32_t> words = [] {
-    std::vector<uint32_t> out;
-    for (const std::string_view word : kTraining) out.push_back(name_hash(word));
-    return out;
-  }();
+  static const std::vector<uint32_t> words = hashes_of(kTraining);
   return std::ranges::any_of(words, [&](uint32_t word) { return mentions(file.mentions, word); });
+}
+
+/// What a program that uses a device says somewhere, or a framework that moves its models for it.
+constexpr std::array<std::string_view, 32> kDevices = {"cuda",        "device",
+                                                       "devices",     "gpu",
+                                                       "gpus",        "npu",
+                                                       "xpu",         "mps",
+                                                       "xla",         "hpu",
+                                                       "Device",      "DEVICE",
+                                                       "rank",        "local_rank",
+                                                       "distributed", "nccl",
+                                                       "accelerate",  "Accelerator",
+                                                       "accelerator", "accelerators",
+                                                       "lightning",   "Trainer",
+                                                       "trainer",     "fabric",
+                                                       "Fabric",      "Runner",
+                                                       "ignite",      "fastai",
+                                                       "deepspeed",   "LightningModule",
+                                                       "DDP",         "DistributedDataParallel"};
+
+bool names_device(const FileFacts& file) {
+  static const std::vector<uint32_t> words = hashes_of(kDevices);
+  return std::ranges::any_of(words, [&](uint32_t word) { return mentions(file.mentions, word); });
+}
+
+/// Whether a file of Python imports what chooses the device by itself.
+bool has_device_chosen(const FileFacts& file) {
+  return std::ranges::any_of(file.imports, [](const auto& bound_from) {
+    return bound_from.second.find("distributed") != std::string::npos ||
+           is_one_of(first_component(bound_from.second),
+                     {"jax", "flax", "haiku", "optax", "lightning", "pytorch_lightning",
+                      "transformers", "accelerate", "ignite", "fastai", "deepspeed"});
+  });
 }
 
 /// Whether a file is made of cases, by what it imports or derives from.
@@ -97,6 +133,19 @@ bool only_infers(const CallGraph& graph) {
   return std::ranges::none_of(
              files, [](const auto& file) { return file->is_compiled() || trains(*file); }) &&
          std::ranges::any_of(files, [](const auto& file) { return predicts(*file); });
+}
+
+bool stays_on_host(const CallGraph& graph) {
+  static const uint32_t main = name_hash("__main__");
+  const auto& files = graph.files();
+  const auto is_program = [](const auto& file) {
+    return std::ranges::binary_search(file->mentions, main) && !is_test_file(*file);
+  };
+  return std::ranges::any_of(files, [](const auto& file) { return trains(*file); }) &&
+         std::ranges::any_of(files, is_program) &&
+         std::ranges::none_of(files, [](const auto& file) {
+           return file->is_compiled() || has_device_chosen(*file) || names_device(*file);
+         });
 }
 
 bool is_about_training(const FileFacts& file) {

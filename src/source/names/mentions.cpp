@@ -224,6 +224,9 @@ std::vector<uint32_t> mentions_of(const Ast& ast, const Names& names, bool packa
     }
     if ((node.kind == K::attribute || node.kind == K::name) && scatters(node.text))
       out.add(kScatters);
+    // torch.cuda.FloatTensor: that it is used says where the program runs.
+    if (node.kind == K::attribute && is_one_of(node.text, {"cuda", "distributed", "xpu"}))
+      out.add(node.text);
     const auto add_either = [&](std::string_view name) {
       const uint32_t hash = name_hash(name);
       if (users.add(hash, by)) out.add_hash(hash);
