@@ -259,3 +259,17 @@ class CountedLoss(torch.nn.Module):
         if num_valid == 0:
             return torch.tensor(0.0, device=x.device)
         return x.sum() / num_valid
+
+
+def mask_tokens(inputs: torch.Tensor, tokenizer):
+    masked = torch.bernoulli(torch.full(inputs.shape, 0.15)).bool()
+    inputs[masked] = torch.randint(len(tokenizer), inputs.shape)[masked]  # the batch is moved later
+    return inputs
+
+
+def pretrain(model, loader, tokenizer, optimizer, device):
+    for batch in loader:
+        inputs = mask_tokens(batch, tokenizer).to(device, non_blocking=True)
+        loss = model(inputs).mean()
+        loss.backward()
+        optimizer.step()

@@ -375,3 +375,17 @@ def train_unshown(model, loader, optimizer):
         optimizer.step()
         if SHOWS_LOSS:
             print(loss.item())
+
+
+_save_requested = False
+
+
+def train_until_asked(model, loader, optimizer, save):
+    for x, y in loader:
+        loss, figures = model(x, y)
+        loss.backward()
+        optimizer.step()
+        if _save_requested:  # by a signal
+            save(model, loss.item())
+        if figures.viz_data is not None:
+            draw(figures.viz_data, loss.item())

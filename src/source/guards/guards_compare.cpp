@@ -58,8 +58,9 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
   std::string_view l = ast_.slice(left), r = ast_.slice(right);
   const bool equal = op == "==" || op == "is", unequal = op == "!=" || op == "is not";
   uint32_t guards = 0;
-  // if self.viewer is not None:
-  if (unequal != negated && (equal || unequal) && r == "None" && is_about_viewer(ast_, l))
+  // if self.viewer is not None: if metrics.viz_data is not None:
+  if (unequal != negated && (equal || unequal) && r == "None" &&
+      (is_about_viewer(ast_, l) || contains_any(l, {"viz_", "_viz"})))
     guards |= kGuardDebug;
   bool every_few = false;
   auto has_modulo = [&](NodeId at) {
@@ -211,14 +212,44 @@ uint32_t Guards::of_words(std::string_view text, bool negated) const {
   }
   // `if log: ...` of an argument that says whether it is time to.
   if (last_component(text) == "log") guards |= kGuardInterval;
-  if (contains_any(
-          text, {"should_log",     "perform_log", "log_step",      "do_log",      "is_log",
-                 "to_log",         "log_now",     "should_print",  "do_print",    "every_n",
-                 "log_interval",   "print_freq",  "should_report", "time_to",     "should_eval",
-                 "is_first",       "first_step",  "first_iter",    "first_batch", "first_time",
-                 "should_save",    "do_eval",     "should_sync",   "log_this",    "should_display",
-                 "last_step",      "is_last",     "every(",        "log_every",   "should_collect",
-                 "should_profile", "log_freq",    "needs_log",     "report_now",  "is_time"})) {
+  if (contains_any(text, {"should_log",
+                          "perform_log",
+                          "log_step",
+                          "do_log",
+                          "is_log",
+                          "to_log",
+                          "log_now",
+                          "should_print",
+                          "do_print",
+                          "every_n",
+                          "log_interval",
+                          "print_freq",
+                          "should_report",
+                          "time_to",
+                          "should_eval",
+                          "is_first",
+                          "first_step",
+                          "first_iter",
+                          "first_batch",
+                          "first_time",
+                          "should_save",
+                          "do_eval",
+                          "should_sync",
+                          "log_this",
+                          "should_display",
+                          "last_step",
+                          "is_last",
+                          "every(",
+                          "log_every",
+                          "should_collect",
+                          "should_profile",
+                          "log_freq",
+                          "needs_log",
+                          "report_now",
+                          "is_time",
+                          "save_requested",
+                          "checkpoint_requested",
+                          "stop_requested"})) {
     guards |= kGuardInterval;
   }
   if (contains_any(text, {"is_main", "is_master", "master_process", "is_rank_zero", "is_rank0",
@@ -226,10 +257,12 @@ uint32_t Guards::of_words(std::string_view text, bool negated) const {
                           "is_leader", "rank_zero", "rank0", "is_local_main", "is_coordinator"})) {
     guards |= kGuardRankZero;
   }
-  if (contains_any(text, {"debug", "verbos", "sanity", "detect_anomal", "contracts", "profil",
-                          "dry_run", "benchmark", "trace_memory", "cuda_sync", "sync_cuda",
-                          "synchronize", "blocking_timer", "time_it", "timing", "check_err",
-                          "error_check", "visuali", "show_demo"}))
+  if (contains_any(text,
+                   {"debug",     "verbos",      "sanity",         "detect_anomal", "contracts",
+                    "profil",    "dry_run",     "benchmark",      "trace_memory",  "cuda_sync",
+                    "sync_cuda", "synchronize", "blocking_timer", "time_it",       "timing",
+                    "check_err", "error_check", "visuali",        "show_demo",     "viz_",
+                    "_viz"}))
     guards |= kGuardDebug;
   if (is_about_viewer(ast_, text)) guards |= kGuardDebug;
   if (contains_any(text, {"eval_mode", "is_eval", "validating", "is_test", "is_val", "testing"}))

@@ -293,6 +293,11 @@ class CandidateCollector {
     return asks && subject.is_device() && subject.dependency != 0 && !subject.has(kAttribute);
   }
 
+  bool is_of_callers(const Value& value) const {
+    const Dependency* from = file_.inference.dependency(value);
+    return from && from->kind == DependencyKind::parameter && !value.has(kAttribute);
+  }
+
   void consider(const CompiledClause& clause, NodeId id, Bindings bindings, const Value* given) {
     if (is_device_code(id)) return;
     Value subject = given ? *given : subjects_.of(id);
@@ -308,11 +313,17 @@ class CandidateCollector {
     if (clause.on && !file_.inference.has_tensors() && is_about_tensors(*clause.on)) return;
     if ((clause.unless & kGuardHostValue) != 0 && ((subject.is_host() && !clause.on) || on_host_))
       return;
+    const bool wants_host_too = std::ranges::any_of(clause.where, [](const auto& wanted) {
+      return std::ranges::find(wanted.second->kinds, Kind::host_tensor) !=
+             wanted.second->kinds.end();
+    });
     for (const auto& [name, kind] : clause.where) {
       auto bound = bindings.find(name);
       if (bound == bindings.end()) return;
       const Value& value = file_.inference.at(bound->second);
       if (!fits(value, *kind, clause.certainty) || value.kind == Kind::unknown) return;
+      // mask_tokens(inputs: Tensor), which writes what it made, may be handed a batch.
+      if (wants_host_too && value.is_device() && is_of_callers(value)) return;
     }
     for (const ArgumentTest& test : clause.clause->args) {
       if (!tests_.argument_fits(id, test)) return;
