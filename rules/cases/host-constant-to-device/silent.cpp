@@ -16,3 +16,16 @@ int main() {
   auto y = x * x;
   y.backward();
 }
+
+std::vector<float> Search::priors(torch::Tensor logits, const std::vector<int>& legal) {
+  auto mask = torch::tensor(mask_of(legal), logits.options());  // the search goes on with the host's values
+  return values_of((logits + mask).softmax(0).cpu());
+}
+
+void Search::expand(std::vector<Node*>& leaves) {
+  auto outputs = network->forward(states_of(leaves));
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    leaves[i]->expand(priors(outputs[i], leaves[i]->legal()));
+    Node::backpropagate(leaves[i], outputs[i]);
+  }
+}

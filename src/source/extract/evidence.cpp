@@ -72,6 +72,9 @@ class EvidenceCollector {
       if ((facts_.functions[f].flags & kDecorated) != 0) implied_.decorators(f);
     }
     if (!timed_.empty()) leave_out_benchmarks();
+    if (ast_.grammar == Grammar::cuda &&
+        ast_.source.find("benchmark_kernel(") != std::string_view::npos)
+      leave_out_benchmarked();
     leave_out_generators(samplers, facts_);
   }
 
@@ -114,6 +117,19 @@ class EvidenceCollector {
       loop.backward = false;
       loop.seldom = true;
     }
+  }
+
+  /// benchmark_kernel(repeats, attention_forward): a program of C++ that has such calls and updates
+  /// nothing tries its kernels, whatever they are called. Its text says so where its branches of
+  /// the preprocessor confuse the tree.
+  void leave_out_benchmarked() {
+    const auto trains = [&](const LoopFacts& loop) {
+      return loop.optimizer_step && (facts_.functions[loop.function].flags & kMainFunction) != 0;
+    };
+    if (ast_.source.find("int main(") == std::string_view::npos ||
+        std::ranges::any_of(facts_.loops, trains))
+      return;
+    for (FunctionFacts& function : facts_.functions) function.flags |= kTestFunction;
   }
 
   /// kernel<128><<<grid, block>>>(x): the text says it where templates are read as comparisons.

@@ -29,6 +29,16 @@ bool asks_for_parameters(const Ast& ast, NodeId call) {
   return false;
 }
 
+/// Node::backpropagate(leaf, value), node->backpropagate(value): up a search tree, no gradient.
+bool goes_up_tree(const Ast& ast, NodeId callee) {
+  if (ast[callee].text.find("propagate") == std::string_view::npos) return false;
+  const auto names_node = [&](NodeId id) {
+    return id != kNoNode && contains_any(lower(ast.slice(id)), {"node", "leaf", "leaves", "root"});
+  };
+  return names_node(ast.child(callee, Role::object)) ||
+         names_node(ast.child(ast[callee].parent, Role::argument));
+}
+
 }  // namespace
 
 Evidence StepEvidence::of_method(NodeId callee) const {
@@ -42,7 +52,8 @@ Evidence StepEvidence::of_method(NodeId callee) const {
   if (name == "optimizer_step" || name == "apply_gradients") return Evidence::step;
   if (ast_.grammar == Grammar::cuda) {
     const OwnStep own = own_step(name);
-    if (own == OwnStep::backward) return Evidence::backward;
+    if (own == OwnStep::backward)
+      return goes_up_tree(ast_, callee) ? Evidence::none : Evidence::backward;
     // auto optimizer = torch::optim::AdamW(parameters, options): made there, not stepped
     const bool made = ast_.slice(callee).find("optim::") != std::string_view::npos;
     if (own == OwnStep::update && !made && is_optimizer_name(receiver)) return Evidence::step;
@@ -71,7 +82,8 @@ Evidence StepEvidence::of(NodeId call, NodeId callee) const {
     // C programs name their own: gpt2_backward(), model_update(), adam_step().
     if (name.ends_with("_update") || name.ends_with("_optimizer_step") || name.ends_with("adamw"))
       return Evidence::step;
-    if (own_step(name) == OwnStep::backward) return Evidence::backward;
+    if (own_step(name) == OwnStep::backward && !goes_up_tree(ast_, callee))
+      return Evidence::backward;
   }
   // p_train_step = jax.pmap(step_fn) of a function that is handed in
   if (names_.uses_jax() && outline_.loop_of[call] != kNone &&

@@ -23,6 +23,10 @@ bool counts_steps(std::string_view text) {
 bool is_counter(std::string_view text) {
   std::string_view name = last_component(text);
   if (contains_any(name, {"micro", "accum"})) return false;  // of one step, not of steps
+  // best_idx, layer_idx: what was found, or one of many in each step
+  if (starts_with_any(lower(name), {"best_", "max_", "min_", "argmax", "argmin", "class_", "cls_",
+                                    "label_", "anchor_", "layer_", "level_", "head_", "block_"}))
+    return false;
   // YOLO counts its batches in ni, LAMMPS in ago the steps since its lists of neighbours were
   // built.
   return counts_steps(text) || is_one_of(name, {"i", "it", "n", "t", "ni", "ago"}) ||

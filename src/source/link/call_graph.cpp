@@ -243,6 +243,15 @@ bool CallGraph::takes(FunctionId id, uint8_t given) const {
   return given == kAnyArguments || (given >= f.required && given <= f.accepted);
 }
 
+/// Whether fewer arguments may do: C++ says defaults where a method is declared, not where it is
+/// defined.
+bool CallGraph::may_have_defaults(FunctionId id, uint8_t given) const {
+  constexpr int kMostDefaults = 3;
+  const FunctionFacts& f = function(id);
+  return file(id).is_compiled() && given > 0 && given < f.required &&
+         f.required - given <= kMostDefaults;
+}
+
 /// What a method's name runs on an object of a class, as a file names the class: its own method or
 /// a base's, and all that override it; of super() a base's.
 std::vector<FunctionId> CallGraph::methods(std::string_view class_name, std::string_view name,
@@ -373,6 +382,11 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
         continue;
       if (form == CallForm::reference && where_[id].first != file) continue;
       out.push_back(id);
+    }
+    if (out.empty() && form == CallForm::method) {
+      for (FunctionId id : found->second) {
+        if (!function(id).class_name.empty() && may_have_defaults(id, given)) out.push_back(id);
+      }
     }
     if (form == CallForm::method && files_[file]->language == "python")
       keep_called_after(object, out);

@@ -72,6 +72,7 @@ class CallGraph {
   bool is_family_of(std::string_view klass, std::string_view name) const;
   void keep_called_after(std::string_view object, std::vector<FunctionId>& methods) const;
   bool takes(FunctionId id, uint8_t given) const;
+  bool may_have_defaults(FunctionId id, uint8_t given) const;
   std::vector<FunctionId> starred(size_t file, const std::vector<FunctionId>& candidates) const;
   void add_edges();
   struct FileEdges {

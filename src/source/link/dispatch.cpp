@@ -74,8 +74,12 @@ std::vector<FunctionId> CallGraph::dispatched(const CallFacts& call) const {
   auto found = by_name_.find(call.name);
   if (found == by_name_.end()) return out;
   std::vector<std::string_view> roots;
+  const bool exact = std::ranges::any_of(found->second, [&](FunctionId id) {
+    return !function(id).class_name.empty() && file(id).is_compiled() && takes(id, call.given);
+  });
   for (FunctionId id : found->second) {
-    if (function(id).class_name.empty() || file(id).language == "python" || !takes(id, call.given))
+    if (function(id).class_name.empty() || !file(id).is_compiled() ||
+        !(exact ? takes(id, call.given) : may_have_defaults(id, call.given)))
       continue;
     out.push_back(id);
     const std::string_view root = root_class(function(id).class_name);
