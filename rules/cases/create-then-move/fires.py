@@ -227,3 +227,9 @@ class Attention(torch.nn.Module):
             key_padding_mask = None
         none = torch.zeros(key_padding_mask.size(0), 1).type_as(key_padding_mask)  # expect: create-then-move
         return self.attend(query, torch.cat([key_padding_mask, none], dim=1))
+
+
+class PaddedNet(torch.nn.Module):
+    def forward(self, x):
+        pad = torch.autograd.Variable(torch.zeros(x.shape[0], x.shape[1], 8)).type(x.type())  # expect: create-then-move
+        return torch.cat([x, pad], 2)

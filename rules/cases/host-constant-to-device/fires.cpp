@@ -10,3 +10,17 @@ void train(Net& model, DataLoader& loader, torch::optim::SGD& optimizer, torch::
     optimizer.step();
   }
 }
+
+torch::Tensor project(const torch::Tensor& points, const Camera& camera) {
+  auto options = torch::TensorOptions().dtype(torch::kFloat32).device(points.device());
+  auto center = torch::tensor({camera.x(), camera.y(), camera.z()}, options);  // expect: host-constant-to-device
+  return points - center.unsqueeze(0);
+}
+
+void train_views(Model& model, Cameras& cameras, torch::optim::Adam& optimizer) {
+  for (auto& camera : cameras) {
+    auto loss = project(model->points(), camera).square().mean();
+    loss.backward();
+    optimizer.step();
+  }
+}

@@ -178,3 +178,24 @@ def train_decayed(model, loader, optimizer):
             penalty = penalty + torch.norm(p, 2)  # expect: per-tensor-optimizer-loop
         (model(x).mean() + 1e-4 * penalty).backward()
         optimizer.step()
+
+
+def accumulate(average, model, decay=0.999):
+    kept = dict(average.named_parameters())
+    now = dict(model.named_parameters())
+    for name in kept.keys():
+        kept[name].data.mul_(decay).add_(now[name].data, alpha=1 - decay)  # expect: per-tensor-optimizer-loop
+
+
+def average_by_lerp(average, model, beta):
+    for ours, theirs in zip(average.parameters(), model.parameters()):
+        ours.data.copy_(torch.lerp(theirs.data, ours.data, beta))  # expect: per-tensor-optimizer-loop
+
+
+def train_averages(model, average, loader, optimizer):
+    for x, y in loader:
+        loss = model(x, y)
+        loss.backward()
+        optimizer.step()
+        accumulate(average, model)
+        average_by_lerp(average, model, 0.99)

@@ -141,3 +141,19 @@ class Paired(torch.nn.Module):
             first = differ[0]
             total = total + scores[i][first:].mean()  # expect: tensor-slice-bound
         return total
+
+
+def mask_of(source, source_lengths):
+    mask = source.new_ones(source.shape[0], 1, source.shape[-1])
+    for i in range(source.shape[0]):
+        mask[i, :, source_lengths[i]:] = 0  # expect: tensor-slice-bound
+    return mask
+
+
+def separate(model, loader, optimizer, device):
+    for mixture, lengths, sources in loader:
+        lengths = lengths.to(device, non_blocking=True)
+        sources = sources.to(device, non_blocking=True)
+        loss = ((model(mixture.to(device, non_blocking=True)) - sources) * mask_of(sources, lengths)).square().mean()
+        loss.backward()
+        optimizer.step()

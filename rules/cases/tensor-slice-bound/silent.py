@@ -138,3 +138,15 @@ class Configured(torch.nn.Module):
 
     def forward(self, x, token_config=None):
         return x[:, : token_config]
+
+
+def crop(x, sizes, i):
+    return x[i, :, :sizes[i]]
+
+
+def train_crops(model, loader, optimizer, device):
+    sizes = [128, 192, 224]
+    for step, x in enumerate(loader):
+        loss = model(crop(x.to(device, non_blocking=True), sizes, step % 3)).mean()
+        loss.backward()
+        optimizer.step()

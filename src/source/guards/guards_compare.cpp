@@ -79,7 +79,9 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
   };
   if (has_modulo(left) || has_modulo(right)) {
     if (every_few ||
-        contains_any(text, {"accum", "update_freq", "update_every", "microbatch", "micro_batch"}))
+        contains_any(text, {"accum", "update_freq", "update_every", "microbatch", "micro_batch",
+                            "train_freq", "train_every", "learn_every"}) ||
+        (!equal && contains_any(text, {"steps_per_update"})))
       return 0;
     // `step % n == 0`, not `step % n != 0`; `step % n == n - 1` too.
     if (equal != negated && (equal || unequal)) return kGuardInterval;

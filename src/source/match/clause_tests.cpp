@@ -89,7 +89,7 @@ bool ClauseTests::argument_is(NodeId found, std::string_view wanted) const {
   }
   if (wanted == "a-local-pointer") return is_local_pointer(found);
   if (wanted == "a-cuda-type")
-    return text.find("cuda.") != std::string_view::npos ||
+    return text.find("cuda.") != std::string_view::npos || text.ends_with(".type()") ||
            file_.names.resolve(found).path.starts_with("torch.cuda.");
   if (wanted == "a-computed-list") {
     // counts, which a loop has filled
@@ -109,8 +109,23 @@ bool ClauseTests::argument_is(NodeId found, std::string_view wanted) const {
     const Value& value = file_.inference.at(found);
     return kind && value.kind != Kind::unknown && fits(value, *kind, Certainty::likely);
   }
-  if (wanted.starts_with("~")) return text.find(wanted.substr(1)) != std::string_view::npos;
+  if (wanted.starts_with("~")) return says(found, wanted.substr(1));
+  if (wanted.starts_with("!~")) return !says(found, wanted.substr(2));
   return text == wanted;
+}
+
+/// Whether a word stands in an argument, or in what a variable of C++ that it is was made of:
+/// auto options = torch::TensorOptions().device(x.device())
+bool ClauseTests::says(NodeId argument, std::string_view word) const {
+  constexpr size_t kLongestOptions = 200;
+  if (ast_.slice(argument).find(word) != std::string_view::npos) return true;
+  if (ast_.grammar != Grammar::cuda || ast_[argument].kind != K::name) return false;
+  const NodeId made = file_.inference.definition(file_.outline.function_of[argument],
+                                                 ast_[argument].text, argument);
+  if (made == kNoNode) return false;
+  const std::string_view options = ast_.slice(made).substr(0, kLongestOptions);
+  return options.find(word) != std::string_view::npos &&
+         options.find("kCPU") == std::string_view::npos;
 }
 
 /// Whether a name stands for a function of this module or of another one, the same in each pass.

@@ -22,6 +22,7 @@ class ClauseTests {
  private:
   bool argument_is(NodeId found, std::string_view wanted) const;
   bool is_just_loaded(NodeId found) const;
+  bool says(NodeId argument, std::string_view word) const;
   bool is_modules_function(NodeId name) const;
   bool is_local_pointer(NodeId argument) const;
   bool node_is(NodeId id, std::string_view word) const;

@@ -204,6 +204,21 @@ const Value* read_bound(const FileView& file, NodeId bound) {
   return reads_device(v) && v.kind != Kind::mask ? &v : nullptr;
 }
 
+/// x[i, :lengths[i]], x[:, :lengths.max()] of what callers hand in: the link knows whether that is
+/// a tensor.
+const Value* open_bound(const FileView& file, NodeId bound) {
+  const Ast& ast = file.ast;
+  NodeId object = kNoNode;
+  if (ast[bound].kind == K::subscript) object = ast.child(bound, Role::object);
+  if (ast[bound].kind == K::call && is_one_of(callee_name(ast, bound), {"max", "min", "sum"}))
+    object = ast.child(ast.child(bound, Role::callee), Role::object);
+  if (object == kNoNode || ast[object].kind != K::name) return nullptr;
+  const Value& v = file.inference.at(object);
+  const Dependency* from = file.inference.dependency(v);
+  const bool open = v.kind == Kind::unknown && from && from->kind == DependencyKind::parameter;
+  return open ? &v : nullptr;
+}
+
 /// for n in lengths: what the innermost loop that binds `name` runs over, where that is a tensor
 /// on the device; else kNoNode.
 NodeId device_loop_of(const FileView& file, NodeId name) {
@@ -326,7 +341,9 @@ void find_tensor_slice_bounds(const FileView& file, std::vector<Match>& out) {
     const Node& node = ast[id];
     if (node.kind == K::slice) {
       for (NodeId bound : children(ast, id)) {
-        if (const Value* read = read_bound(file, bound)) {
+        const Value* read = read_bound(file, bound);
+        if (!read) read = open_bound(file, bound);
+        if (read) {
           out.push_back({node.parent, *read, {}});
           break;
         }

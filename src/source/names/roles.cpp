@@ -333,6 +333,19 @@ bool counts_parameters(const Ast& ast, NodeId condition) {
          text.substr(made, text.find(';', made) - made).ends_with("parameters()");
 }
 
+/// `for k in ema.keys():` behind `ema = dict(model.named_parameters())`
+bool keeps_parameters(const Ast& ast, NodeId over) {
+  std::string_view name = ast.slice(over);
+  name = name.substr(0, name.find_first_of(".[("));
+  const NodeId function = ast.ancestor(over, NodeKind::function);
+  if (name.empty() || function == kNoNode || ast.grammar != Grammar::python) return false;
+  const std::string_view text = ast.slice(function);
+  const size_t made = text.find(std::string(name) + " = ");
+  if (made == std::string_view::npos) return false;
+  const std::string_view line = text.substr(made, text.find('\n', made) - made);
+  return contains_any(line, {"named_parameters()", ".state_dict()"});
+}
+
 }  // namespace
 
 bool runs_over_parameters(const Ast& ast, NodeId loop) {
@@ -344,7 +357,7 @@ bool runs_over_parameters(const Ast& ast, NodeId loop) {
                "parameters", "gradients", "trainable_variables", "buffers()"});
   };
   for (NodeId c : children(ast, loop)) {
-    if (ast[c].role == Role::right && says_parameters(c)) return true;
+    if (ast[c].role == Role::right && (says_parameters(c) || keeps_parameters(ast, c))) return true;
     // for name, param in self.trained(model)
     if (ast[c].role == Role::left && ast[c].kind == NodeKind::tuple &&
         contains_any(ast.slice(c), {", param"}))
