@@ -243,10 +243,20 @@ bool SourceIndex::has_prefetcher(size_t file) const {
   });
 }
 
-/// Whether a batch that callers hand in is one that a framework has moved.
+/// Whether a batch that callers hand in is one that a framework has moved; or one that they have,
+/// where nothing but what is done with it says that it is a batch.
 bool SourceIndex::is_moved(size_t file, uint32_t dependency) const {
   const Value given = resolved(file, depending_on(dependency), kMaxHops);
-  return given.kind == Kind::tensor_list && given.has(kModuleOutput);
+  if (given.kind == Kind::tensor_list && given.has(kModuleOutput)) return true;
+  const FileFacts& facts = *files_[file];
+  // C++ declares what it is handed: torch::cat(states, 0) is a tensor, and may be on the host.
+  const Certainty needed = facts.is_compiled() ? Certainty::proven : Certainty::likely;
+  if (!given.is_device() || given.certainty < needed || dependency == 0 ||
+      dependency > facts.dependencies.size())
+    return false;
+  const Dependency& on = facts.dependencies[dependency - 1];
+  return on.kind == DependencyKind::parameter &&
+         !is_batch_name(facts.functions[on.function].parameters[on.parameter]);
 }
 
 /// validation_step(): whether a framework calls a function for each batch of an evaluation, and the

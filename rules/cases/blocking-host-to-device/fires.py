@@ -372,3 +372,12 @@ def train_on_some_rays(models, samplers, optimizers, rank):
             truth = batch["rgb"].to(rank)  # expect: blocking-host-to-device
             (model(batch["rays"]) - truth).square().mean().backward()
             optimizer.step()
+
+
+class Learner:
+    def train_step(self, state, prob):
+        state = state.to(self.device)  # expect: blocking-host-to-device
+        loss = (self.model(state) - prob.to(self.device)).square().mean()  # expect: blocking-host-to-device
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()

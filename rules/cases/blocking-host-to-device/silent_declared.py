@@ -20,3 +20,17 @@ class Trainer:
 
     def keep(self, loss: Tensor):
         self.total = self.total + loss.to(self.device)
+
+
+class Learner:
+    def fit(self, loader):
+        for state, prob in loader:
+            state = state.to(self.device, non_blocking=True)
+            prob = prob.to(self.device, non_blocking=True)
+            self.train_step(state, prob)
+
+    def train_step(self, state, prob):
+        loss = (self.model(state.to(self.device)) - prob.to(self.device)).square().mean()
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()

@@ -55,7 +55,26 @@ Value Subjects::of(NodeId id) const {
   }
   if (names_device(id) && !follows_tensor(id) && is_of_batch_getter(id, object))
     return likely(Kind::batch, kLoaded);
+  if (names_device(id) && !follows_tensor(id) && is_stepped_with(id, object)) {
+    Value batch = likely(Kind::batch, kLoaded);
+    batch.dependency = handed_in(id, root);
+    return batch;
+  }
   return value;
+}
+
+/// def train_step(self, states): states.to(self.device), in the function that goes backward
+/// itself: what it is handed it trains on.
+bool Subjects::is_stepped_with(NodeId id, NodeId object) const {
+  const FunctionFacts& function = facts_.functions[file_.outline.function_of[id]];
+  const Value& value = file_.inference.at(object);
+  return ast_[object].kind == K::name && (function.flags & kStepEvidence) != 0 &&
+         (function.flags & kForward) == 0 && file_.outline.loop_of[id] == kNone &&
+         has_word(lower(snake_case(function.name)),
+                  {"step", "train", "update", "learn", "optimize", "fit"}) &&
+         handed_in(id, ast_[object].text) != 0 && !is_model_name(ast_[object].text) &&
+         !is_batch_name(ast_[object].text) &&
+         (value.kind == Kind::unknown || (value.is_device() && value.dependency != 0));
 }
 
 /// x of x[:8], if only callers know what x is: a slice of a batch is one.

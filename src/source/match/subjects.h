@@ -28,6 +28,7 @@ class Subjects {
   Value made_on_one_path(NodeId call, NodeId object) const;
   NodeId mapped_over(NodeId lambda, std::string_view taken) const;
   bool is_of_batch_getter(NodeId id, NodeId object) const;
+  bool is_stepped_with(NodeId id, NodeId object) const;
   bool is_of_step_loop(NodeId id, std::string_view name) const;
   bool has_keyword(NodeId call, std::string_view name) const;
 
