@@ -5,6 +5,7 @@
 #   scripts/truth.sh --alarms CLONES   findings, and false ones by a labelled sample, per 1,000
 #                                      lines of step and forward code
 #   scripts/truth.sh --silent CLONES   how often a line was passed over for where it stands, wrongly
+#   scripts/truth.sh --read CLONES     what lint names of all the stalls that readers saw in whole programs
 #
 # CLONES holds the repositories, one per owner+name. STALLSCOPE_TRUTH_SPLIT=tuned|held-out takes one
 # half of the lines; STALLSCOPE_TRUTH_LIBCLANG=off reads C++ without types: minutes instead of hours.
@@ -17,6 +18,8 @@ elif [ $# -eq 2 ] && [ "$1" = "--alarms" ]; then
   exec python3 tests/truth/alarms.py "$tool" tests/truth/alarms.csv "$2"
 elif [ $# -eq 2 ] && [ "$1" = "--silent" ]; then
   exec python3 tests/truth/silent.py "$tool" tests/truth/silent.csv "$2"
+elif [ $# -eq 2 ] && [ "$1" = "--read" ]; then
+  exec python3 tests/truth/read.py "$tool" tests/truth/read.csv "$2"
 fi
-sed -n '2,10p' "$0" | sed 's/^# \{0,1\}//'
+sed -n '2,11p' "$0" | sed 's/^# \{0,1\}//'
 exit 2

@@ -149,7 +149,8 @@ bool SourceIndex::is_never_asked(size_t file, const Option& option, unsigned hop
   return any;
 }
 
-/// verify(x), which all callers call only under `if verify:` of an argument that nobody gives.
+/// verify(x), which all callers call only under `if verify:` of an argument that nobody gives. What
+/// does not check, show or keep others may ask a library for: jacobians=None.
 bool SourceIndex::is_called_for_nobody(FunctionId function) const {
   const FunctionFacts& f = graph_->function(function);
   if (is_called_by_others(f) || f.name.starts_with("__")) return false;
@@ -158,7 +159,14 @@ bool SourceIndex::is_called_for_nobody(FunctionId function) const {
     const Edge& edge = graph_->edges()[e];
     if (contexts_->is_test(edge.from)) continue;
     const Option& option = edge.call->option;
-    if (option.parameter == kNone ||
+    const FunctionFacts* asked =
+        option.parameter == kNone
+            ? nullptr
+            : &graph_->files()[graph_->file_index(edge.from)]->functions[option.function];
+    if (!asked ||
+        !has_word(lower(snake_case(asked->parameters[option.parameter])),
+                  {"verify", "check", "debug", "validate", "verbose", "log", "plot", "viz",
+                   "visualize", "show", "print", "save", "dump", "profile", "sanity", "test"}) ||
         !is_never_asked(graph_->file_index(edge.from), option, kMaxHops))
       return false;
     any = true;

@@ -17,6 +17,8 @@ FORMS = {
     # A repository without findings has one row that says only that it was read.
     "alarms.csv": {"repository": REPOSITORY, "commit": COMMIT, "path": r".*", "line": r"\d*", "rule": r".*",
                    "verdict": r"(stall|alarm)?", "split": SPLIT},
+    "read.csv": {"repository": REPOSITORY, "commit": COMMIT, "path": r".+", "line": r"[1-9]\d*", "rule": r".+",
+                 "sure": r"yes|no"},
 }
 
 
