@@ -204,6 +204,13 @@ std::vector<ObservationKind> all_kinds() {
             {"delayed_ns",
              "ns: of the gaps, the thread was ready but had no CPU; absent when never"},
             {"at_step_start", "number: share of it before the step's first launch, 0 to 1"},
+            {"kernels_per_step", "number: kernels per used step"},
+            {"mean_kernel_ns", "ns: mean kernel duration"},
+            {"mean_launch_ns", "ns: mean time of a launch call"},
+            {"short_fraction",
+             "number: share of the kernels shorter than the time between "
+             "launches, 0 to 1"},
+            {"graph_fraction", "number: share of the device work launched by graphs, 0 to 1"},
             kOperator,
             kOperators}),
       kind("input-wait", "the step thread waited for its next batch",

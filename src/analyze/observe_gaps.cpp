@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "analyze/launch_figures.h"
 #include "analyze/observation_builder.h"
 #include "analyze/observe_parts.h"
 #include "trace/sample_state.h"
@@ -285,6 +286,7 @@ void observe_host_gaps(const RankContext& context, SiteTable& sites, WaitTable& 
   const double observed =
       static_cast<double>(context.step_mean) * static_cast<double>(context.used.size());
   groups = join_operators(std::move(groups), observed);
+  const LaunchFigures figures = launch_figures(context);
   RowMaker maker;
   for (auto& [key, group] : groups) {
     double& at_start = group.numbers["at_step_start"];
@@ -293,6 +295,7 @@ void observe_host_gaps(const RankContext& context, SiteTable& sites, WaitTable& 
     // Small gaps in great number are the ordinary cadence of launches: keep what can matter.
     constexpr double kLeastShare = 0.001;
     if (total < kLeastShare * observed) continue;
+    add_figures(figures, group);
     maker.add("host-gap", group);
   }
   maker.make(context, sites, observations);

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "analyze/constants.h"
+#include "analyze/launch_figures.h"
 #include "analyze/observation_builder.h"
 #include "analyze/observe_parts.h"
 #include "analyze/statistics.h"
@@ -220,7 +221,6 @@ void observe_kernels(const RankContext& context, SiteTable& sites, RankSummary& 
 void observe_launch_bound(const RankContext& context, SiteTable& sites,
                           Observations& observations) {
   const Trace& trace = context.trace;
-  const DeviceWork& work = *context.work;
   std::map<SiteId, ObservationBuilder> groups;
   for (const IdlePiece& piece : context.idle) {
     if (piece.step_class != StepClass::launch_bound) continue;
@@ -237,32 +237,11 @@ void observe_launch_bound(const RankContext& context, SiteTable& sites,
     if (group.subject.empty()) group.subject = trace.name(piece.ended_by);
   }
   if (groups.empty()) return;
-  // Figures of the whole step: they say whether shortening launches can help at all.
-  double kernels = 0, kernel_ns = 0, launch_ns = 0, launches = 0, shorter = 0, graphs = 0;
-  EventId previous = kNoEvent;
-  for (size_t i = 0; i < work.activities.size(); ++i) {
-    const uint32_t step = context.step_work.step_of[i];
-    if (step == kNoIndex || context.used_rank[step] == kNoIndex) continue;
-    const EventId id = work.activities[i], call = work.launches[i];
-    ++kernels;
-    kernel_ns += static_cast<double>(trace.durations()[id]);
-    if (call == kNoEvent) continue;  // its call was not recorded
-    graphs += static_cast<ApiCall>(trace.details()[call]) == ApiCall::graph_launch;
-    if (call == previous) continue;
-    ++launches;
-    launch_ns += static_cast<double>(trace.durations()[call]);
-    if (previous != kNoEvent)
-      shorter += trace.durations()[id] < trace.starts()[call] - trace.starts()[previous];
-    previous = call;
-  }
-  const auto steps = static_cast<double>(context.used.size());
+  // Of the whole step: they say whether shortening launches can help at all.
+  const LaunchFigures figures = launch_figures(context);
   RowMaker maker;
   for (auto& [site, group] : groups) {
-    group.numbers["kernels_per_step"] = kernels / steps;
-    group.numbers["mean_kernel_ns"] = kernel_ns / std::max(kernels, 1.0);
-    group.numbers["mean_launch_ns"] = launch_ns / std::max(launches, 1.0);
-    group.numbers["short_fraction"] = shorter / std::max(launches, 1.0);
-    group.numbers["graph_fraction"] = graphs / std::max(kernels, 1.0);
+    add_figures(figures, group);
     maker.add("launch-bound", group);
   }
   maker.make(context, sites, observations);

@@ -8,12 +8,21 @@ std::optional<double> share_of_step(double nanoseconds, Ns step_ns) {
   return nanoseconds / static_cast<double>(step_ns);
 }
 
+// Of a trace without steps, what happened once or twice says nothing of how often it comes: a read
+// at the end is none of each step.
+bool says_how_often(const Observation& o) {
+  constexpr double kRepeats = 3;
+  const auto scope = o.texts.find("scope");
+  return o.count.steps > 0 &&
+         (scope == o.texts.end() || scope->second != "whole trace" || o.count.total >= kRepeats);
+}
+
 std::optional<double> common_number(const ObservationView& view, std::string_view field) {
   const Observation& o = *view.observation;
   if (field == "per_step") return o.count.per_step();
   if (field == "median_per_step") return o.count.median;
   if (field == "steps_affected") return o.count.steps_affected;
-  if (field == "step_fraction" && o.count.steps > 0)
+  if (field == "step_fraction" && says_how_often(o))
     return static_cast<double>(o.count.steps_affected) / o.count.steps;
   if (field == "blocked_ns") return o.blocked_ns.per_step();
   if (field == "idle_ns") return o.idle_ns.per_step();

@@ -190,3 +190,21 @@ TEST_CASE("every common field of every kind can be read") {
   CHECK(*field_value(view, "step_fraction").number == doctest::Approx(0.5));
   CHECK(*field_value(view, "idle_fraction").number == doctest::Approx(0.1));
 }
+
+TEST_CASE("of a trace without steps, what happened once says nothing of each step") {
+  Observation o;
+  o.count.steps = 1;
+  o.count.steps_affected = 1;
+  const ObservationView view{.observation = &o, .step_ns = 1000};
+  o.texts["scope"] = "whole trace";
+  for (const double times : {1.0, 2.0}) {
+    o.count.total = times;
+    CHECK_FALSE(field_value(view, "step_fraction").number.has_value());
+    CHECK(compared(">= 0.5", field_value(view, "step_fraction")) == std::nullopt);
+  }
+  o.count.total = 60;
+  CHECK(*field_value(view, "step_fraction").number == doctest::Approx(1));
+  o.texts.clear();
+  o.count.total = 1;
+  CHECK(*field_value(view, "step_fraction").number == doctest::Approx(1));
+}

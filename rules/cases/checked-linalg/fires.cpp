@@ -13,10 +13,15 @@ struct WhitenImpl : torch::nn::Module {
   }
 };
 
+torch::Tensor nuclear_norm(const torch::Tensor& image) {
+  auto [u, s, v] = torch::linalg_svd(image, false, {});  // expect: checked-linalg
+  return s.sum();
+}
+
 void train(Model& model, Loader& loader, torch::optim::Adam& optimizer, torch::Device device) {
   for (auto& batch : loader) {
     auto image = render(batch.view.to(device, true), model->points());
-    auto loss = (image - batch.target.to(device, true)).square().mean();
+    auto loss = (image - batch.target.to(device, true)).square().mean() + nuclear_norm(image);
     optimizer.zero_grad();
     loss.backward();
     optimizer.step();

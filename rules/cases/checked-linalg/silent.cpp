@@ -8,6 +8,14 @@ struct CameraImpl : torch::nn::Module {
   torch::Tensor inverse_;
 };
 
+struct RotateImpl : torch::nn::Module {
+  // A rotation's inverse is its transpose, and inv_ex checks nothing on the host.
+  torch::Tensor forward(torch::Tensor points, torch::Tensor rotation, torch::Tensor view) {
+    auto [inverse, info] = torch::linalg_inv_ex(view);
+    return points.matmul(rotation.t()).matmul(inverse);
+  }
+};
+
 double condition(const torch::Tensor& weights) {
   torch::NoGradGuard no_grad;
   return torch::linalg_svd(weights, false).max().item<double>();
