@@ -42,7 +42,8 @@ void RowMaker::make(const RankContext& context, const SiteTable& sites,
       rows.push_back(candidate.builder->finish(context, sites, candidate.kind));
 }
 
-void ObservationBuilder::consider(double weight, EventId event) {
+void ObservationBuilder::consider(double weight, EventId event, StackId stack) {
+  if (stack != 0) stacks[stack] += weight;
   if (worst.size() == kMaxExemplars && weight <= worst.back().first) return;
   const auto at =
       std::ranges::upper_bound(worst, weight, std::greater<>(), &std::pair<double, EventId>::first);
@@ -57,6 +58,31 @@ bool used_steps_given(const RankContext& context) {
          (!context.marks.hosts.empty() && context.steps[context.used.front()].use == StepUse::used);
 }
 
+// The dearest stack, and the library's line through which the largest part comes.
+void show_stack(const SiteTable& sites, const ObservationBuilder& builder, Observation& row) {
+  constexpr size_t kLooked = 64;
+  row.stack = sites.site(builder.site).stack;
+  std::vector<std::pair<double, StackId>> dearest;
+  double total = 0;
+  for (const auto& [stack, weight] : builder.stacks) {
+    dearest.emplace_back(weight, stack);
+    total += weight;
+  }
+  std::ranges::sort(dearest, std::greater{});
+  if (dearest.size() > kLooked) dearest.resize(kLooked);
+  std::map<std::string, double> by_line;
+  for (const auto& [weight, stack] : dearest) {
+    std::vector<Place> frames = sites.stack_at(builder.site, stack);
+    if (std::string line = library_line(frames, row.place); !line.empty())
+      by_line[std::move(line)] += weight;
+    if (stack == dearest.front().second) row.stack = std::move(frames);
+  }
+  const auto most = std::ranges::max_element(by_line, {}, [](const auto& l) { return l.second; });
+  if (most == by_line.end() || total <= 0) return;
+  row.texts["library_line"] = most->first;
+  row.numbers["library_share"] = most->second / total;
+}
+
 }  // namespace
 
 Observation ObservationBuilder::finish(const RankContext& context, const SiteTable& sites,
@@ -67,7 +93,6 @@ Observation ObservationBuilder::finish(const RankContext& context, const SiteTab
   const Site& at = sites.site(site);
   row.kind = kind;
   row.place = at.place;
-  row.stack = at.stack;
   row.rank = process.rank;
   row.pid = process.pid;
   row.device = context.work != nullptr ? context.work->device : -1;
@@ -87,6 +112,7 @@ Observation ObservationBuilder::finish(const RankContext& context, const SiteTab
   for (const auto& [name, values] : median)
     if (!values.empty()) row.numbers[name] = median_of(values);
   row.texts = texts;
+  show_stack(sites, *this, row);
   if (!used_steps_given(context))
     row.texts["scope"] = context.marks.hosts.empty() ? "whole trace" : "unusable steps";
   if (!at.op.empty()) {

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -44,9 +45,10 @@ struct ObservationBuilder {
   std::string subject;
   std::vector<EventId> events;                    ///< see Observation::events
   std::vector<std::pair<double, EventId>> worst;  ///< at most kMaxExemplars, by weight
+  std::unordered_map<StackId, double> stacks;     ///< stack -> weight; the heaviest is shown
 
-  /// Remembers `event` for the exemplars when it is among the worst.
-  void consider(double weight, EventId event);
+  /// Remembers `event` for the exemplars when it is among the worst, and where it comes from.
+  void consider(double weight, EventId event, StackId stack = 0);
 
   Observation finish(const RankContext& context, const SiteTable& sites,
                      std::string_view kind) const;

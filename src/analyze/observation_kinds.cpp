@@ -27,6 +27,10 @@ const Fields kCommon = {
     {"scope",
      "text: empty; 'unusable steps' or 'whole trace' when no step could be used, so that amounts "
      "per step are no typical ones"},
+    {"library_line",
+     "text: the line of an installed package, no framework, through which the largest part of it "
+     "comes; absent when the user's own line does it"},
+    {"library_share", "number: that part, 0 to 1; absent with it"},
     {"one_time_ns", "ns: spent before the first steady step, in all"},
 };
 

@@ -92,7 +92,7 @@ void observe_calls(const RankContext& context, SiteTable& sites, Observations& o
       if (kind == "allocation" && before_collective(trace, thread, id, collectives))
         group.numbers["before_collective"] += 1;
       group.events.push_back(id);
-      group.consider(duration, id);
+      group.consider(duration, id, trace.stacks()[id]);
     }
   }
   RowMaker maker;

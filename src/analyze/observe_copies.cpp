@@ -59,7 +59,8 @@ void observe_copies(const RankContext& context, SiteTable& sites, Observations& 
       if (row == "pageable-copy") group.numbers["async_call"] = async;
     }
     group.events.push_back(call == kNoEvent ? id : call);
-    group.consider(duration, call == kNoEvent ? id : call);
+    const EventId asked = call == kNoEvent ? id : call;
+    group.consider(duration, asked, trace.stacks()[asked]);
   }
   RowMaker maker;
   for (const auto& [key, group] : groups) maker.add(std::get<0>(key), group);

@@ -140,6 +140,7 @@ struct Filler {
   SiteId site = 0;
   std::string name;
   bool anonymous = false;  ///< an operator or nothing known, and no line of the user's own
+  StackId stack = 0;       ///< that led to the site; 0 when it is known by ranges alone
 };
 
 // The part of the step that a launch is made in, where no line tells: the outermost range around it
@@ -169,9 +170,11 @@ Filler filler_of(const RankContext& context, SiteTable& sites, const IdlePiece& 
   if (const StackId sample = commonest_sample(trace, thread, piece.start, until)) {
     const SiteId site = sites.of_stack(sample);
     const Site& at = sites.site(site);
-    return {site, at.place.known()   ? at.place.function
-                  : at.stack.empty() ? std::string("unknown")
-                                     : at.stack.front().function};
+    return {site,
+            at.place.known()   ? at.place.function
+            : at.stack.empty() ? std::string("unknown")
+                               : at.stack.front().function,
+            false, sample};
   }
   const EventId range = filling_range(context, thread, piece.start, until);
   const SiteId launch_site = sites.of(piece.launch);
@@ -182,7 +185,7 @@ Filler filler_of(const RankContext& context, SiteTable& sites, const IdlePiece& 
                        : at.place.known() ? at.place.function
                        : !at.op.empty()   ? at.op
                                           : "code before " + work_text(trace, piece.ended_by);
-    return {launch_site, std::move(name), !at.place.known()};
+    return {launch_site, std::move(name), !at.place.known(), trace.stacks()[piece.launch]};
   }
   const bool is_operator = trace.details()[range] == static_cast<uint8_t>(RangeKind::op);
   std::string name(trace.name(range));
@@ -191,7 +194,9 @@ Filler filler_of(const RankContext& context, SiteTable& sites, const IdlePiece& 
   const SiteId site = sites.of(range);
   // A bare annotation has no place of its own; the launch that followed lies near it.
   const SiteId best = sites.site(site).place.known() ? site : launch_site;
-  return {best, std::move(name), is_operator && !sites.site(best).place.known()};
+  const StackId own = trace.stacks()[range];
+  return {best, std::move(name), is_operator && !sites.site(best).place.known(),
+          own != 0 ? own : trace.stacks()[piece.launch]};
 }
 
 /// Gaps by who filled them, and in which part of the step where that is no line of the user's.
@@ -281,7 +286,7 @@ void observe_host_gaps(const RankContext& context, SiteTable& sites, WaitTable& 
     const bool at_start = piece.end == context.steps[piece.step].window_end;
     group.numbers["at_step_start"] += at_start ? length : 0;
     group.events.push_back(piece.launch);
-    group.consider(length, piece.launch);
+    group.consider(length, piece.launch, filler.stack);
   }
   const double observed =
       static_cast<double>(context.step_mean) * static_cast<double>(context.used.size());

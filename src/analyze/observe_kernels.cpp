@@ -117,7 +117,8 @@ void add_member(const RankContext& context, const Group& group, ObservationBuild
       row.blocked.add(used, 0);
     }
     row.events.push_back(id);
-    row.consider(duration, call == kNoEvent ? id : call);
+    const EventId asked = call == kNoEvent ? id : call;
+    row.consider(duration, asked, trace.stacks()[asked]);
   }
 }
 
@@ -233,7 +234,7 @@ void observe_launch_bound(const RankContext& context, SiteTable& sites,
     group.idle.add(used, static_cast<double>(piece.length));
     group.blocked.add(used, static_cast<double>(trace.durations()[piece.launch]));
     group.events.push_back(piece.launch);
-    group.consider(static_cast<double>(piece.length), piece.launch);
+    group.consider(static_cast<double>(piece.length), piece.launch, trace.stacks()[piece.launch]);
     if (group.subject.empty()) group.subject = trace.name(piece.ended_by);
   }
   if (groups.empty()) return;

@@ -148,7 +148,7 @@ void observe_host_sync(const RankContext& context, SiteTable& sites, const Strea
       const bool copy_waits =
           block.copy != kNoEvent && trace.durations()[block.copy] > trace.durations()[block.call];
       group.consider(static_cast<double>(block.idle + block.blocked),
-                     copy_waits ? block.copy : block.call);
+                     copy_waits ? block.copy : block.call, trace.stacks()[block.call]);
     }
   }
   RowMaker maker;

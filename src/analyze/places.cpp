@@ -38,6 +38,10 @@ constexpr std::string_view kLibraryRoots[] = {
 constexpr std::string_view kStandardFiles[] = {"threading.py", "runpy.py",  "contextlib.py",
                                                "queue.py",     "socket.py", "selectors.py",
                                                "functools.py", "abc.py",    "weakref.py"};
+// What the path of an installed package's file goes on from.
+constexpr std::string_view kPackages = "-packages/";
+// Their lines say nothing that the operators do not say.
+constexpr std::string_view kFrameworks[] = {"torch", "jax", "jaxlib", "triton", "numpy"};
 constexpr std::string_view kLibraryModules[] = {
     "libc.so",  "libc-",    "libpthread", "ld-linux",    "libstdc++",  "libpython",
     "python3",  "libtorch", "libc10",     "libcuda",     "libcudart",  "libnccl",
@@ -78,6 +82,19 @@ std::string line_text(const Place& place) {
   return place.file.substr(place.file.rfind('/') + 1) + ":" + std::to_string(place.line);
 }
 
+std::string library_line(const std::vector<Place>& stack, const Place& place) {
+  for (const Place& frame : stack) {
+    if (frame == place) break;
+    const size_t packages = frame.file.rfind(kPackages);
+    if (frame.line == 0 || packages == std::string::npos) continue;
+    const std::string_view path = std::string_view(frame.file).substr(packages + kPackages.size());
+    const std::string_view package = path.substr(0, path.find('/'));
+    if (std::ranges::find(kFrameworks, package) != std::end(kFrameworks)) continue;
+    return std::string(path) + ":" + std::to_string(frame.line) + " (" + frame.function + ")";
+  }
+  return {};
+}
+
 bool is_library_file(std::string_view file) {
   for (std::string_view part : kLibraryParts)
     if (file.find(part) != std::string_view::npos) return true;
@@ -87,7 +104,7 @@ bool is_library_file(std::string_view file) {
 }
 
 bool is_standard_library(std::string_view file) {
-  if (file.find("-packages/") != std::string_view::npos) return false;
+  if (file.find(kPackages) != std::string_view::npos) return false;
   return file.find("/lib/python3") != std::string_view::npos || file.starts_with("<frozen") ||
          std::ranges::find(kStandardFiles, file) != std::end(kStandardFiles);
 }
@@ -135,9 +152,7 @@ SiteId SiteTable::intern(Site site) {
   return it->second;
 }
 
-SiteId SiteTable::of_stack(StackId stack) {
-  if (stack == 0) return 0;
-  if (by_stack_[stack] != kUnknown) return by_stack_[stack];
+Site SiteTable::read_stack(StackId stack) const {
   const Trace& trace = *index_.trace;
   Site site;
   for (FrameId id : trace.stack(stack)) {
@@ -164,7 +179,20 @@ SiteId SiteTable::of_stack(StackId stack) {
       site.by_autograd = true;
     site.stack.push_back(std::move(place));
   }
-  return by_stack_[stack] = intern(std::move(site));
+  return site;
+}
+
+SiteId SiteTable::of_stack(StackId stack) {
+  if (stack == 0) return 0;
+  if (by_stack_[stack] == kUnknown) by_stack_[stack] = intern(read_stack(stack));
+  return by_stack_[stack];
+}
+
+std::vector<Place> SiteTable::stack_at(SiteId id, StackId stack) const {
+  const Site& at = site(id);
+  if (stack == 0 || !at.place.known()) return at.stack;
+  Site own = read_stack(stack);
+  return own.place == at.place ? std::move(own.stack) : at.stack;
 }
 
 // Without a stack of its own, an event's call path is what its thread's ranges say.

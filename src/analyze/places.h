@@ -31,6 +31,11 @@ struct Site {
 /// "data.py:12": a line by its file's name alone.
 std::string line_text(const Place& place);
 
+/// "transformers/trainer.py:2261 (Trainer.train)": the innermost line of an installed Python
+/// package between the user's `place` and what a stack ends in, frameworks' own (PyTorch, JAX) left
+/// out. Empty when `place` does it itself.
+std::string library_line(const std::vector<Place>& stack, const Place& place);
+
 /// Sites of host events, found from their stacks, else from the ranges around them. Not for
 /// concurrent use.
 class SiteTable {
@@ -43,6 +48,9 @@ class SiteTable {
   SiteId of_work(EventId work, EventId launch);
   /// The site of a bare stack.
   SiteId of_stack(StackId stack);
+  /// The frames of `stack` where they lead to the place of `id`, else those that `id` was first
+  /// seen with: a place may be a training's one call, whose stacks have little else in common.
+  std::vector<Place> stack_at(SiteId id, StackId stack) const;
   const Site& site(SiteId id) const { return *sites_[id]; }
   /// True for code of the user's own. `module`: the object that holds it, if known.
   bool is_user(const Place& place, std::string_view module = {}) const;
@@ -51,6 +59,7 @@ class SiteTable {
   SiteId of_ranges(EventId event);
   SiteId of_backward(EventId event, SiteId own);
   SiteId intern(Site site);
+  Site read_stack(StackId stack) const;
   const ProcessIndex& index_;
   const AnalyzeOptions& options_;
   std::vector<std::string> installed_;  ///< packages outside the usual folders

@@ -148,7 +148,10 @@ std::string finding_lines(const Finding& finding, size_t position, const TextSty
                      gain_text(finding));
   if (const std::string range = gain_range_text(finding); !range.empty())
     out += fmt::format(", {}", range);
-  return out + faint(fmt::format("  [{}]", one_line(finding.rule_id)), style) + "\n";
+  out += faint(fmt::format("  [{}]", one_line(finding.rule_id)), style) + "\n";
+  if (!finding.library_line.empty())
+    out += faint("     through " + one_line(finding.library_line), style) + "\n";
+  return out;
 }
 
 std::string source_frame(const Finding& finding, const TextStyle& style) {

@@ -111,6 +111,8 @@ class Builder {
       f.title += ": " + what;
     f.cause = o.cause;
     f.stack = o.stack;
+    if (const auto line = o.texts.find("library_line"); line != o.texts.end())
+      f.library_line = line->second;
     const Totals totals = totals_of(worst);
     f.message = describe(o, step_ns(worst)) + describe_all(totals, o, step_ns(worst));
     if (!claim.candidates.empty())

@@ -71,6 +71,9 @@ struct Finding {
   std::vector<Place> locations;  ///< primary first, then related
   std::vector<Evidence> evidence;
   std::vector<Place> stack;
+  /// "transformers/trainer.py:1847 (Trainer.train)": the library's line through which the largest
+  /// part comes, where the place is a call of the library; else empty.
+  std::string library_line;
   std::string subject, cause;
   std::string message;               ///< one sentence for this instance
   std::vector<std::string> related;  ///< other rule ids that matched the same host block

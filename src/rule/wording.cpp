@@ -127,7 +127,14 @@ std::string describe(const Observation& o, Ns step_ns) {
     if (const auto most = o.texts.find("dominant_class"); most != o.texts.end())
       text += ", most of it " + most->second;
   }
-  return text + tree_text(o) + ".";
+  text += tree_text(o) + ".";
+  // A trainer's loop is one line of the user's own; which of the library's lines says more.
+  const auto line = o.texts.find("library_line");
+  const auto part = o.numbers.find("library_share");
+  if (line != o.texts.end() && part != o.numbers.end())
+    text += (part->second > 0.995 ? " All" : fmt::format(" {:.0f} %", 100 * part->second)) +
+            " of this comes through " + line->second + ".";
+  return text;
 }
 
 std::string describe_all(const Totals& all, const Observation& described, Ns step_ns) {

@@ -119,7 +119,7 @@ class SourceIndex {
   std::unique_ptr<DeviceBuffers> device_buffers_;
   std::unique_ptr<DeadCode> dead_code_;
   bool stalls_nothing_ = false;  ///< nothing here trains, or nothing on a device
-  bool scatters_ = false;     ///< models are wrapped in DataParallel
+  bool scatters_ = false;        ///< models are wrapped in DataParallel
   std::vector<std::string> notes_;
 };
 

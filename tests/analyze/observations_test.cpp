@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
 #include <set>
 
@@ -99,6 +100,34 @@ TEST_CASE("what calls the recorder back is no part of the program's stack") {
   REQUIRE(sync.stack.size() == 2);
   CHECK(sync.stack[0].function == "cudaDeviceSynchronize");
   CHECK(sync.place.line == 30);
+}
+
+TEST_CASE("under a trainer's one call, the dearest library line and its stack are shown") {
+  constexpr const char* kSync =
+      R"({"kind":"api","name":"cudaDeviceSynchronize","startUs":%s,"durationUs":%s,"stack":[%s"/home/u/run.py:16 <module>"]})";
+  const auto sync = [](const char* start, const char* duration, const std::string& frames) {
+    char line[512];
+    std::snprintf(line, sizeof line, kSync, start, duration, frames.c_str());
+    return std::string(line) + "\n";
+  };
+  const std::string packages = "\"/x/site-packages/";
+  const std::string before =
+      sync("-900", "100", packages + "transformers/trainer.py:487 Trainer.__init__\",");
+  const std::string torch = packages + "torch/_tensor.py:1 item\",";
+  const std::string trainer = torch + packages + "transformers/trainer.py:1847 Trainer.train\",";
+  const std::string copies = packages + "accelerate/operations.py:160 send\"," + packages +
+                             "transformers/trainer.py:1809 Trainer.train\",";
+  const RankSummary summary =
+      summary_of_ten_steps(sync("150", "60", copies) + sync("220", "180", trainer), before);
+  const Observation& row = only(summary, "host-sync");
+  CHECK(row.place.file == "/home/u/run.py");
+  CHECK(row.texts.at("library_line") == "transformers/trainer.py:1847 (Trainer.train)");
+  CHECK(row.numbers.at("library_share") == doctest::Approx(0.75).epsilon(0.05));
+  REQUIRE(row.stack.size() == 3);
+  CHECK(row.stack[1].line == 1847);
+  // The user's own line says it already.
+  const RankSummary own = summary_of_ten_steps(sync("220", "180", torch));
+  CHECK_FALSE(only(own, "host-sync").texts.contains("library_line"));
 }
 
 TEST_CASE("a synchronisation every fifth step does not vanish") {
