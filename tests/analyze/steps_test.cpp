@@ -119,7 +119,7 @@ TEST_CASE("steps are found by period as by markers") {
 TEST_CASE("steps of a host that launches in bursts, as far ahead as the queue lets it") {
   // The host issues ten kernels at once, which end within a step, and waits for room; the device
   // goes on evenly. What it does before the steps is no part of them.
-  constexpr int kSteps = 48, kBurst = 10, kKernels = 6;
+  constexpr int kBurstSteps = 48, kBurst = 10, kKernels = 6;
   constexpr Ns kStep = 600'000, kKernel = kStep / kKernels;
   const char* const kernels[kKernels] = {"embed", "gemm", "softmax", "gemm", "loss", "adam"};
   std::string text;
@@ -135,7 +135,7 @@ TEST_CASE("steps of a host that launches in bursts, as far ahead as the queue le
   };
   for (int i = 0; i < 20; ++i) add("fill", i * 2'000, 100'000 + i * kKernel);
   const Ns begin = 100'000 + 20 * kKernel;
-  for (int step = 0; step < kSteps; ++step)
+  for (int step = 0; step < kBurstSteps; ++step)
     for (int i = 0; i < kKernels; ++i) {
       const int k = step * kKernels + i;
       add(kernels[i], begin - 40'000 + k / kBurst * kBurst * kKernel + k % kBurst * 1'000,
@@ -144,7 +144,7 @@ TEST_CASE("steps of a host that launches in bursts, as far ahead as the queue le
   const auto found = analyze_trace(read(text));
   REQUIRE(found.size() == 1);
   CHECK(found[0].step_source == StepSource::launch_period);
-  CHECK(std::abs(static_cast<int>(found[0].steps.size()) - kSteps) <= 1);
+  CHECK(std::abs(static_cast<int>(found[0].steps.size()) - kBurstSteps) <= 1);
 }
 
 TEST_CASE("without markers, calls made once per step show the steps, the surest first") {
