@@ -206,9 +206,10 @@ std::string outcome_list(const Report& report, RuleOutcome outcome, std::string_
 std::string finding_html(const Report& report, const Finding& finding, size_t position, bool open) {
   const Place& place = primary_place(finding);
   // Without a line of the user's own code the operator or call tells findings of one rule apart.
-  const std::string where = place.known()             ? place_text(place)
-                            : finding.subject.empty() ? "no line of your own code is on its stack"
-                                                      : finding.subject;
+  std::string where = place.known()             ? place_text(place)
+                      : finding.subject.empty() ? "no line of your own code is on its stack"
+                                                : finding.subject;
+  if (!finding.library_line.empty()) where += ", through " + finding.library_line;
   std::string out = fmt::format(
       "<article class=\"finding sev-{0}\" id=\"finding={1}\"><details{2}><summary><span "
       "class=\"position\">{3}</span>"

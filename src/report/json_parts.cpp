@@ -179,6 +179,7 @@ Json finding_json(const Finding& finding) {
           {"subject", text_or_null(finding.subject)},
           {"cause", text_or_null(finding.cause)},
           {"stack", places_json(finding.stack)},
+          {"libraryLine", text_or_null(finding.library_line)},
           {"ranks", finding.ranks},
           {"related", finding.related},
           {"advice", finding.advice},

@@ -107,6 +107,7 @@ std::vector<Finding> findings() {
   Finding input = finding("no-prefetch", "Fetch the next batch before the backward pass",
                           Severity::medium, {"trainer/loop.py", 169, 9, "Trainer.fit", "python"});
   input.message = "The device waits at the start of each step for the batch.";
+  input.library_line = "loaders/fetch.py:88 (Fetcher.next)";
   price(input, 300'000, 880'000, 905'000);
   input.ranks = {1};
   input.evidence = {{"wait for input", 884'000, "ns", 200'000.0}};
