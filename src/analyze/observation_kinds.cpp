@@ -34,11 +34,23 @@ const Fields kCommon = {
     {"one_time_ns", "ns: spent before the first steady step, in all"},
 };
 
-ObservationKind kind(std::string_view name, std::string_view meaning, Fields own) {
+ObservationKind kind(std::string_view name, std::string_view meaning, const Fields& own,
+                     const Fields& shared = {}) {
   Fields fields = kCommon;
   fields.insert(fields.end(), own.begin(), own.end());
+  fields.insert(fields.end(), shared.begin(), shared.end());
   return {name, meaning, std::move(fields)};
 }
+
+// How the step launches: see LaunchFigures.
+const Fields kLaunchFigures = {
+    {"kernels_per_step", "number: kernels per used step"},
+    {"mean_kernel_ns", "ns: mean kernel duration"},
+    {"mean_launch_ns", "ns: mean time of a launch call"},
+    {"short_fraction",
+     "number: share of the kernels shorter than the time between launches, 0 to 1"},
+    {"graph_fraction", "number: share of the device work launched by graphs, 0 to 1"},
+};
 
 // Of a Python function or line, by samples.
 const Fields kHotPlace = {
@@ -208,15 +220,9 @@ std::vector<ObservationKind> all_kinds() {
             {"delayed_ns",
              "ns: of the gaps, the thread was ready but had no CPU; absent when never"},
             {"at_step_start", "number: share of it before the step's first launch, 0 to 1"},
-            {"kernels_per_step", "number: kernels per used step"},
-            {"mean_kernel_ns", "ns: mean kernel duration"},
-            {"mean_launch_ns", "ns: mean time of a launch call"},
-            {"short_fraction",
-             "number: share of the kernels shorter than the time between "
-             "launches, 0 to 1"},
-            {"graph_fraction", "number: share of the device work launched by graphs, 0 to 1"},
             kOperator,
-            kOperators}),
+            kOperators},
+           kLaunchFigures),
       kind("input-wait", "the step thread waited for its next batch",
            {{"range", "text: name of the range that waits"},
             {"fraction", "number: of the step time"},
@@ -234,15 +240,7 @@ std::vector<ObservationKind> all_kinds() {
       kind("launch-bound",
            "the device waited for launches: its kernels are shorter than the "
            "host's launch cadence",
-           {{"kernels_per_step", "number: kernels per used step"},
-            {"mean_kernel_ns", "ns: mean kernel duration"},
-            {"mean_launch_ns", "ns: mean time of a launch call"},
-            {"short_fraction",
-             "number: share of the kernels shorter than the time between "
-             "launches, 0 to 1"},
-            {"graph_fraction", "number: share of the device work launched by graphs, 0 to 1"},
-            kOperator,
-            kOperators}),
+           {kOperator, kOperators}, kLaunchFigures),
       kind("compile", "modules loaded or code compiled in steady state",
            {{"call", "text: module-load, or compile for a range that says so"},
             kOperator,

@@ -58,8 +58,8 @@ void observe_copies(const RankContext& context, SiteTable& sites, Observations& 
       const bool async = static_cast<ApiCall>(trace.details()[call]) == ApiCall::copy;
       if (row == "pageable-copy") group.numbers["async_call"] = async;
     }
-    group.events.push_back(call == kNoEvent ? id : call);
     const EventId asked = call == kNoEvent ? id : call;
+    group.events.push_back(asked);
     group.consider(duration, asked, trace.stacks()[asked]);
   }
   RowMaker maker;

@@ -288,6 +288,7 @@ void observe_host_gaps(const RankContext& context, SiteTable& sites, WaitTable& 
     group.events.push_back(piece.launch);
     group.consider(length, piece.launch, filler.stack);
   }
+  if (groups.empty()) return;
   const double observed =
       static_cast<double>(context.step_mean) * static_cast<double>(context.used.size());
   groups = join_operators(std::move(groups), observed);

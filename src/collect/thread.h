@@ -24,8 +24,8 @@ struct Thread {
   uint32_t overflow;  ///< begun ranges beyond what the block holds
   uint32_t records;   ///< in the current chunk
   uint32_t tid;
-  uint32_t in_recorder;             ///< guards against events from within the recorder
-  uint32_t cuda_call;               ///< CUPTI's correlation of the runtime call last begun; 0 = none
+  uint32_t in_recorder;  ///< guards against events from within the recorder
+  uint32_t cuda_call;    ///< CUPTI's correlation of the runtime call last begun; 0 = none
   uintptr_t stack_low, stack_high;  ///< of this thread's stack; 0 = not asked yet
   Thread* next_free;
   uint16_t open_offset[kMaxOpen];  ///< of each begun range in the block

@@ -47,7 +47,8 @@ std::string python_version(const std::string& path) {
 std::string driver_version(const std::string& line) {
   std::istringstream words(line);
   for (std::string word; words >> word;)
-    if (word.find('.') != std::string::npos && word.find_first_not_of("0123456789.") == std::string::npos)
+    if (word.find('.') != std::string::npos &&
+        word.find_first_not_of("0123456789.") == std::string::npos)
       return word;
   return line;
 }

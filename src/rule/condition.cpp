@@ -1,5 +1,7 @@
 #include "rule/condition.h"
 
+#include "rule/seen.h"
+
 namespace stallscope {
 namespace {
 
@@ -12,9 +14,7 @@ std::optional<double> share_of_step(double nanoseconds, Ns step_ns) {
 // at the end is none of each step.
 bool says_how_often(const Observation& o) {
   constexpr double kRepeats = 3;
-  const auto scope = o.texts.find("scope");
-  return o.count.steps > 0 &&
-         (scope == o.texts.end() || scope->second != "whole trace" || o.count.total >= kRepeats);
+  return o.count.steps > 0 && (!is_of_whole_trace(o) || o.count.total >= kRepeats);
 }
 
 std::optional<double> common_number(const ObservationView& view, std::string_view field) {

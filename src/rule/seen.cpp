@@ -35,6 +35,10 @@ bool better(std::span<const Rule> rules, const TraceMatch& a, const TraceMatch& 
 
 }  // namespace
 
+bool is_of_whole_trace(const Observation& observation) {
+  return text_of(observation, "scope") == "whole trace";
+}
+
 ObservationView Seen::view() const {
   return {.observation = observation, .step_ns = rank == nullptr ? 0 : rank->step_median};
 }

@@ -25,6 +25,9 @@ struct Seen {
 /// All observations of all ranks, then those of their union, in the run's order.
 std::vector<Seen> seen_observations(const RunSummary& run);
 
+/// Whether amounts "per step" are those of a whole trace, in which no steps were found.
+bool is_of_whole_trace(const Observation& observation);
+
 /// A rule's trace condition that holds for one observation.
 struct TraceMatch {
   uint32_t rule = 0;  ///< index into the rules

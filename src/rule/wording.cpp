@@ -100,7 +100,7 @@ std::string describe(const Observation& o, Ns step_ns) {
       text += fmt::format(" in {:.0f} calls", calls->second);
     return text + ", before the first steady step" + tree_text(o) + ".";
   }
-  const bool whole_trace = o.texts.contains("scope") && o.texts.at("scope") == "whole trace";
+  const bool whole_trace = is_of_whole_trace(o);
   const char* unit = whole_trace ? " in the whole run" : " per step";
   if (const std::string count = count_text(o.count, whole_trace); !count.empty())
     text += ", " + count;
@@ -140,11 +140,10 @@ std::string describe(const Observation& o, Ns step_ns) {
 std::string describe_all(const Totals& all, const Observation& described, Ns step_ns) {
   const bool costs = all.blocked_ns > 0 || all.idle_ns > 0;
   if (!costs || all.count < described.count.per_step() + 0.05) return {};
-  const auto scope = described.texts.find("scope");
-  const bool whole_trace = scope != described.texts.end() && scope->second == "whole trace";
   const bool whole = std::abs(all.count - std::round(all.count)) < 0.05;
-  std::string text = fmt::format(" All of its kind there: {:.{}f} times {}", all.count,
-                                 whole ? 0 : 1, whole_trace ? "in the run" : "per step");
+  std::string text =
+      fmt::format(" All of its kind there: {:.{}f} times {}", all.count, whole ? 0 : 1,
+                  is_of_whole_trace(described) ? "in the run" : "per step");
   if (all.blocked_ns > 0) text += "; the host is blocked " + format_duration(all.blocked_ns);
   if (all.idle_ns > 0)
     text += "; the device idles " + format_duration(all.idle_ns) + share(all.idle_ns, step_ns);

@@ -13,7 +13,8 @@ namespace {
 
 // "cudaMemcpyAsync_ptsz_v7000" -> "memcpyasync"
 std::string bare_function(std::string_view function) {
-  std::string name = lower(function.substr(std::min(function.find_first_not_of('_'), function.size())));
+  std::string name =
+      lower(function.substr(std::min(function.find_first_not_of('_'), function.size())));
   for (std::string_view prefix : {"cuda", "hip", "cu"}) {
     if (name.starts_with(prefix)) {
       name.erase(0, prefix.size());

@@ -27,9 +27,11 @@ inline constexpr char kCaptureFact[] = "capture";
 /// The entry of it that says which part of the run was asked for, in the options' words.
 inline constexpr char kBoundsFact[] = "capture.bounds";
 
-/// The entry of it that lists installed packages outside the usual folders, joined by colons.
-/// The kinds of GPUs that the machine has, whether or not the program uses them.
+/// The entry of it that names the kinds of GPUs that the machine has, whether or not the program
+/// uses them, joined by commas.
 inline constexpr char kGpusFact[] = "node.gpus";
+
+/// The entry of it that lists installed packages outside the usual folders, joined by colons.
 inline constexpr char kInstalledFact[] = "python.installed";
 
 /// Whether an entry of it counts what one recorder did, which is never the same on two ranks.

@@ -8,18 +8,14 @@ the reader could not see. A line counts as named when one of its rules names it 
 calls run over several. Prints how many are, by the first of their rules.
 """
 import collections
-import csv
 import sys
 
-from truth import percent, report_of, rules_by_line
+from truth import percent, report_of, rows_by, rules_by_line
 
 
 def main():
     tool, table, clones = sys.argv[1:4]
-    rows_of = collections.defaultdict(list)
-    with open(table, newline="", encoding="utf-8") as rows:
-        for row in csv.DictReader(rows):
-            rows_of[row["repository"], row["commit"]].append(row)
+    rows_of = rows_by(table, "repository", "commit")
     counts = collections.defaultdict(lambda: [0, 0, 0, 0])  # sure, named; not sure, named
     absent = []
     for (repository, commit), rows in sorted(rows_of.items()):

@@ -8,18 +8,14 @@ training step runs: `context` says for what instead. It is a `stall` when that
 was wrong, `silent` when it was right. Prints how many of both are named now.
 """
 import collections
-import csv
 import sys
 
-from truth import percent, report_of, rules_by_line
+from truth import percent, report_of, rows_by, rules_by_line
 
 
 def main():
     tool, table, clones = sys.argv[1:4]
-    rows_of = collections.defaultdict(list)
-    with open(table, newline="", encoding="utf-8") as rows:
-        for row in csv.DictReader(rows):
-            rows_of[row["repository"], row["commit"]].append(row)
+    rows_of = rows_by(table, "repository", "commit")
     counts = collections.defaultdict(lambda: [0, 0, 0, 0])  # stalls, named; others, named
     absent = []
     for (repository, commit), rows in sorted(rows_of.items()):

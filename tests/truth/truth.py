@@ -22,6 +22,15 @@ SOURCES = ("py", "cpp", "cc", "cu", "cuh", "h", "hpp", "c", "yaml", "yml", "sh")
 PROJECT = "pyproject.toml"
 
 
+def rows_by(table, *columns):
+    """The rows of a table of labels, by what they say in some columns."""
+    grouped = collections.defaultdict(list)
+    with open(table, newline="", encoding="utf-8") as rows:
+        for row in csv.DictReader(rows):
+            grouped[tuple(row[column] for column in columns)].append(row)
+    return grouped
+
+
 def git_folder(clones, repository):
     base = pathlib.Path(clones) / repository.replace("/", "+")
     for candidate in (base, base / "repo", pathlib.Path(clones) / repository):
@@ -106,10 +115,7 @@ def table(title, counts):
 
 def main():
     tool, pairs, clones = sys.argv[1:4]
-    by_fix = collections.defaultdict(list)
-    with open(pairs, newline="", encoding="utf-8") as rows:
-        for row in csv.DictReader(rows):
-            by_fix[row["repository"], row["fix"]].append(row)
+    by_fix = rows_by(pairs, "repository", "fix")
     only = os.environ.get("STALLSCOPE_TRUTH_SPLIT")  # "tuned": leave the held-out half alone
     counts = {split: collections.defaultdict(collections.Counter) for split in ("tuned", "held-out")}
     repositories = collections.defaultdict(set)

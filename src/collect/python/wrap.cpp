@@ -240,9 +240,9 @@ PyObject* new_builtin(const Wrapped& what, Call call) {
   return builtin;
 }
 
-/// A builtin of a shape: range, wait, release, resume, flush and named call `original`, wrapped calls what
-/// its first argument stands for; begin, end, collection and counter announce only. None for an
-/// unknown shape.
+/// A builtin of a shape: range, wait, release, resume, flush and named call `original`, wrapped
+/// calls what its first argument stands for; begin, end, collection and counter announce only. None
+/// for an unknown shape.
 STALLSCOPE_PYTHON_EXPORT PyObject* stallscope_python_builtin(const char* shape, PyObject* original,
                                                              const char* name) {
   for (const Shape& each : kShapes)

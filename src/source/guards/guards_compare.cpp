@@ -218,46 +218,19 @@ uint32_t Guards::of_words(std::string_view text, bool negated) const {
   }
   // `if log: ...` of an argument that says whether it is time to.
   if (last_component(text) == "log") guards |= kGuardInterval;
-  if (contains_any(text, {"should_log",
-                          "perform_log",
-                          "log_step",
-                          "do_log",
-                          "is_log",
-                          "to_log",
-                          "log_now",
-                          "should_print",
-                          "do_print",
-                          "every_n",
-                          "log_interval",
-                          "print_freq",
-                          "should_report",
-                          "time_to",
-                          "should_eval",
-                          "is_first",
-                          "first_step",
-                          "first_iter",
-                          "first_batch",
-                          "first_time",
-                          "should_save",
-                          "do_eval",
-                          "should_sync",
-                          "log_this",
-                          "should_display",
-                          "last_step",
-                          "is_last",
-                          "every(",
-                          "log_every",
-                          "should_collect",
-                          "should_profile",
-                          "log_freq",
-                          "needs_log",
-                          "report_now",
-                          "is_time",
-                          "save_requested",
-                          "checkpoint_requested",
-                          "stop_requested"})) {
+  if (contains_any(
+          text, {"should_log",     "perform_log", "log_step",      "do_log",      "is_log",
+                 "to_log",         "log_now",     "should_print",  "do_print",    "every_n",
+                 "log_interval",   "print_freq",  "should_report", "time_to",     "should_eval",
+                 "is_first",       "first_step",  "first_iter",    "first_batch", "first_time",
+                 "should_save",    "do_eval",     "should_sync",   "log_this",    "should_display",
+                 "last_step",      "is_last",     "every(",        "log_every",   "should_collect",
+                 "should_profile", "log_freq",    "needs_log",     "report_now",  "is_time"})) {
     guards |= kGuardInterval;
   }
+  // `if save_requested: ...`: a signal asked for it.
+  if (contains_any(text, {"save_requested", "checkpoint_requested", "stop_requested"}))
+    guards |= kGuardInterval;
   if (contains_any(text, {"is_main", "is_master", "master_process", "is_rank_zero", "is_rank0",
                           "main_process", "is_global_zero", "is_primary", "is_root", "is_chief",
                           "is_leader", "rank_zero", "rank0", "is_local_main", "is_coordinator"})) {

@@ -1,6 +1,7 @@
 // libnvidia-ml.so.1 with its real ABI and no driver. MOCK_NVML describes the GPUs:
 //
-//   "name=H200 clock=600 max=1980 reasons=0x20 power=320 memory=1000 pids=77,78; clock=1980 max=1980"
+//   "name=H200 clock=600 max=1980 reasons=0x20 power=320 memory=1000 pids=77,78;"
+//   " clock=1980 max=1980"
 //
 // Clocks in MHz, power in W, memory in bytes; what is left out, the GPU does not tell.
 #include <cstdint>
