@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "base/parallel.h"
 #include "source/extract/cache.h"
 #include "source/extract/settings.h"
 #include "source/link/purpose.h"
@@ -106,6 +107,15 @@ ReadingOrder largest_first(const std::vector<SourceInput>& inputs) {
   return order;
 }
 
+std::vector<uint32_t> files_that_prefetch(const CallGraph& graph) {
+  std::vector<uint32_t> out = graph.classes().files_with_prefetchers();
+  const auto ahead = [](const FunctionFacts& f) { return (f.flags & kPrefetches) != 0; };
+  for (uint32_t file = 0; file < graph.files().size(); ++file) {
+    if (std::ranges::any_of(graph.files()[file]->functions, ahead)) out.push_back(file);
+  }
+  return out;
+}
+
 /// Whether a clause is about x.item().
 bool reads_item(const CompiledClause& clause) {
   return std::ranges::find(clause.clause->calls, ".item") != clause.clause->calls.end();
@@ -147,10 +157,16 @@ SourceIndex SourceIndex::build(const std::vector<SourceInput>& inputs, const Rul
 
 void SourceIndex::link(const IndexOptions& options) {
   graph_ = std::make_unique<CallGraph>(files_);
-  dead_code_ = std::make_unique<DeadCode>(*graph_);
-  switchboard_ = std::make_unique<Switchboard>(*graph_);
-  contexts_ = std::make_unique<Contexts>(*graph_, *dead_code_, *switchboard_, options.entry_points);
+  // These ask the graph alone.
+  parallel_for(3, [&](size_t part) {
+    if (part == 0) steps_ = std::make_unique<StepLoops>(*graph_, options.entry_points);
+    if (part == 1) switchboard_ = std::make_unique<Switchboard>(*graph_);
+    if (part == 2) dead_code_ = std::make_unique<DeadCode>(*graph_);
+  });
+  contexts_ = std::make_unique<Contexts>(*graph_, *dead_code_, *switchboard_, *steps_,
+                                         options.entry_points);
   device_buffers_ = std::make_unique<DeviceBuffers>(*graph_);
+  prefetching_ = files_that_prefetch(*graph_);
   stalls_nothing_ = only_infers(*graph_) || stays_on_host(*graph_);
   scatters_ = scatters_batches(*graph_);
 }
@@ -232,13 +248,7 @@ bool SourceIndex::is_own_device_buffer(const FileFacts& facts, const Candidate& 
 /// Whether a loader or a generator that fetches ahead stands in the file, or in one that others
 /// import.
 bool SourceIndex::has_prefetcher(size_t file) const {
-  for (uint32_t place = 0; place < files_.size(); ++place) {
-    const auto ahead = [](const FunctionFacts& f) { return (f.flags & kPrefetches) != 0; };
-    if (std::ranges::any_of(files_[place]->functions, ahead) &&
-        (place == file || dead_code_->is_imported(place)))
-      return true;
-  }
-  return std::ranges::any_of(graph_->classes().files_with_prefetchers(), [&](uint32_t place) {
+  return std::ranges::any_of(prefetching_, [&](uint32_t place) {
     return place == file || dead_code_->is_imported(place);
   });
 }

@@ -115,11 +115,13 @@ class SourceIndex {
   std::vector<std::unique_ptr<FileFacts>> files_;
   std::unique_ptr<CallGraph> graph_;
   std::unique_ptr<Switchboard> switchboard_;
-  std::unique_ptr<Contexts> contexts_;
   std::unique_ptr<DeviceBuffers> device_buffers_;
   std::unique_ptr<DeadCode> dead_code_;
+  std::unique_ptr<StepLoops> steps_;
+  std::unique_ptr<Contexts> contexts_;
   bool stalls_nothing_ = false;  ///< nothing here trains, or nothing on a device
   bool scatters_ = false;        ///< models are wrapped in DataParallel
+  std::vector<uint32_t> prefetching_;  ///< files with a loader or a generator that fetches ahead
   std::vector<std::string> notes_;
 };
 

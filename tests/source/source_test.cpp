@@ -101,12 +101,15 @@ TEST_CASE("patterns match by structure") {
     const Ast ast = parse_source(row.code, Grammar::python);
     const Names names(ast);
     bool found = false;
-    for (NodeId id = 0; id < ast.size(); ++id) found |= pattern->match(ast, names, id).has_value();
+    Bindings bindings;
+    for (NodeId id = 0; id < ast.size(); ++id) found |= pattern->match(ast, names, id, bindings);
     CHECK_MESSAGE(found == row.matches, row.pattern << " on " << row.code);
   }
 }
 
-TEST_CASE("a pattern that cannot be read is an error") {
+TEST_CASE("a pattern that cannot be read, or has more metavariables than one may, is an error") {
+  CHECK_FALSE(Pattern::compile("f($A, $B, $C, $D, $E, $F, $G, $H, $I)", Grammar::python).ok());
+  CHECK(Pattern::compile("f($A, $B, $C, $D, $E, $F, $G, $H, $A)", Grammar::python).ok());
   CHECK_FALSE(Pattern::compile("f(", Grammar::python).ok());
   CHECK_FALSE(Pattern::compile("", Grammar::python).ok());
 }

@@ -10,8 +10,8 @@
 namespace stallscope {
 
 Contexts::Contexts(const CallGraph& graph, const DeadCode& dead, const Switchboard& switches,
-                   std::vector<EntryPoint> entry_points)
-    : graph_(graph), entry_points_(std::move(entry_points)), steps_(graph, entry_points_) {
+                   const StepLoops& steps, std::vector<EntryPoint> entry_points)
+    : graph_(graph), entry_points_(std::move(entry_points)), steps_(steps) {
   bits_.assign(graph.functions(), 0);
   by_option_.assign(graph.functions(), 0);
   from_.assign(16, std::vector<uint32_t>(graph.functions(), 0));

@@ -31,8 +31,9 @@ enum ContextBit : uint16_t {
 
 class Contexts {
  public:
+  /// All but `entry_points` must outlive it.
   Contexts(const CallGraph& graph, const DeadCode& dead, const Switchboard& switches,
-           std::vector<EntryPoint> entry_points);
+           const StepLoops& steps, std::vector<EntryPoint> entry_points);
 
   /// Bits of a place: of its function, and of the loops around it.
   uint16_t at(FunctionId function, uint32_t loop) const;
@@ -110,7 +111,7 @@ class Contexts {
 
   const CallGraph& graph_;
   std::vector<EntryPoint> entry_points_;
-  StepLoops steps_;
+  const StepLoops& steps_;
   std::vector<uint8_t> places_;  ///< per file: Place
   std::vector<uint16_t> bits_;
   std::vector<uint16_t> by_option_;          ///< those that hold only where an option is on

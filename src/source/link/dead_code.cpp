@@ -25,6 +25,11 @@ uint32_t both(uint32_t a, uint32_t b) {
 
 }  // namespace
 
+DeadCode::DeadCode(const CallGraph& graph) : graph_(graph) {
+  for (uint32_t file = 0; file < graph.files().size(); ++file)
+    out_of_reach_.push_back(find_out_of_reach(file));
+}
+
 /// The file that has `hash`, kNoFile or kSeveral. What a test uses is used if others may use it
 /// too.
 uint32_t DeadCode::files_with(uint32_t hash, Tests tests) const {
@@ -218,7 +223,7 @@ bool DeadCode::imports_own_modules(const FileFacts& facts) const {
   });
 }
 
-bool DeadCode::is_out_of_reach(uint32_t file) const {
+bool DeadCode::find_out_of_reach(uint32_t file) const {
   static const uint32_t main = name_hash("__main__");
   const FileFacts& facts = *graph_.files()[file];
   return facts.language == "python" && !is_used_module(file) &&

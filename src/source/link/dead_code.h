@@ -17,7 +17,7 @@ namespace stallscope {
 class DeadCode {
  public:
   /// `graph` must outlive this.
-  explicit DeadCode(const CallGraph& graph) : graph_(graph) {}
+  explicit DeadCode(const CallGraph& graph);
 
   /// Whether no file names `id`, or only what is not called itself does, and no class that it is of
   /// comes from outside, apart from torch's modules. What a module offers that nobody in the
@@ -45,13 +45,14 @@ class DeadCode {
   /// Whether no other file can have an object of what `file`, a module of Python, defines: it is no
   /// program and knows no other module of the project, none imports it, and none finds modules by
   /// names that are put together.
-  bool is_out_of_reach(uint32_t file) const;
+  bool is_out_of_reach(uint32_t file) const { return out_of_reach_[file]; }
 
  private:
   enum class Answer : uint8_t { open, no, yes };
   bool decide(FunctionId id, unsigned hops) const;
   static std::string_view module_of(std::string_view path);
   bool is_asked_by_name(std::string_view path) const;
+  bool find_out_of_reach(uint32_t file) const;
   bool finds_modules() const;
   bool imports_own_modules(const FileFacts& facts) const;
   using Modules = std::unordered_map<uint32_t, uint32_t>;  ///< per hash of a name, who names it
@@ -72,6 +73,7 @@ class DeadCode {
   uint32_t files_that_mention(std::string_view name, Tests tests) const;
 
   const CallGraph& graph_;
+  std::vector<bool> out_of_reach_;  ///< per file: contexts ask for all of them
   mutable std::vector<Answer> answers_;
   mutable std::unordered_map<const ClassFacts*, bool> unused_;
   /// Per hash of a class's name the files that name it; made when first asked.

@@ -135,8 +135,8 @@ class CandidateCollector {
     if (!applies(clause) || !file_.inference.has_tensors()) return;
     std::vector<Match> found;
     clause.matcher->find(file_, found);
-    for (Match& match : found)
-      consider(clause, match.node, std::move(match.bindings), &match.subject);
+    for (const Match& match : found)
+      consider(clause, match.node, match.bindings, &match.subject);
   }
 
   void at(const CompiledClause& clause, NodeId id) {
@@ -158,7 +158,9 @@ class CandidateCollector {
       return;
     }
     for (const Pattern& pattern : clause.patterns[static_cast<size_t>(ast_.grammar)]) {
-      if (pattern.anchor() != ast_[id].kind) continue;
+      if (pattern.anchor() != ast_[id].kind || !pattern.may_match(ast_, id) ||
+          !pattern.match(ast_, file_.names, id, bindings_))
+        continue;
       // A mask is about reading: x[m] does not match x[m] = 0. kernel[grid](x) is Triton's.
       if (ast_[id].kind == K::subscript &&
           ((selects_by_mask(clause) && fills(id)) || ast_[id].role == Role::callee ||
@@ -168,10 +170,8 @@ class CandidateCollector {
             return is_about_tensors(*bound.second);
           }))
         continue;
-      if (auto bindings = pattern.match(ast_, file_.names, id)) {
-        if (applies(clause)) consider(clause, id, std::move(*bindings), nullptr);
-        return;
-      }
+      if (applies(clause)) consider(clause, id, bindings_, nullptr);
+      return;
     }
   }
 
@@ -298,7 +298,8 @@ class CandidateCollector {
     return from && from->kind == DependencyKind::parameter && !value.has(kAttribute);
   }
 
-  void consider(const CompiledClause& clause, NodeId id, Bindings bindings, const Value* given) {
+  void consider(const CompiledClause& clause, NodeId id, const Bindings& bindings,
+                const Value* given) {
     if (is_device_code(id)) return;
     Value subject = given ? *given : subjects_.of(id);
     // to_gpu(x) moves batches, by its name; who hands it what it made itself is told of that.
@@ -318,7 +319,7 @@ class CandidateCollector {
              wanted.second->kinds.end();
     });
     for (const auto& [name, kind] : clause.where) {
-      auto bound = bindings.find(name);
+      const auto* bound = bindings.find(name);
       if (bound == bindings.end()) return;
       const Value& value = file_.inference.at(bound->second);
       if (!fits(value, *kind, clause.certainty) || value.kind == Kind::unknown) return;
@@ -457,6 +458,7 @@ class CandidateCollector {
   const bool has_device_code_ =
       ast_.grammar == Grammar::cuda && (ast_.source.find("__device__") != std::string_view::npos ||
                                         ast_.source.find("__global__") != std::string_view::npos);
+  Bindings bindings_;  ///< of the pattern tried last
   enum class Answer : uint8_t { open, no, yes };
   std::vector<Answer> applies_;     ///< per clause
   std::vector<Answer> has_lacked_;  ///< per clause: the word of file_lacks is somewhere

@@ -193,11 +193,12 @@ bool ClauseTests::one(NodeId id, const CompiledNested& nested) const {
   const NestedTest& test = *nested.test;
   if (!test.node.empty() && !node_is(id, test.node)) return false;
   if (test.calls.empty() && test.patterns.empty()) return true;
+  Bindings bindings;
   return std::ranges::any_of(nested.calls,
                              [&](const CallName& n) { return is_call_of(file_, id, n); }) ||
          std::ranges::any_of(
              nested.patterns[static_cast<size_t>(ast_.grammar)],
-             [&](const Pattern& p) { return p.match(ast_, file_.names, id).has_value(); });
+             [&](const Pattern& p) { return p.match(ast_, file_.names, id, bindings); });
 }
 
 bool ClauseTests::nested_holds(NodeId id, const CompiledNested& nested) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 
 namespace stallscope {
 namespace {
@@ -29,6 +30,10 @@ bool text_matters(K kind) {
   return kind == K::attribute || kind == K::name || kind == K::number || kind == K::string ||
          kind == K::constant || kind == K::binary || kind == K::unary || kind == K::compare ||
          kind == K::boolean || kind == K::keyword || kind == K::aug_assign;
+}
+
+bool commutes(const Node& node) {
+  return node.kind == K::binary && (node.text == "+" || node.text == "*");
 }
 
 /// 1, 1.0, 1. and 1.0f are one number.
@@ -90,8 +95,28 @@ Result<Pattern> Pattern::compile(std::string_view text, Grammar grammar) {
   }
   if (out.roots_.empty())
     return Error{.message = "the pattern '" + std::string(text) + "' is empty"};
+  std::set<std::string_view> names;
+  for (const Node& node : ast->nodes) {
+    if (is_metavariable(node)) names.insert(node.text);
+  }
+  if (names.size() > Bindings::kMost)
+    return Error{.message = "the pattern '" + std::string(text) + "' has more than " +
+                            std::to_string(Bindings::kMost) + " metavariables"};
+  out.find_right(*ast);
   out.ast_ = std::move(ast);
   return out;
+}
+
+/// What the right-hand side of the first statement must be, if it is one thing. The operands of
+/// sums and products may change places.
+void Pattern::find_right(const Ast& ast) {
+  const NodeId right = ast.child(roots_[0], Role::right);
+  if (right == kNoNode || commutes(ast[roots_[0]]) || is_metavariable(ast[right]) ||
+      ast[right].kind == K::ellipsis)
+    return;
+  right_ = ast[right].kind;
+  const Node& callee = ast[ast.child(right, Role::callee)];
+  if (callee.kind == K::name && !is_metavariable(callee)) right_call_ = callee.text;
 }
 
 std::string_view Pattern::anchor_call() const {
@@ -101,19 +126,20 @@ std::string_view Pattern::anchor_call() const {
   return name.starts_with(kMark) ? std::string_view() : name;
 }
 
-std::optional<Bindings> Pattern::match(const Ast& code, const Names& names, NodeId at) const {
-  Matching m{code, names, {}};
-  if (!node(m, roots_[0], at)) return std::nullopt;
-  if (roots_.size() > 1 && !sequence(m, roots_, 1, code[code.statement_of(at)].next))
-    return std::nullopt;
-  return std::move(m.bindings);
+bool Pattern::match(const Ast& code, const Names& names, NodeId at, Bindings& bindings) const {
+  bindings.clear();
+  Matching m{code, names, bindings};
+  return node(m, roots_[0], at) &&
+         (roots_.size() == 1 || sequence(m, roots_, 1, code[code.statement_of(at)].next));
 }
 
 bool Pattern::bind(Matching& m, std::string_view name, NodeId code) const {
   name.remove_prefix(kMark.size());
   if (name == "_") return true;
-  auto [entry, added] = m.bindings.try_emplace(std::string(name), code);
-  return added || same_code(m.code.slice(entry->second), m.code.slice(code));
+  if (const auto* bound = m.bindings.find(name); bound != m.bindings.end())
+    return same_code(m.code.slice(bound->second), m.code.slice(code));
+  m.bindings.add(name, code);
+  return true;
 }
 
 /// Sums and products, whose operands may stand in either order. What the first operand was taken
@@ -139,7 +165,7 @@ bool Pattern::node(Matching& m, NodeId pattern, NodeId code) const {
   } else if (text_matters(p.kind) && !same_text(p, c)) {
     return false;
   }
-  if (p.kind == K::binary && (p.text == "+" || p.text == "*")) return commuting(m, pattern, code);
+  if (commutes(p)) return commuting(m, pattern, code);
   NodeId pc = p.first_child, cc = c.first_child;
   while (pc != kNoNode && (*ast_)[pc].kind != K::ellipsis) {
     if (cc == kNoNode) return false;
@@ -159,15 +185,19 @@ bool Pattern::callee(Matching& m, NodeId pattern, NodeId code) const {
     return (c.kind == K::name || c.kind == K::attribute) && c.text == p.text;
   }
   if (p.kind != K::attribute) return node(m, pattern, code);
-  std::string path;
-  NodeId at = pattern;
-  while ((*ast_)[at].kind == K::attribute) {
-    path.insert(0, (*ast_)[at].text).insert(0, 1, '.');
-    at = ast_->child(at, Role::object);
-    if (at == kNoNode) return false;
+  NodeId base = pattern;
+  while ((*ast_)[base].kind == K::attribute) base = ast_->child(base, Role::object);
+  if ((*ast_)[base].kind != K::name || is_metavariable((*ast_)[base]))
+    return node(m, pattern, code);
+  std::string_view path = m.names.resolve(code).path;
+  for (NodeId at = pattern; at != base; at = ast_->child(at, Role::object)) {
+    const std::string_view name = (*ast_)[at].text;
+    if (!path.ends_with(name)) return false;
+    path.remove_suffix(name.size());
+    if (!path.ends_with('.')) return false;
+    path.remove_suffix(1);
   }
-  if ((*ast_)[at].kind != K::name || is_metavariable((*ast_)[at])) return node(m, pattern, code);
-  return m.names.resolve(code).path == std::string((*ast_)[at].text) + path;
+  return path == (*ast_)[base].text;
 }
 
 bool Pattern::call(Matching& m, NodeId pattern, NodeId code) const {

@@ -1,9 +1,9 @@
 // Pattern: code with metavariables, matched against code by structure.
 #pragma once
 
-#include <map>
+#include <algorithm>
+#include <array>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,8 +14,29 @@
 
 namespace stallscope {
 
-/// What metavariables stand for: name without `$` -> node.
-using Bindings = std::map<std::string, NodeId, std::less<>>;
+/// What metavariables stand for: name without `$` -> node. Names point into the pattern. Held in
+/// place: most of the millions of patterns that are tried in a run bind something before they fail.
+class Bindings {
+ public:
+  static constexpr size_t kMost = 8;  ///< metavariables of one pattern
+  using Entry = std::pair<std::string_view, NodeId>;
+
+  const Entry* begin() const { return entries_.data(); }
+  const Entry* end() const { return entries_.data() + size_; }
+  /// The entry of that name, or end().
+  const Entry* find(std::string_view name) const {
+    return std::ranges::find(*this, name, &Entry::first);
+  }
+  void clear() { size_ = 0; }
+  /// Adds one where there is room.
+  void add(std::string_view name, NodeId node) {
+    if (size_ < kMost) entries_[size_++] = {name, node};
+  }
+
+ private:
+  std::array<Entry, kMost> entries_;
+  size_t size_ = 0;
+};
 
 /// `$X` stands for any expression (the same one each time), `$_` for any one,
 /// `...` for any arguments or statements. Several statements must follow each
@@ -29,15 +50,25 @@ class Pattern {
   /// For a call of a fixed name: that name; else empty.
   std::string_view anchor_call() const;
 
-  /// Matches at `node`; the first statement of a sequence is matched there.
-  std::optional<Bindings> match(const Ast& code, const Names& names, NodeId node) const;
+  /// Whether it may match at a node of the anchor's kind, by what stands on its right-hand side:
+  /// most patterns of assignments differ there, and most assignments match none.
+  bool may_match(const Ast& code, NodeId node) const {
+    if (right_ == NodeKind::other) return true;
+    const NodeId right = code.child(node, Role::right);
+    if (code[right].kind != right_) return false;
+    return right_call_.empty() || code[code.child(right, Role::callee)].text == right_call_;
+  }
+
+  /// Whether it matches at `node`, and with what. The first statement of a sequence is matched there.
+  bool match(const Ast& code, const Names& names, NodeId node, Bindings& bindings) const;
 
  private:
   struct Matching {
     const Ast& code;
     const Names& names;
-    Bindings bindings;
+    Bindings& bindings;
   };
+  void find_right(const Ast& ast);
   bool node(Matching& m, NodeId pattern, NodeId code) const;
   bool call(Matching& m, NodeId pattern, NodeId code) const;
   bool callee(Matching& m, NodeId pattern, NodeId code) const;
@@ -49,6 +80,8 @@ class Pattern {
   std::shared_ptr<const std::string> text_;
   std::shared_ptr<const Ast> ast_;
   std::vector<NodeId> roots_;
+  NodeKind right_ = NodeKind::other;  ///< of the first statement's right-hand side; other: any
+  std::string_view right_call_;       ///< where that calls a plain name
 };
 
 }  // namespace stallscope

@@ -5,11 +5,17 @@
 namespace stallscope {
 
 bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::ranges::any_of(words, [text](std::string_view w) { return text.starts_with(w); });
+  return std::ranges::any_of(words, [text](std::string_view w) {
+    return w.empty() || (!text.empty() && w[0] == text[0] && text.starts_with(w));
+  });
 }
 
 bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::ranges::find(words, text) != words.end();
+  // Most words differ by their first letter: the library's comparison need not be called.
+  const auto same = [text](std::string_view w) {
+    return w.size() == text.size() && (w.empty() || (w[0] == text[0] && w == text));
+  };
+  return std::ranges::any_of(words, same);
 }
 
 bool has_word(std::string_view name, std::initializer_list<std::string_view> words) {
