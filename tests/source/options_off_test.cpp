@@ -59,6 +59,9 @@ TEST_CASE("an option that a parser leaves off, and that nothing turns on, lowers
                             "parser.add_argument('--probe', action='store_true')\n"};
   CHECK(lowered_places({train}) == "train.py:7");
   CHECK(lowered_places({train, options}) == "-train.py:7");
+  const SourceInput word{"options.py", "",
+                         "parser.add_argument('--probe', type=str, default='false')\n"};
+  CHECK(lowered_places({train, word}) == "-train.py:7");
   CHECK(lowered_places({train, options, {"run.sh", "", "python train.py --probe --lr 3\n"}}) ==
         "train.py:7");
   CHECK(lowered_places({train, options, {"README.md", "", "`python train.py --probe`\n"}}) ==

@@ -28,6 +28,8 @@ TEST_CASE("trainers that are compared are no tests, programs that time them are"
   CHECK(is_test_path("benchmark/ops/softmax.py"));
   CHECK(is_test_path("benchmark/constrain/layer.py"));
   CHECK(is_test_path("tests/trainer/loop.py"));
+  CHECK(is_test_path("scripts/debug/compare_models.py"));
+  CHECK_FALSE(is_test_path("scripts/debug/train.py"));
 }
 
 TEST_CASE("train_test.py is no test where it trains and has no cases") {

@@ -142,3 +142,8 @@ class Reversed(torch.nn.Module):
     def forward(self, x, flag):
         other = not flag
         return x * self.scales[other]  # a Python bool
+
+
+class Masks(torch.nn.Module):
+    def forward(self, x, kept):
+        return torch.stack([x[i_mask] for i_mask in kept])  # one of many, by its number

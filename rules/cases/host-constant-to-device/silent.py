@@ -254,6 +254,17 @@ class FiniteLoss(torch.nn.Module):
             return torch.tensor(0.0).to(x)  # of a batch without one
 
 
+class MaskedLoss(torch.nn.Module):
+    def forward(self, x, mask):
+        return (
+            (x * mask).sum() / mask.sum()
+            if mask.any()
+            else torch.tensor(
+                0.0, device=x.device, dtype=x.dtype
+            )
+        )
+
+
 class CountedLoss(torch.nn.Module):
     def forward(self, x, num_valid):
         if num_valid == 0:

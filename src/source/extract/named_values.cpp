@@ -253,7 +253,7 @@ class ValueScanner {
     };
     Value given{Given::none, literal_hash("None")};
     if (const size_t p = behind("default="); p != std::string_view::npos)
-      given = value(p);
+      given = says_no(p) ? Value{Given::off, literal_hash("False")} : value(p);
     else if (call.find("store_true") != std::string_view::npos)
       given = {Given::off, literal_hash("False")};
     else if (call.find("store_false") != std::string_view::npos)
@@ -265,6 +265,13 @@ class ValueScanner {
       name = text_.substr(p + 1, end - p - 1);
     }
     add(name, given);
+  }
+
+  /// default="false" of an option that takes a word.
+  bool says_no(size_t p) const {
+    const size_t end = is_quote(at(p)) ? text_.find(at(p), p + 1) : std::string_view::npos;
+    return end != std::string_view::npos &&
+           is_one_of(text_.substr(p + 1, end - p - 1), {"false", "False"});
   }
 
   /// The value that begins at `p`, behind blanks.

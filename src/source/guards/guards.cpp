@@ -1,6 +1,7 @@
 #include "source/guards/guards.h"
 
 #include <algorithm>
+#include <cctype>
 #include <string>
 
 #include "source/guards/kept_tables.h"
@@ -32,8 +33,10 @@ bool is_fallback(const Ast& ast, NodeId condition, NodeId branch, bool negated) 
   NodeId only = branch;
   while (only != kNoNode && (ast[only].kind == K::block || ast[only].kind == K::else_))
     only = ast[only].first_child;
-  return only != kNoNode && (only == branch || ast[only].next == kNoNode) &&
-         contains_any(ast.slice(only).substr(0, 160), {"tensor(0", "tensor([0"});
+  if (only == kNoNode || (only != branch && ast[only].next != kNoNode)) return false;
+  std::string made(ast.slice(only).substr(0, 160));
+  std::erase_if(made, [](unsigned char c) { return std::isspace(c) != 0; });
+  return contains_any(made, {"tensor(0", "tensor([0"});
 }
 
 /// `if self.flash: flash_attn_func(q, k, v)`: its `else` stands in where that cannot run.

@@ -135,8 +135,7 @@ class CandidateCollector {
     if (!applies(clause) || !file_.inference.has_tensors()) return;
     std::vector<Match> found;
     clause.matcher->find(file_, found);
-    for (const Match& match : found)
-      consider(clause, match.node, match.bindings, &match.subject);
+    for (const Match& match : found) consider(clause, match.node, match.bindings, &match.subject);
   }
 
   void at(const CompiledClause& clause, NodeId id) {

@@ -59,7 +59,8 @@ class Pattern {
     return right_call_.empty() || code[code.child(right, Role::callee)].text == right_call_;
   }
 
-  /// Whether it matches at `node`, and with what. The first statement of a sequence is matched there.
+  /// Whether it matches at `node`, and with what. The first statement of a sequence is matched
+  /// there.
   bool match(const Ast& code, const Names& names, NodeId node, Bindings& bindings) const;
 
  private:

@@ -41,7 +41,10 @@ bool is_size_name(std::string_view name) {
 }
 
 bool is_mask_name(std::string_view name) {
-  return name == "mask" || name.ends_with("_mask") || name.ends_with("_filter");
+  // i_mask, n_mask: one of many, or how many
+  return name == "mask" ||
+         (name.ends_with("_mask") && !starts_with_any(name, {"i_", "n_", "num_"})) ||
+         name.ends_with("_filter");
 }
 
 bool is_scheduler_table(std::string_view name) {

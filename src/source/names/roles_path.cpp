@@ -135,7 +135,7 @@ bool is_test_macro(std::string_view name) {
 
 namespace {
 
-/// benchmark/ppo/train.py, benchmark/trainer/loop.py: programs that train are compared there.
+/// benchmark/ppo/train.py, benchmark/trainer/loop.py, debug/train.py: programs that train.
 bool trains_by_path(std::string_view below) {
   const std::string_view file = below.substr(below.rfind('/') + 1);
   if (contains_any(file, {"bench", "profil", "timing", "speed"})) return false;
@@ -168,7 +168,7 @@ bool is_test_path(std::string_view path) {
     if (last && ends_as_test(stem)) return true;
     if (!last && is_one_of(part, {"test", "tests", "testing", "unittests", "unit_tests", "docs"}))
       return true;
-    if (!last && is_one_of(part, {"benchmark", "benchmarks"}) &&
+    if (!last && is_one_of(part, {"benchmark", "benchmarks", "debug", "diagnostics"}) &&
         !trains_by_path(path.substr(end + 1)))
       return true;
     const bool camel =
