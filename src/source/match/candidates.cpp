@@ -367,15 +367,7 @@ class CandidateCollector {
   bool is_device_code(NodeId id) const {
     if (!has_device_code_) return false;
     for (NodeId at = ast_[id].parent; at != kNoNode; at = ast_[at].parent) {
-      if (ast_[at].kind != K::function) continue;
-      const NodeId body = ast_.child(at, Role::body);
-      if (body == kNoNode) continue;
-      const uint32_t first = ast_[at].first_byte;
-      const std::string_view head = ast_.source.substr(first, ast_[body].first_byte - first);
-      if (head.find("__host__") == std::string_view::npos &&
-          (head.find("__global__") != std::string_view::npos ||
-           head.find("__device__") != std::string_view::npos))
-        return true;
+      if (ast_[at].kind == K::function && is_device_function(ast_, at)) return true;
     }
     return false;
   }

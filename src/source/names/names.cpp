@@ -84,6 +84,16 @@ std::string_view callee_name(const Ast& ast, NodeId call) {
   return node.kind == K::name || node.kind == K::attribute ? node.text : std::string_view();
 }
 
+bool is_device_function(const Ast& ast, NodeId function) {
+  const NodeId body = ast.child(function, Role::body);
+  if (ast.grammar != Grammar::cuda || body == kNoNode) return false;
+  const uint32_t first = ast[function].first_byte;
+  const std::string_view head = ast.source.substr(first, ast[body].first_byte - first);
+  return head.find("__host__") == std::string_view::npos &&
+         (head.find("__global__") != std::string_view::npos ||
+          head.find("__device__") != std::string_view::npos);
+}
+
 NodeId decorated_by(const Ast& ast, NodeId decorator) {
   const NodeId made = ast[decorator].first_child;
   return made != kNoNode && ast[made].kind == K::call ? ast.child(made, Role::callee) : made;

@@ -108,6 +108,9 @@ std::vector<NodeId> names_bound_by(const Ast& ast, NodeId comprehension);
 /// The last name of a callee: "item" of `x.y.item`.
 std::string_view callee_name(const Ast& ast, NodeId call);
 
+/// Whether a function of CUDA runs on the device alone: a kernel, or what only kernels call.
+bool is_device_function(const Ast& ast, NodeId function);
+
 /// What a decorator names, `jit` of @jit and of @jit(...), or kNoNode.
 NodeId decorated_by(const Ast& ast, NodeId decorator);
 

@@ -190,7 +190,7 @@ class Builder {
         if (scope != std::string::npos) out.class_name.erase(0, scope + 2);
         out.name = out.name.substr(colon + 2);
       }
-      if (is_operator_name(out.name)) out.flags |= kForward;
+      if (is_operator_name(out.name) && !is_device_function(ast_, id)) out.flags |= kForward;
     }
     if (klass != kNone) out.class_name = facts_.classes[klass].name;
     if (klass != kNone && is_autograd_function(klass) &&
