@@ -119,8 +119,8 @@ class SourceIndex {
   std::unique_ptr<DeadCode> dead_code_;
   std::unique_ptr<StepLoops> steps_;
   std::unique_ptr<Contexts> contexts_;
-  bool stalls_nothing_ = false;  ///< nothing here trains, or nothing on a device
-  bool scatters_ = false;        ///< models are wrapped in DataParallel
+  bool stalls_nothing_ = false;        ///< nothing here trains, or nothing on a device
+  bool scatters_ = false;              ///< models are wrapped in DataParallel
   std::vector<uint32_t> prefetching_;  ///< files with a loader or a generator that fetches ahead
   std::vector<std::string> notes_;
 };
