@@ -107,6 +107,7 @@ ReadingOrder largest_first(const std::vector<SourceInput>& inputs) {
   return order;
 }
 
+/// Files with a loader or a generator that fetches ahead.
 std::vector<uint32_t> files_that_prefetch(const CallGraph& graph) {
   std::vector<uint32_t> out = graph.classes().files_with_prefetchers();
   const auto ahead = [](const FunctionFacts& f) { return (f.flags & kPrefetches) != 0; };
