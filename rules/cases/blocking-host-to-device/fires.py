@@ -381,3 +381,16 @@ class Learner:
         self.optimizer.zero_grad()
         loss.backward()
         self.optimizer.step()
+
+
+class KeyedTrainer:
+    def loss_of(self, batch):
+        tokens = batch["tokens"]
+        tokens = tokens.to(self.device)  # expect: blocking-host-to-device
+        return self.model(tokens).mean()
+
+    def train(self, loader):
+        for batch in loader:
+            loss = self.loss_of(batch)
+            loss.backward()
+            self.optimizer.step()

@@ -169,3 +169,16 @@ def train_on_rays(models, samplers, optimizers, rank):
             truth = batch["rgb"].to(rank)
             (model(batch["rays"]) - truth).square().mean().backward()
             optimizer.step()
+
+
+class WindowTrainer:
+    def loss_of(self, batch_x):
+        batch_x = batch_x.to(self.device, non_blocking=True)
+        label = batch_x[:, -8:].to(self.device)  # it is there
+        return self.model(batch_x, label).mean()
+
+    def train(self, loader):
+        for batch_x in loader:
+            loss = self.loss_of(batch_x)
+            loss.backward()
+            self.optimizer.step()

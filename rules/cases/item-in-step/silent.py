@@ -389,3 +389,12 @@ def train_until_asked(model, loader, optimizer, save):
             save(model, loss.item())
         if figures.viz_data is not None:
             draw(figures.viz_data, loss.item())
+
+
+def train_and_report(model, loader, optimizer, config):
+    for step, (x, y) in enumerate(loader):
+        loss = model(x, y)
+        loss.backward()
+        optimizer.step()
+        if step % (config.print_interval * config.accumulation_steps) == 0:
+            print(loss.item())

@@ -78,9 +78,12 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
     return false;
   };
   if (has_modulo(left) || has_modulo(right)) {
+    // `iter % (print_interval * accumulation_steps) == 0`
+    const bool reports = contains_any(text, {"print_", "log_"});
     if (every_few ||
-        contains_any(text, {"accum", "update_freq", "update_every", "microbatch", "micro_batch",
-                            "train_freq", "train_every", "learn_every"}) ||
+        (!reports &&
+         contains_any(text, {"accum", "update_freq", "update_every", "microbatch", "micro_batch",
+                             "train_freq", "train_every", "learn_every"})) ||
         (!equal && contains_any(text, {"steps_per_update"})))
       return 0;
     // `step % n == 0`, not `step % n != 0`; `step % n == n - 1` too.
@@ -244,7 +247,8 @@ uint32_t Guards::of_words(std::string_view text, bool negated) const {
                     "_viz"}))
     guards |= kGuardDebug;
   if (is_about_viewer(ast_, text)) guards |= kGuardDebug;
-  if (contains_any(text, {"eval_mode", "is_eval", "validating", "is_test", "is_val", "testing"}))
+  if (contains_any(text, {"eval_mode", "is_eval", "validating", "is_test", "is_val", "testing",
+                          "val_only", "eval_only", "test_only"}))
     guards |= kGuardEvaluation;
   if (is_one_of(last_component(text), {"inference", "is_inference", "predicting", "sampling"}))
     guards |= kGuardEvaluation | kGuardOutsideStep;

@@ -44,6 +44,7 @@ Value Subjects::of(NodeId id) const {
   if ((value.kind == Kind::unknown || (value.is_device() && moves_itself(id))) && hands_on(id) &&
       !is_model_name(last_component(ast_.slice(object))))
     return likely(Kind::batch, kLoaded);
+  if (value.kind == Kind::unknown && was_moved(id, object)) return {};
   if (value.kind == Kind::unknown && names_device(id) &&
       ((is_batch_name(root) && !follows_tensor(id) &&
         (!forward || contains_any(root, {"batch", "data"}))) ||
@@ -61,6 +62,16 @@ Value Subjects::of(NodeId id) const {
     return batch;
   }
   return value;
+}
+
+/// x = x.to(self.device) before x[:8].to(self.device): its parts are where it is, whatever x is.
+bool Subjects::was_moved(NodeId id, NodeId object) const {
+  while (ast_[object].kind == K::subscript) object = ast_.child(object, Role::object);
+  if (object == kNoNode || ast_[object].kind != K::name) return false;
+  const NodeId made = file_.inference.definition(file_.outline.function_of[id], ast_[object].text,
+                                                 ast_.statement_of(id));
+  return made != kNoNode && ast_[made].kind == K::call &&
+         is_one_of(callee_name(ast_, made), {"to", "cuda"}) && names_device(made);
 }
 
 /// def train_step(self, states): states.to(self.device), in the function that goes backward
@@ -160,8 +171,9 @@ bool Subjects::is_batch_class(std::string_view name) const {
                               [&](const ClassFacts& c) { return c.name == name && c.is_module; });
 }
 
-/// The name that x[...].y, or the loop variable x over such, starts from.
-std::string_view Subjects::root_name(NodeId object) const {
+/// The name that x[...].y, or the loop variable x over such, or x that is a part of a batch, starts
+/// from.
+std::string_view Subjects::root_name(NodeId object, unsigned hops) const {
   NodeId at = object;
   while (ast_[at].kind == K::subscript || ast_[at].kind == K::attribute) {
     NodeId inner = ast_.child(at, Role::object);
@@ -193,6 +205,13 @@ std::string_view Subjects::root_name(NodeId object) const {
           ast_[callee].text == "items" && ast_[value].text == name)
         return ast_[of].text;
     }
+  }
+  // x = batch["x"]
+  const NodeId made = file_.inference.definition(file_.outline.function_of[object], name,
+                                                 ast_.statement_of(object));
+  if (hops > 0 && made != kNoNode &&
+      (ast_[made].kind == K::subscript || ast_[made].kind == K::attribute)) {
+    if (const std::string_view of = root_name(made, hops - 1); is_batch_name(of)) return of;
   }
   return name;
 }

@@ -167,7 +167,8 @@ bool is_transform_path(std::string_view path);
 /// Whether a file's path says that it uses a trained model.
 bool is_inference_path(std::string_view path);
 
-/// Whether a folder of a file's path is called inference: what lies there is for a trained model.
+/// Whether a folder of a file's path is called inference, or the file export.py or decode.py: what
+/// lies there is for a trained model.
 bool is_below_inference(std::string_view path);
 
 /// Whether a file's path says that batches are made or moved there.

@@ -85,7 +85,9 @@ bool is_inference_path(std::string_view path) {
 }
 
 bool is_below_inference(std::string_view path) {
-  return path.starts_with("inference/") || path.find("/inference/") != std::string_view::npos;
+  const std::string_view file = path.substr(path.rfind('/') + 1);
+  return path.starts_with("inference/") || path.find("/inference/") != std::string_view::npos ||
+         is_one_of(file, {"export.py", "decode.py"});
 }
 
 bool is_data_path(std::string_view path) {

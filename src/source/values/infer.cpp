@@ -472,12 +472,11 @@ uint32_t Inference::own_function(NodeId callee) const {
 NodeId Inference::definition(uint32_t function, std::string_view name, NodeId before) const {
   auto known = definitions_.find(name);
   if (known == definitions_.end()) return kNoNode;
-  NodeId found = kNoNode;
-  for (NodeId id : known->second) {
-    if (id >= before) break;
-    if (outline_.function_of[id] == function) found = ast_.child(id, Role::right);
+  for (auto at = std::ranges::lower_bound(known->second, before); at != known->second.begin();) {
+    --at;
+    if (outline_.function_of[*at] == function) return ast_.child(*at, Role::right);
   }
-  return found;
+  return kNoNode;
 }
 
 bool Inference::is_self(NodeId id) const {
