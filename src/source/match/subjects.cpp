@@ -173,7 +173,7 @@ bool Subjects::is_batch_class(std::string_view name) const {
 
 /// The name that x[...].y, or the loop variable x over such, or x that is a part of a batch, starts
 /// from.
-std::string_view Subjects::root_name(NodeId object, unsigned hops) const {
+std::string_view Subjects::root_name(NodeId object) const {
   NodeId at = object;
   while (ast_[at].kind == K::subscript || ast_[at].kind == K::attribute) {
     NodeId inner = ast_.child(at, Role::object);
@@ -206,12 +206,12 @@ std::string_view Subjects::root_name(NodeId object, unsigned hops) const {
         return ast_[of].text;
     }
   }
+  if (at != object) return name;
   // x = batch["x"]
   const NodeId made = file_.inference.definition(file_.outline.function_of[object], name,
                                                  ast_.statement_of(object));
-  if (hops > 0 && made != kNoNode &&
-      (ast_[made].kind == K::subscript || ast_[made].kind == K::attribute)) {
-    if (const std::string_view of = root_name(made, hops - 1); is_batch_name(of)) return of;
+  if (made != kNoNode && (ast_[made].kind == K::subscript || ast_[made].kind == K::attribute)) {
+    if (const std::string_view of = root_name(made); is_batch_name(of)) return of;
   }
   return name;
 }

@@ -25,7 +25,7 @@ class Subjects {
   bool was_moved(NodeId id, NodeId object) const;
   bool is_batch_class(std::string_view name) const;
   NodeId whole_of(NodeId object) const;
-  std::string_view root_name(NodeId object, unsigned hops = 2) const;
+  std::string_view root_name(NodeId object) const;
   Value made_on_one_path(NodeId call, NodeId object) const;
   NodeId mapped_over(NodeId lambda, std::string_view taken) const;
   bool is_of_batch_getter(NodeId id, NodeId object) const;
