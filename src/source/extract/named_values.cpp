@@ -253,25 +253,22 @@ class ValueScanner {
     };
     Value given{Given::none, literal_hash("None")};
     if (const size_t p = behind("default="); p != std::string_view::npos)
-      given = says_no(p) ? Value{Given::off, literal_hash("False")} : value(p);
+      given = value(p);
     else if (call.find("store_true") != std::string_view::npos)
       given = {Given::off, literal_hash("False")};
     else if (call.find("store_false") != std::string_view::npos)
       given = {Given::literal, literal_hash("True")};
     else if (call.find("required=True") != std::string_view::npos)
       given = {};
+    // default="false" of an option that takes a word
+    if (given.kind == Given::literal &&
+        (given.hash == literal_hash("false") || given.hash == literal_hash("False")))
+      given = {Given::off, literal_hash("False")};
     if (const size_t p = behind("dest="); p != std::string_view::npos && is_quote(at(p))) {
       const size_t end = std::min(text_.find(at(p), p + 1), text_.size());
       name = text_.substr(p + 1, end - p - 1);
     }
     add(name, given);
-  }
-
-  /// default="false" of an option that takes a word.
-  bool says_no(size_t p) const {
-    const size_t end = is_quote(at(p)) ? text_.find(at(p), p + 1) : std::string_view::npos;
-    return end != std::string_view::npos &&
-           is_one_of(text_.substr(p + 1, end - p - 1), {"false", "False"});
   }
 
   /// The value that begins at `p`, behind blanks.

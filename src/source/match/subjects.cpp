@@ -44,7 +44,7 @@ Value Subjects::of(NodeId id) const {
   if ((value.kind == Kind::unknown || (value.is_device() && moves_itself(id))) && hands_on(id) &&
       !is_model_name(last_component(ast_.slice(object))))
     return likely(Kind::batch, kLoaded);
-  if (value.kind == Kind::unknown && was_moved(id, object)) return {};
+  if (value.kind == Kind::unknown && was_moved(object)) return {};
   if (value.kind == Kind::unknown && names_device(id) &&
       ((is_batch_name(root) && !follows_tensor(id) &&
         (!forward || contains_any(root, {"batch", "data"}))) ||
@@ -64,12 +64,17 @@ Value Subjects::of(NodeId id) const {
   return value;
 }
 
+/// What the function assigned to a name last, before the statement in which it stands, or kNoNode.
+NodeId Subjects::assigned_before(NodeId name) const {
+  return file_.inference.definition(file_.outline.function_of[name], ast_[name].text,
+                                    ast_.statement_of(name));
+}
+
 /// x = x.to(self.device) before x[:8].to(self.device): its parts are where it is, whatever x is.
-bool Subjects::was_moved(NodeId id, NodeId object) const {
+bool Subjects::was_moved(NodeId object) const {
   while (ast_[object].kind == K::subscript) object = ast_.child(object, Role::object);
   if (object == kNoNode || ast_[object].kind != K::name) return false;
-  const NodeId made = file_.inference.definition(file_.outline.function_of[id], ast_[object].text,
-                                                 ast_.statement_of(id));
+  const NodeId made = assigned_before(object);
   return made != kNoNode && ast_[made].kind == K::call &&
          is_one_of(callee_name(ast_, made), {"to", "cuda"}) && names_device(made);
 }
@@ -208,8 +213,7 @@ std::string_view Subjects::root_name(NodeId object) const {
   }
   if (at != object) return name;
   // x = batch["x"]
-  const NodeId made = file_.inference.definition(file_.outline.function_of[object], name,
-                                                 ast_.statement_of(object));
+  const NodeId made = assigned_before(object);
   if (made != kNoNode && (ast_[made].kind == K::subscript || ast_[made].kind == K::attribute)) {
     if (const std::string_view of = root_name(made); is_batch_name(of)) return of;
   }
@@ -230,9 +234,7 @@ Value Subjects::made_on_one_path(NodeId call, NodeId object) const {
     return {};
   }
   if (ast_[object].kind != K::name || ast_.grammar != Grammar::python) return {};
-  const NodeId assigned = ast_.ancestor(call, K::assign);
-  const NodeId made = file_.inference.definition(file_.outline.function_of[call], ast_[object].text,
-                                                 assigned == kNoNode ? call : assigned);
+  const NodeId made = assigned_before(object);
   if (made == kNoNode || !is_made(made)) return {};
   for (NodeId at = ast_[made].parent; at != kNoNode && !ast_.inside(call, at);
        at = ast_[at].parent) {

@@ -22,7 +22,8 @@ class Subjects {
   bool follows_tensor(NodeId call) const;
   bool hands_on(NodeId id) const;
   bool moves_itself(NodeId id) const;
-  bool was_moved(NodeId id, NodeId object) const;
+  NodeId assigned_before(NodeId name) const;
+  bool was_moved(NodeId object) const;
   bool is_batch_class(std::string_view name) const;
   NodeId whole_of(NodeId object) const;
   std::string_view root_name(NodeId object) const;

@@ -174,7 +174,8 @@ class Inference {
   std::unordered_map<std::string_view, std::vector<uint32_t>> functions_by_name_;
   std::unordered_map<std::string_view, uint32_t> classes_by_name_;
   std::unordered_map<std::string_view, Value> fields_;  ///< of records, by declared type
-  std::unordered_map<std::string_view, std::vector<NodeId>> definitions_;  ///< assignments, by name
+  /// Assignments by name, in order.
+  std::unordered_map<std::string_view, std::vector<NodeId>> definitions_;
   std::map<std::string, uint32_t> dependency_ids_;
   std::vector<uint8_t> state_;       // per function: 0 new, 1 running, 2 done
   std::vector<uint8_t> parts_vary_;  // per function: it does not always return one tuple
