@@ -39,13 +39,16 @@ Value Subjects::of(NodeId id) const {
   // What is called a batch and moved to the device came from the loader.
   // A module's own input is on its device already, unless it is the loader's whole batch.
   const bool forward = (facts_.functions[file_.outline.function_of[id]].flags & kForward) != 0;
-  const std::string_view root = root_name(object);
+  const NodeId origin = root_of(object);
+  const std::string_view root = origin == kNoNode ? std::string_view() : ast_[origin].text;
   // A batch's own tensors are where the loader put them, whatever their type says.
   if ((value.kind == Kind::unknown || (value.is_device() && moves_itself(id))) && hands_on(id) &&
       !is_model_name(last_component(ast_.slice(object))))
     return likely(Kind::batch, kLoaded);
   if (value.kind == Kind::unknown && was_moved(object)) return {};
-  if (value.kind == Kind::unknown && names_device(id) &&
+  const bool recast = value.kind == Kind::device_tensor && origin != object && !forward &&
+                      is_unknown_argument(origin);
+  if ((value.kind == Kind::unknown || recast) && names_device(id) &&
       ((is_batch_name(root) && !follows_tensor(id) &&
         (!forward || contains_any(root, {"batch", "data"}))) ||
        is_of_step_loop(id, root) || (!forward && is_field_of_batch(object)))) {
@@ -178,28 +181,26 @@ bool Subjects::is_batch_class(std::string_view name) const {
 
 /// The name that x[...].y, or the loop variable x over such, or x that is a part of a batch, starts
 /// from.
-std::string_view Subjects::root_name(NodeId object) const {
+NodeId Subjects::root_of(NodeId object, unsigned hops) const {
   NodeId at = object;
-  while (ast_[at].kind == K::subscript || ast_[at].kind == K::attribute) {
-    NodeId inner = ast_.child(at, Role::object);
-    if (inner == kNoNode) break;
-    if (ast_[inner].kind == K::name && ast_[inner].text == "self") return {};
+  for (NodeId inner = taken_from(at); inner != kNoNode; inner = taken_from(at)) {
+    if (ast_[inner].kind == K::name && ast_[inner].text == "self") return kNoNode;
     at = inner;
   }
-  if (ast_[at].kind != K::name) return {};
+  if (ast_[at].kind != K::name) return kNoNode;
   const std::string_view name = ast_[at].text;
   for (NodeId up = ast_[at].parent; up != kNoNode; up = ast_[up].parent) {
     if (ast_[up].kind == K::function) break;
     if (ast_[up].kind == K::lambda) {
       const NodeId over = mapped_over(up, name);
-      if (over != kNoNode) return ast_[over].text;
+      if (over != kNoNode) return over;
     }
     if (ast_[up].kind != K::comprehension) continue;
     for (NodeId clause : children(ast_, up)) {
       if (ast_[clause].kind != K::comp_for) continue;
       NodeId target = ast_.child(clause, Role::left), over = ast_.child(clause, Role::right);
       if (target == kNoNode || over == kNoNode) continue;
-      if (ast_[target].text == name && ast_[over].kind == K::name) return ast_[over].text;
+      if (ast_[target].text == name && ast_[over].kind == K::name) return over;
       // {k: v.to(device) for k, v in batch.items()}
       const NodeId callee = ast_[over].kind == K::call ? ast_.child(over, Role::callee) : kNoNode;
       const NodeId of = callee == kNoNode ? kNoNode : ast_.child(callee, Role::object);
@@ -208,16 +209,76 @@ std::string_view Subjects::root_name(NodeId object) const {
                                : kNoNode;
       if (of != kNoNode && value != kNoNode && ast_[of].kind == K::name &&
           ast_[callee].text == "items" && ast_[value].text == name)
-        return ast_[of].text;
+        return of;
     }
   }
-  if (at != object) return name;
-  // x = batch["x"]
-  const NodeId made = assigned_before(object);
-  if (made != kNoNode && (ast_[made].kind == K::subscript || ast_[made].kind == K::attribute)) {
-    if (const std::string_view of = root_name(made); is_batch_name(of)) return of;
+  // x = batch["x"]; x, y = batch; x = x.float()
+  const NodeId made = hops == 0 ? kNoNode : given_before(at);
+  const NodeId of = made == kNoNode ? kNoNode : root_of(made, hops - 1);
+  if (of != kNoNode && is_batch_name(ast_[of].text)) return of;
+  // batch = to_device(batch, device)
+  const bool moved = made != kNoNode && ast_[made].kind != K::name && stands_before(made, object) &&
+                     contains_any(ast_.slice(made), {".to(", ".cuda(", "device"});
+  return moved ? kNoNode : at;
+}
+
+/// Whether a statement runs whenever a later place is come to: no branch of its own is around it.
+bool Subjects::stands_before(NodeId earlier, NodeId later) const {
+  return ast_.inside(later, ast_[ast_.statement_of(earlier)].parent);
+}
+
+/// Whether `name` is an argument of which only callers know what it is: x = batch[0].float() is a
+/// tensor, and where the batch is.
+bool Subjects::is_unknown_argument(NodeId name) const {
+  return name != kNoNode && handed_in(name, ast_[name].text) != 0 &&
+         !file_.inference.at(name).is_device();
+}
+
+/// What x.y, x[...], x.float(), torch.as_tensor(x) and torch.stack([x for ...]) are made from, on
+/// the device where that is, or kNoNode.
+NodeId Subjects::taken_from(NodeId made) const {
+  if (ast_[made].kind == K::subscript || ast_[made].kind == K::attribute)
+    return ast_.child(made, Role::object);
+  if (ast_[made].kind == K::comprehension || ast_[made].kind == K::list)
+    return ast_[made].first_child;
+  const NodeId callee = ast_[made].kind == K::call ? ast_.child(made, Role::callee) : kNoNode;
+  if (callee == kNoNode || ast_[callee].kind != K::attribute) return kNoNode;
+  const std::string_view name = ast_[callee].text;
+  if (file_.names.resolve(callee).imported)
+    return is_one_of(name, {"as_tensor", "from_numpy", "stack", "cat"})
+               ? ast_.child(made, Role::argument)
+               : kNoNode;
+  return is_one_of(name, {"get",       "pop",        "float",   "long",    "int",
+                          "half",      "double",     "bool",    "type",    "permute",
+                          "transpose", "view",       "reshape", "flatten", "squeeze",
+                          "unsqueeze", "contiguous", "clone",   "detach",  "narrow"})
+             ? ast_.child(callee, Role::object)
+             : kNoNode;
+}
+
+/// What the function gave a name last, before the statement in which it stands, or kNoNode; of `x,
+/// y = batch` the batch, of `x, y = batch.x, batch.y` the part.
+NodeId Subjects::given_before(NodeId name) const {
+  const NodeId last = assigned_before(name);
+  const NodeId statement = ast_.statement_of(name);
+  const uint32_t function = file_.outline.function_of[name];
+  constexpr NodeId kNear = 4096;
+  const NodeId near = statement - std::min(statement, kNear);
+  const NodeId from = std::max(near, last == kNoNode ? file_.outline.functions[function] : last);
+  for (NodeId at = statement; at-- > from;) {
+    const NodeId target = ast_[at].kind == K::assign ? ast_.child(at, Role::left) : kNoNode;
+    const NodeId value = target == kNoNode ? kNoNode : ast_.child(at, Role::right);
+    if (value == kNoNode || ast_[target].kind != K::tuple ||
+        file_.outline.function_of[at] != function)
+      continue;
+    NodeId part = ast_[value].kind == K::tuple ? ast_[value].first_child : kNoNode;
+    for (NodeId to : children(ast_, target)) {
+      if (ast_[to].kind == K::name && ast_[to].text == ast_[name].text)
+        return part == kNoNode ? value : part;
+      if (part != kNoNode) part = ast_[part].next;
+    }
   }
-  return name;
+  return last;
 }
 
 /// (norm(x) if x else torch.zeros(n)).to(device), and `else: h = torch.zeros(n)` before

@@ -26,7 +26,12 @@ class Subjects {
   bool was_moved(NodeId object) const;
   bool is_batch_class(std::string_view name) const;
   NodeId whole_of(NodeId object) const;
-  std::string_view root_name(NodeId object) const;
+  static constexpr unsigned kHops = 4;
+  NodeId root_of(NodeId object, unsigned hops = kHops) const;
+  NodeId taken_from(NodeId made) const;
+  NodeId given_before(NodeId name) const;
+  bool stands_before(NodeId earlier, NodeId later) const;
+  bool is_unknown_argument(NodeId name) const;
   Value made_on_one_path(NodeId call, NodeId object) const;
   NodeId mapped_over(NodeId lambda, std::string_view taken) const;
   bool is_of_batch_getter(NodeId id, NodeId object) const;

@@ -1,0 +1,41 @@
+import torch
+
+
+def of_attributes(model, batch, device):
+    x, y = batch.x, batch.y
+    x = x.to(device)  # expect: blocking-host-to-device
+    y = y.to(device)  # expect: blocking-host-to-device
+    return (model(x) - y).abs().mean()
+
+
+def of_keys(model, batch, device):
+    x, y = batch["x"], batch["y"]
+    x, y = x.to(device), y.to(device)  # expect: blocking-host-to-device
+    return (model(x) - y).abs().mean()
+
+
+def of_a_cast(model, batch, device):
+    x = batch[0].float()
+    x = x.to(device)  # expect: blocking-host-to-device
+    return model(x).mean()
+
+
+def of_a_star(model, batch, device):
+    inputs, targets, *rest = batch
+    inputs = inputs.permute(0, 3, 1, 2)
+    inputs = inputs.to(device)  # expect: blocking-host-to-device
+    return (model(inputs) - targets.long().to(device)).mean()  # expect: blocking-host-to-device
+
+
+def of_items(model, batch, device):
+    targets = torch.cat([item[1] for item in batch], dim=0)
+    targets = targets.to(device)  # expect: blocking-host-to-device
+    return model(targets).mean()
+
+
+def train(model, optimizer, loader, device):
+    for batch in loader:
+        for loss_of in (of_attributes, of_keys, of_a_cast, of_a_star, of_items):
+            loss = loss_of(model, batch, device)
+            loss.backward()
+            optimizer.step()

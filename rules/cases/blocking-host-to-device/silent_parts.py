@@ -1,0 +1,33 @@
+import torch
+
+
+def to_device(batch, device):
+    return {name: part.to(device, non_blocking=True) for name, part in batch.items()}
+
+
+def of_keys(model, batch, device):
+    batch = to_device(batch, device)
+    x, y = batch["x"], batch["y"]
+    x, y = x.to(device), y.to(device)  # there already
+    return (model(x) - y).abs().mean()
+
+
+def of_attributes(model, batch, device):
+    x, y = batch.x.to(device, non_blocking=True), batch.y.to(device, non_blocking=True)
+    x = x.float()
+    x = x.to(device)
+    return (model(x) - y).abs().mean()
+
+
+def of_the_model(model, batch, device):
+    x, y = model(batch), batch.y
+    x = x.to(device)
+    return (x - y.to(device, non_blocking=True)).abs().mean()
+
+
+def train(model, optimizer, loader, device):
+    for batch in loader:
+        for loss_of in (of_keys, of_attributes, of_the_model):
+            loss = loss_of(model, batch, device)
+            loss.backward()
+            optimizer.step()
