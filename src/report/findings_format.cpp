@@ -91,7 +91,7 @@ std::string finding_paragraph(const Finding& finding) {
 
 std::string other_places_text(const Finding& finding) {
   constexpr size_t kNamed = 4;
-  if (!finding.advice || finding.locations.size() < 2) return {};
+  if (finding.locations.size() < 2) return {};
   std::string text = "also at";
   const size_t others = finding.locations.size() - 1;
   for (size_t i = 1; i <= std::min(others, kNamed); ++i)

@@ -83,6 +83,16 @@ std::vector<uint32_t> speakers(const Block& block, std::span<const Seen> seen) {
   return left;
 }
 
+/// The lines that a fact is about beside its own.
+void add_lines(Finding& f, const SourceFact& fact) {
+  for (const SourceLine& line : fact.also) {
+    Place place{
+        .file = line.file, .line = line.line, .function = line.function, .language = line.language};
+    if (std::ranges::find(f.locations, place) == f.locations.end())
+      f.locations.push_back(std::move(place));
+  }
+}
+
 class Builder {
  public:
   Builder(const Rule& rule, std::span<const Seen> seen, std::span<const SourceFact> facts,
@@ -198,6 +208,7 @@ class Builder {
                      : fact.certainty == Certainty::likely ? "likely"
                                                            : "unknown";
       f.context_chain = fact.context_chain;
+      add_lines(f, fact);
     }
   }
 
@@ -401,6 +412,7 @@ Finding unmeasured_finding(const Rule& rule, const SourceFact& fact) {
       (has("no-visible-caller") && fact.certainty != Certainty::proven))
     f.severity = std::min(f.severity, Severity::low);
   f.related = fact.related;
+  add_lines(f, fact);
   f.message = rule.title + ".";
   if (fact.context != "library" && !fact.context.empty())
     f.message = "In a " + fact.context + " context: " + f.message;

@@ -238,12 +238,15 @@ void SourceIndex::merge_lines(std::vector<SourceFact>& facts) const {
   }
 }
 
-/// Whether the candidate declares an object of a class of the program's that holds device memory.
-bool SourceIndex::is_own_device_buffer(const FileFacts& facts, const Candidate& candidate) const {
+/// Where the class of the object that the candidate declares takes and frees device memory; null if
+/// it is none of the program's own, or holds none.
+const std::vector<SourceLine>* SourceIndex::device_buffer_of(const FileFacts& facts,
+                                                             const Candidate& candidate) const {
   const uint32_t at = candidate.subject.dependency;
   return at != 0 && at <= facts.dependencies.size() &&
-         facts.dependencies[at - 1].kind == DependencyKind::instance &&
-         device_buffers_->contains(facts.dependencies[at - 1].name);
+                 facts.dependencies[at - 1].kind == DependencyKind::instance
+             ? device_buffers_->lines_of(facts.dependencies[at - 1].name)
+             : nullptr;
 }
 
 /// Whether a loader or a generator that fetches ahead stands in the file, or in one that others
@@ -292,7 +295,9 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
   if (candidate.option.parameter != kNone && is_never_asked(file, candidate.option, kMaxHops))
     return false;
   if (is_called_for_nobody(graph_->id_of(file, candidate.function))) return false;
-  if (clause.own_device_buffers && !is_own_device_buffer(facts, candidate)) return false;
+  const std::vector<SourceLine>* const buffer =
+      clause.own_device_buffers ? device_buffer_of(facts, candidate) : nullptr;
+  if (clause.own_device_buffers && !buffer) return false;
   Value subject = resolved(file, candidate.subject, kMaxHops);
   const bool guessed = facts.is_compiled() && !facts.typed && rests_on_types(clause);
   // Numbers have no item(): some callers hand in one, others a tensor.
@@ -350,6 +355,7 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
   out.language = facts.language;
   out.certainty = clause.on ? subject.certainty : Certainty::proven;
   if (guessed) out.certainty = std::min(out.certainty, Certainty::likely);
+  if (buffer) out.also = *buffer;
   out.line_text = candidate.line_text;
   out.ordinal = candidate.ordinal;
   for (const auto& [name, text] : candidate.metavariables) out.metavariables[name] = text;

@@ -67,7 +67,8 @@ class SourceIndex {
   void read_again(size_t file, const std::string& path, std::string_view text,
                   const ClangTypes& types, const IndexOptions& options);
   bool needs_types(size_t file) const;
-  bool is_own_device_buffer(const FileFacts& facts, const Candidate& candidate) const;
+  const std::vector<SourceLine>* device_buffer_of(const FileFacts& facts,
+                                                  const Candidate& candidate) const;
   bool is_moved(size_t file, uint32_t dependency) const;
   bool has_prefetcher(size_t file) const;
   bool decide(size_t file, const Candidate& candidate, SourceFact& out) const;

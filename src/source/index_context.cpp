@@ -93,7 +93,7 @@ bool SourceIndex::is_loop_work(FunctionId function) const {
 /// Whether a program runs a model without gradients and leads to no step.
 bool SourceIndex::only_predicts(FunctionId program) const {
   const FileFacts& file = graph_->file(program);
-  const bool predicts = std::ranges::any_of(file.loops, &LoopFacts::without_grad) ||
+  const bool predicts = std::ranges::any_of(file.loops, &LoopFacts::validates) ||
                         std::ranges::any_of(file.functions, [](const FunctionFacts& f) {
                           return (f.flags & kWithoutGrad) != 0;
                         });

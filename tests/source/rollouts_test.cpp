@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "source/in_step.h"
 #include "source/index.h"
 #include "source/item_rule.h"
 #include "source/places.h"
@@ -118,6 +119,50 @@ TEST_CASE("an evaluation that computes the loss of a step, as a framework does, 
   };
   CHECK(found("run_epoch") == 1);
   CHECK(found("validate") == 0);
+}
+
+TEST_CASE("a loop of C++ behind the model's eval(), or under a guard, is one of validation") {
+  const auto found = [](const std::string& before, const std::string& loader) {
+    return places(item_rule({"step"}), {{"train.cpp", "",
+                                         "#include <torch/torch.h>\n"
+                                         "void train(Net& net) {\n"
+                                         "  for (int epoch = 1; epoch <= 10; ++epoch) {\n"
+                                         "    for (auto& batch : *loader) {\n"
+                                         "      auto loss = net->forward(batch.data);\n"
+                                         "      loss.backward();\n"
+                                         "    }\n"
+                                         "    " +
+                                             before +
+                                             "\n"
+                                             "    for (auto& batch : *" +
+                                             loader +
+                                             ") {\n"
+                                             "      auto loss = net->forward(batch.data);\n"
+                                             "      total += loss.item<float>();\n"
+                                             "    }\n"
+                                             "  }\n"
+                                             "}\n"}});
+  };
+  CHECK(found("", "others") == "train.cpp:11");
+  CHECK(found("", "loader_val").empty());
+  CHECK(found("net->eval();", "others").empty());
+  CHECK(found("torch::NoGradGuard guard;", "others").empty());
+  CHECK(found("{ torch::NoGradGuard guard; }", "others") == "train.cpp:11");
+  CHECK(found("net->eval(); net->train();", "others") == "train.cpp:11");
+  CHECK(found("if (frozen) { net->eval(); }", "others") == "train.cpp:11");
+}
+
+TEST_CASE("a check of gradients steps nothing") {
+  const auto found = [](const std::string& name) {
+    return in_step({{"train.py", "def " + name +
+                                     "(model, loader):\n"
+                                     "    for x in loader:\n"
+                                     "        loss = model(x)\n"
+                                     "        loss.backward()\n"
+                                     "        print(loss.item())\n"}});
+  };
+  CHECK(found("accumulate") == "train.py:5");
+  CHECK(found("check_gradients").empty());
 }
 
 TEST_CASE("what calls itself again is proven by the way from the step, and by no circle") {

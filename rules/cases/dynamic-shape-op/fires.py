@@ -75,3 +75,13 @@ class Propagation(torch.nn.Module):
         graph = torch.sparse_coo_tensor(edges, weights, (x.size(0), x.size(0)))
         graph = graph.coalesce()  # expect: dynamic-shape-op
         return torch.sparse.mm(graph, x)
+
+
+class Dispatcher:
+    def __init__(self, gates: torch.Tensor):
+        self.rows = torch.nonzero(gates)  # expect: dynamic-shape-op
+
+
+class Experts(torch.nn.Module):
+    def forward(self, gates: torch.Tensor):
+        return Dispatcher(gates).rows  # made anew in each pass

@@ -107,3 +107,38 @@ class Kept(torch.nn.Module):
 
     def forward(self, x):
         return torch.sparse.mm(self.graph, x)
+
+
+class GateBuffer:
+    def __init__(self, gates: torch.Tensor):
+        self.rows = torch.nonzero(gates)
+
+
+class Experts(torch.nn.Module):
+    def __init__(self, gates):
+        super().__init__()
+        self.buffer = GateBuffer(gates)
+
+    def forward(self, x):
+        return x[self.buffer.rows[0]]
+
+
+class Boxes(torch.nn.Module):
+    def forward(self, boxes: torch.Tensor):
+        degenerate = boxes[:, 2:] <= boxes[:, :2]
+        if degenerate.any():
+            first = torch.where(degenerate.any(dim=1))[0][0]
+            torch._assert(False, f"box {first} has no area")
+        return boxes
+
+
+class Codebook(torch.nn.Module):
+    def init_codes(self, samples: torch.Tensor):
+        if self.inited:
+            return
+        self.codes.copy_(torch.bincount(samples))
+        self.inited.fill_(True)
+
+    def forward(self, samples):
+        self.init_codes(samples)
+        return self.codes[samples]

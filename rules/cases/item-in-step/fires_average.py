@@ -38,3 +38,17 @@ def train_on_rewards(model, loader, optimizer, metrics):
         advantages.mean().backward()
         optimizer.step()
         log_rewards(metrics, x.sum(), advantages)
+
+
+class Heads(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.out = torch.nn.Linear(8, 8)
+        self.classes = None
+
+    def forward(self, x, labels):
+        if self.classes is None:
+            self.classes = labels.max().item() + 1  # expect: item-in-step
+        out = self.out(x)
+        self.classes = None
+        return out

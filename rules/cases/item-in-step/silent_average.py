@@ -24,3 +24,26 @@ def train_on_rewards(model, loader, optimizer, metrics, judge):
         model(x.cuda(non_blocking=True)).mean().backward()
         optimizer.step()
         log_rewards(metrics, judge.advantages(x))
+
+
+class Heads(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.out = torch.nn.Linear(8, 8)
+        self.classes = None
+
+    def forward(self, x, labels):
+        if self.classes is None:
+            self.classes = labels.max().item() + 1  # of the first batch
+        return self.out(x)
+
+
+class Sophia(torch.optim.Optimizer):
+    def step(self):
+        for group in self.param_groups:
+            for p in group["params"]:
+                steps = self.state[p]["step"]
+                if group["capturable"]:
+                    p.addcdiv_(p.grad, steps)
+                else:
+                    p.add_(p.grad, alpha=-1 / steps.item())  # which is on the host

@@ -105,3 +105,10 @@ class GemmaAttention(torch.nn.Module):
 class GemmaSdpaAttention(GemmaAttention):
     def forward(self, q, k, v):
         return F.scaled_dot_product_attention(q, k, v)
+
+
+class WithScoresOfOthers(nn.Module):
+    def forward(self, q, k, v, others):
+        scores = torch.cat((torch.matmul(q, k.transpose(2, 3)), others), 0)
+        weights = self.aggregate(scores.permute(1, 2, 3, 0)).permute(3, 0, 1, 2)
+        return torch.matmul(torch.softmax(weights, dim=-1), v)

@@ -3,7 +3,7 @@ from torch.utils.data import DataLoader
 
 
 def train(model, dataset, optimizer, steps):
-    loader = DataLoader(dataset, batch_size=8, num_workers=2)
+    loader = DataLoader(dataset, batch_size=8, num_workers=0)
     it = iter(loader)
     for step in range(steps):
         batch = next(it)  # expect: no-prefetch

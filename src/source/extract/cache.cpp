@@ -24,12 +24,12 @@ struct FactsLayout {
       io(v.name), io(v.qualified), io(v.class_name), io(v.parent), io(v.first_line),
           io(v.last_line), io(v.flags);
       io(v.returns), io(v.declared), io(v.parts), io(v.parameters), io(v.parameter_types),
-          io(v.required), io(v.accepted);
+          io(v.required), io(v.accepted), io(v.allocates_at);
     } else if constexpr (std::is_same_v<Plain, LoopFacts>) {
       io(v.function), io(v.parent), io(v.first_line), io(v.last_line), io(v.optimizer_step),
           io(v.backward);
       io(v.over_parameters), io(v.over_optimizers), io(v.over_batches), io(v.over_loader),
-          io(v.comprehension), io(v.runs_model), io(v.without_grad), io(v.generates), io(v.seldom),
+          io(v.comprehension), io(v.runs_model), io(v.validates), io(v.generates), io(v.seldom),
           io(v.plays), io(v.learns);
     } else if constexpr (std::is_same_v<Plain, CallFacts>) {
       io(v.name), io(v.form), io(v.function), io(v.loop), io(v.consumer), io(v.line), io(v.guards),

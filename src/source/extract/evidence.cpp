@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "source/extract/device_work.h"
+#include "source/extract/evaluated_models.h"
 #include "source/extract/generation.h"
 #include "source/extract/implied_calls.h"
 #include "source/extract/macro_functions.h"
@@ -40,6 +41,7 @@ class EvidenceCollector {
         gradients_(ast, names, outline, facts),
         steps_(ast, names, outline, inference, gradients_),
         consumers_(ast, outline),
+        evaluated_(ast, outline),
         references_(ast, names, outline, inference, guards, consumers_, known_, facts),
         implied_(ast, names, outline, inference, guards, consumers_, known_, facts) {
     for (uint32_t f = 1; f < facts.functions.size(); ++f) known_.insert(facts.functions[f].name);
@@ -71,6 +73,7 @@ class EvidenceCollector {
       judge_own_step(f);
       if ((facts_.functions[f].flags & kDecorated) != 0) implied_.decorators(f);
     }
+    leave_out_validations();
     if (!timed_.empty()) leave_out_benchmarks();
     if (ast_.grammar == Grammar::cuda &&
         ast_.source.find("benchmark_kernel(") != std::string_view::npos)
@@ -184,6 +187,15 @@ class EvidenceCollector {
       f.flags &= ~static_cast<uint32_t>(kInitFunction | kWeakRole);
   }
 
+  /// DataLoader(data, num_workers=4): they have the next batch ready.
+  bool has_workers(NodeId call) const {
+    for (const NodeId c : children(ast_, call)) {
+      const NodeId value = ast_[c].kind == K::keyword ? ast_[c].first_child : kNoNode;
+      if (value != kNoNode && ast_[c].text == "num_workers") return ast_.slice(value) != "0";
+    }
+    return false;
+  }
+
   void call(NodeId id) {
     NodeId callee = ast_.child(id, Role::callee);
     if (callee == kNoNode) return;
@@ -191,14 +203,16 @@ class EvidenceCollector {
     if (ast_[callee].kind != K::name && ast_[callee].kind != K::attribute) return;
     const Evidence found = steps_.of(id, callee);
     if (found != Evidence::none) note(found, function, loop);
+    evaluated_.note(id, callee);
     if (is_model_name(ast_[callee].text) || ast_[callee].text == "forward") {
       // A while loop runs it on its own output: it generates.
       const bool without_grad = loop != kNone && is_without_grad(id);
+      const bool validates = without_grad || (loop != kNone && evaluated_.is_evaluated(id, callee));
       for (uint32_t at = loop; at != kNone; at = facts_.loops[at].parent) {
         facts_.loops[at].runs_model |= ast_[outline_.loops[at]].kind == K::for_;
         facts_.loops[at].generates |=
             !facts_.loops[at].over_batches && feeds_back(ast_, id, outline_.loops[at]);
-        facts_.loops[at].without_grad |= without_grad;
+        facts_.loops[at].validates |= validates;
         if (facts_.loops[at].over_batches) break;  // the loop around it runs epochs
       }
       if (without_grad) facts_.functions[function].flags |= kWithoutGrad;
@@ -208,11 +222,17 @@ class EvidenceCollector {
         facts_.loops[at].generates = true;
     }
     if (loop != kNone) note_play(callee, loop);
+    if (ast_[callee].text == "DataLoader" && has_workers(id))
+      facts_.functions[function].flags |= kPrefetches;
     if (ast_.grammar == Grammar::cuda) {
       add_bound(ast_, id, facts_.bound);
       if (queues_work(ast_, names_, id) || (uses_streams_ && is_given_stream(ast_, id)))
         note_device_work(function, kDeviceWork);
-      if (is_driver_allocation(ast_[callee].text)) note_device_work(function, kDriverAllocation);
+      if (is_driver_allocation(ast_[callee].text)) {
+        note_device_work(function, kDriverAllocation);
+        uint32_t& first = facts_.functions[function].allocates_at;
+        if (first == 0) first = ast_[id].first_line;
+      }
       if (ast_[callee].kind == K::name && loop == kNone) note_own_step(callee, function);
     }
     if (loop != kNone && is_one_of(ast_[callee].text,
@@ -302,6 +322,7 @@ class EvidenceCollector {
 
   /// Whether a `with` around the call says that no gradients are wanted.
   bool is_without_grad(NodeId call) const {
+    if (ast_.grammar == Grammar::cuda) return is_behind_guard(call);
     for (NodeId at = ast_[call].parent; at != kNoNode && ast_[at].kind != K::function;
          at = ast_[at].parent) {
       if (ast_[at].kind != K::with_) continue;
@@ -310,6 +331,21 @@ class EvidenceCollector {
       }
     }
     return false;
+  }
+
+  /// C++: `torch::NoGradGuard guard;` in a block around the call.
+  bool is_behind_guard(NodeId call) const {
+    constexpr size_t kFarthest = 1 << 14;
+    const NodeId function = outline_.functions[outline_.function_of[call]];
+    const size_t from = std::max<size_t>(
+        ast_[function].first_byte,
+        ast_[call].first_byte - std::min<size_t>(ast_[call].first_byte, kFarthest));
+    const std::string_view before = ast_.source.substr(from, ast_[call].first_byte - from);
+    const size_t guard = before.rfind("NoGradGuard");
+    int open = 0;
+    for (size_t at = guard; at < before.size() && open >= 0; ++at)
+      open += before[at] == '{' ? 1 : before[at] == '}' ? -1 : 0;
+    return guard != std::string_view::npos && open >= 0;
   }
 
   void note_own_step(NodeId callee, uint32_t function) {
@@ -399,6 +435,15 @@ class EvidenceCollector {
     }
     (found == Evidence::step ? facts_.loops[loop].optimizer_step : facts_.loops[loop].backward) =
         true;
+    stepping_.insert(loop);
+  }
+
+  /// What counts batches behind the model's eval() counts those of a validation.
+  void leave_out_validations() {
+    for (uint32_t loop = 0; loop < facts_.loops.size(); ++loop) {
+      if (facts_.loops[loop].validates && !stepping_.contains(loop))
+        facts_.loops[loop].optimizer_step = false;
+    }
   }
 
   const Ast& ast_;
@@ -414,10 +459,12 @@ class EvidenceCollector {
   GradientNames gradients_;
   StepEvidence steps_;
   Consumers consumers_;
+  EvaluatedModels evaluated_;
   References references_;
   ImpliedCalls implied_;
-  bool uses_streams_ = false;    ///< C++: streams of the device
-  std::vector<uint32_t> timed_;  ///< loops that time what the device does
+  bool uses_streams_ = false;              ///< C++: streams of the device
+  std::unordered_set<uint32_t> stepping_;  ///< loops that hold a call of an update or of backward
+  std::vector<uint32_t> timed_;            ///< loops that time what the device does
   struct OwnSteps {
     bool forward = false, backward = false, update = false;
   };

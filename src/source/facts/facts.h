@@ -51,9 +51,11 @@ enum FunctionFlag : uint32_t {
   kWithoutGrad = 1u << 19,        ///< runs a model in a loop under no_grad
   kHook = 1u << 23,               ///< PyTorch calls it in each forward or backward pass
   kProperty = 1u << 22,           ///< read like an attribute
-  kMacro = 1u << 24,       ///< C++: a macro that looks like a function, whose users answer for it
-  kPrefetches = 1u << 25,  ///< yields from a queue in which the next batches are on their way
-  kGenerator = 1u << 21,   ///< yields: its body runs with the loop over what it makes
+  kMacro = 1u << 24,  ///< C++: a macro that looks like a function, whose users answer for it
+  /// Yields from a queue in which the next batches are on their way, or makes a loader with
+  /// workers.
+  kPrefetches = 1u << 25,
+  kGenerator = 1u << 21,  ///< yields: its body runs with the loop over what it makes
 };
 
 struct FunctionFacts {
@@ -71,6 +73,7 @@ struct FunctionFacts {
   std::vector<std::string> parameter_types;
   uint8_t required = 0;              ///< arguments a call must give, beside self
   uint8_t accepted = kAnyArguments;  ///< and may give
+  uint32_t allocates_at = 0;  ///< C++: the first line that takes or frees device memory; 0 = none
 
   /// Whether it does little but one thing, for which those who call it answer.
   bool is_short() const { return last_line - first_line < 20; }
@@ -87,7 +90,7 @@ struct LoopFacts {
   bool over_batches = false;  ///< runs over what a loader or a collector of rollouts yields
   bool over_loader = false;   ///< and does not just count them
   bool runs_model = false;    ///< calls a model in its body
-  bool without_grad = false;  ///< calls it under no_grad()
+  bool validates = false;     ///< calls it under no_grad(), or put into evaluation before
   bool generates = false;     ///< and makes outputs of many passes: next to those a wait is nothing
   bool comprehension = false;
   bool seldom = false;  ///< its head names epochs or evaluations

@@ -12,6 +12,15 @@ namespace stallscope {
 /// How sure an inference is.
 enum class Certainty : uint8_t { unknown, likely, proven };
 
+/// A line that a fact is about beside its own: where the class of what it declares allocates.
+struct SourceLine {
+  std::string file;
+  uint32_t line = 0;
+  std::string function;
+  std::string language;
+  bool operator==(const SourceLine&) const = default;
+};
+
 /// A rule's source condition that matched a node of a file.
 struct SourceFact {
   std::string rule_id;
@@ -31,6 +40,7 @@ struct SourceFact {
   unsigned lowered = 0;              ///< severity steps below the rule's worst; see guards
   bool breaks_graph = false;         ///< inside torch.compile or jit: also a graph break
   std::vector<std::string> related;  ///< other rules that matched the same expression
+  std::vector<SourceLine> also;
 };
 
 }  // namespace stallscope

@@ -87,6 +87,12 @@ Guards::Guards(const Ast& ast, const Outline& outline, const Inference& inferenc
     : ast_(ast), outline_(outline), inference_(inference) {
   for (NodeId id = 1; id < ast.size(); ++id) {
     if (ast[id].kind == K::global) globals_.push_back(id);
+    if (ast[id].kind != K::attribute || ast[id].role != Role::left) continue;
+    const NodeId value = ast.child(ast[id].parent, Role::right);
+    if (value == kNoNode || ast[ast[id].parent].kind != K::assign || ast.slice(value) != "None")
+      continue;
+    const NodeId function = ast.ancestor(id, K::function);
+    if (function != kNoNode && ast[function].text != "__init__") emptied_.push_back(id);
   }
 }
 
@@ -123,6 +129,8 @@ uint32_t Guards::by_parent(NodeId at, NodeId below) const {
       if ((role == Role::consequence || negated) && (keeps_value(ast_, condition, below, negated) ||
                                                      fills_table(ast_, condition, below, negated)))
         found |= kGuardCached;
+      if (role == Role::consequence && runs_first_time(ast_, condition, below, negated))
+        found |= kGuardOutsideStep;
       if ((role == Role::consequence || negated) && is_fallback(ast_, condition, below, negated))
         found |= kGuardErrorPath;
       if (negated && ast_[below].kind == K::else_ &&
@@ -323,9 +331,10 @@ bool Guards::ends_in_error(NodeId block) const {
   for (NodeId c : children(ast_, block)) last = c;
   if (last == kNoNode) return false;
   if (ast_[last].kind == K::raise) return true;
+  if (ast_[last].kind == K::assert_)
+    return is_one_of(ast_.slice(ast_[last].first_child), {"False", "0"});
   if (ast_[last].kind != K::call) return false;
-  std::string_view name = callee_name(ast_, last);
-  return name == "exit" || name == "_exit" || name == "abort" || name == "fail";
+  return is_one_of(callee_name(ast_, last), {"exit", "_exit", "abort", "fail", "_assert"});
 }
 
 uint32_t Guards::of_condition(NodeId condition, bool negated, unsigned depth) const {
@@ -425,6 +434,12 @@ uint32_t Guards::of_term(NodeId id, bool negated, unsigned depth) const {
     return guards | of_words(name, negated);
   }
   if (node.kind == K::attribute) return of_words(ast_.slice(id), negated);
+  // group["capturable"]
+  const NodeId key = node.kind == K::subscript ? ast_.child(id, Role::index) : kNoNode;
+  if (key != kNoNode && ast_[key].kind == K::string) {
+    const std::string_view quoted = ast_.slice(key);
+    return quoted.size() < 2 ? 0u : of_words(quoted.substr(1, quoted.size() - 2), negated);
+  }
   return 0;
 }
 

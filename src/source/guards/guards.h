@@ -38,6 +38,8 @@ class Guards {
   bool asks_whether_made(NodeId callee) const;
   bool has_default(NodeId name) const;
   bool is_kept(NodeId what) const;
+  bool is_of_lasting_class(NodeId function) const;
+  bool is_set_for_good(NodeId what) const;
   bool is_static(NodeId name) const;
   bool is_declared_global(NodeId name) const;
   bool is_set_by_function(std::string_view name) const;
@@ -58,6 +60,7 @@ class Guards {
   const Outline& outline_;
   const Inference& inference_;
   std::vector<NodeId> globals_;  ///< `global NAME` statements
+  std::vector<NodeId> emptied_;  ///< attributes that are set to None behind __init__
   static constexpr uint32_t kNotAsked = 0xffffffffu;
   mutable std::vector<uint32_t> early_;   ///< per statement: guards of those before it
   mutable std::vector<uint32_t> around_;  ///< per node

@@ -215,8 +215,11 @@ uint32_t Guards::of_words(std::string_view text, bool negated) const {
     if (last_component(text) == "is_cuda" ||
         contains_any(text, {"use_cuda", "use_gpu", "cuda_available"}))
       guards |= kGuardCpuBranch;
-    if (contains_any(text, {"initialized", "initted", "_inited", "is_init"}) || text == "state")
-      guards |= kGuardCached;
+    if (text == "state") guards |= kGuardCached;
+    if (contains_any(text, {"initialized", "initted", "_inited", ".inited", "is_init"}))
+      guards |= kGuardCached | kGuardOutsideStep;
+    // What PyTorch's optimisers count steps with is on the host unless they are captured.
+    if (last_component(text) == "capturable") guards |= kGuardCpuBranch;
     return guards;
   }
   // `if log: ...` of an argument that says whether it is time to.

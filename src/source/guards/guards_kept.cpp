@@ -32,6 +32,7 @@ uint32_t Guards::of_none(NodeId what, bool is_none) const {
         (l.ends_with('_') || l.starts_with("m_") || is_static(what)))) &&
       is_kept(what))
     guards |= kGuardCached;
+  if (is_set_for_good(what)) guards |= kGuardOutsideStep;
   if (ast_[what].kind != K::name) return guards;
   if (l.starts_with('_') || is_declared_global(what) || is_looked_up(what)) guards |= kGuardCached;
   if (is_first_step(what)) guards |= kGuardOutsideStep;
@@ -100,6 +101,32 @@ bool Guards::is_kept(NodeId what) const {
     if (ast_[at].kind == K::tuple && ast_[at].role == Role::left &&
         ast_.slice(at).find(text) != std::string_view::npos)
       return true;
+  }
+  return false;
+}
+
+/// Whether a function is a method of a module or a trainer.
+bool Guards::is_of_lasting_class(NodeId function) const {
+  const NodeId klass = ast_.ancestor(function, K::class_);
+  if (klass == kNoNode) return false;
+  const std::string_view text = ast_.slice(klass);
+  return contains_any(text.substr(0, text.find(':')),
+                      {"module", "trainer", "model", "loss", "optim"});
+}
+
+/// Whether an attribute that was found to be None is set in this function and, but for __init__, is
+/// None nowhere again: `if self.vocabulary is None: self.vocabulary = tokens.max().item()` of what
+/// stays from step to step. Objects that each step makes anew hold properties so, too.
+bool Guards::is_set_for_good(NodeId what) const {
+  const NodeId function = ast_.ancestor(what, K::function);
+  const std::string_view name = ast_.slice(what);
+  if (ast_.grammar != Grammar::python || ast_[what].kind != K::attribute || function == kNoNode ||
+      !name.starts_with("self.") || !is_of_lasting_class(function) ||
+      std::ranges::any_of(emptied_, [&](NodeId at) { return ast_.slice(at) == name; }))
+    return false;
+  for (NodeId at = function; at < ast_[function].end; ++at) {
+    const NodeId to = ast_[at].kind == K::assign ? ast_.child(at, Role::left) : kNoNode;
+    if (to != kNoNode && ast_[to].kind == K::attribute && ast_.slice(to) == name) return true;
   }
   return false;
 }

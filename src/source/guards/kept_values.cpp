@@ -105,12 +105,17 @@ bool fills_member(const Ast& ast, NodeId condition, NodeId body) {
   const NodeId what = ast.grammar == Grammar::cuda ? missing_pointer(ast, condition) : kNoNode;
   const std::string name(ast.slice(what));
   const std::string_view function = ast.slice(ast.ancestor(condition, K::function));
-  if (name.empty() || function.find("*" + name) != std::string_view::npos ||
-      function.find("* " + name) != std::string_view::npos)
-    return false;
+  const bool declared = ast[what].kind == K::name &&
+                        (function.find("*" + name) != std::string_view::npos ||
+                         function.find("* " + name) != std::string_view::npos);
+  if (name.empty() || declared) return false;
   const std::string_view text = ast.slice(body);
-  const size_t at = text.find("&" + name);
-  return at != std::string_view::npos && is_whole_identifier(text, at + 1, name.size());
+  for (const std::string_view before : {"&", "&("}) {
+    const size_t at = text.find(std::string(before) + name);
+    if (at != std::string_view::npos && is_whole_identifier(text, at + before.size(), name.size()))
+      return true;
+  }
+  return false;
 }
 
 /// Whether `flag` is an element of what its function does not name before: made[device] of a table
@@ -173,11 +178,15 @@ bool was_never_set(const Ast& ast, NodeId condition) {
 
 }  // namespace
 
+bool runs_first_time(const Ast& ast, NodeId condition, NodeId branch, bool negated) {
+  return !negated && (runs_once(ast, condition, branch) || fills_member(ast, condition, branch));
+}
+
 bool keeps_value(const Ast& ast, NodeId condition, NodeId branch, bool negated) {
   if (brings_up_to_date(ast, condition, body_of(ast, branch), negated)) return true;
-  return !negated && (keeps_what_was_missing(ast, condition, branch) ||
-                      makes_anew(ast, condition, branch) || runs_once(ast, condition, branch) ||
-                      fills_member(ast, condition, branch) || was_never_set(ast, condition));
+  return !negated &&
+         (keeps_what_was_missing(ast, condition, branch) || makes_anew(ast, condition, branch) ||
+          runs_first_time(ast, condition, branch, negated) || was_never_set(ast, condition));
 }
 
 }  // namespace stallscope

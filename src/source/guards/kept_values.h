@@ -13,4 +13,8 @@ bool brings_up_to_date(const Ast& ast, NodeId condition, NodeId body, bool negat
 /// own, or where it was missing. `negated`: the branch is the `else`.
 bool keeps_value(const Ast& ast, NodeId condition, NodeId branch, bool negated);
 
+/// Whether a branch of C++ runs the first time alone: `if (!data_) { cudaMalloc(&data_, n); ... }`,
+/// `static bool made; if (!made) { made = true; ... }`.
+bool runs_first_time(const Ast& ast, NodeId condition, NodeId branch, bool negated);
+
 }  // namespace stallscope

@@ -101,12 +101,27 @@ bool Contexts::means_another(const Edge& edge) const {
          });
 }
 
+/// Dispatcher(experts, gates) of a forward pass is made in each. A module lasts, and so does what
+/// holds data or does work; what another object's constructor makes is a part of that.
+bool Contexts::is_made_again(const Edge& edge) const {
+  const FunctionFacts& to = graph_.function(edge.to);
+  const std::string name = lower(snake_case(to.class_name));
+  if (graph_.function(edge.from).name == "__init__" ||
+      has_word(name, {"env", "environment", "buffer", "loader", "dataset", "sampler", "trainer",
+                      "optimizer", "model", "scheduler", "logger", "writer", "viewer", "collector",
+                      "transform", "cache", "manager", "engine"}))
+    return false;
+  return std::ranges::none_of(graph_.file(edge.to).classes, [&](const ClassFacts& c) {
+    return c.name == to.class_name && c.is_module;
+  });
+}
+
 /// Whether the caller's context `bit` holds in what this edge calls.
 bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
   const CallFacts& call = *edge.call;
   const FunctionFacts& to = graph_.function(edge.to);
-  // Net(...): what a constructor does it does once.
-  if (call.form == CallForm::function && to.name == "__init__") return false;
+  const bool constructs = call.form == CallForm::function && to.name == "__init__";
+  if (constructs && ((bit & (kInStep | kInForward)) == 0 || !is_made_again(edge))) return false;
   if (means_another(edge)) return false;
   const uint16_t from = bits_[edge.from];
   const bool in_step_loop = step_loop(edge.from, edge.loop) != kNone;
@@ -127,7 +142,7 @@ bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
     return is_consumed(edge) || to.name == "__enter__" || to.name == "__exit__";
   };
   const bool named = ((to.flags & (kEvalFunction | kCheckpointFunction)) != 0 ||
-                      ((to.flags & kInitFunction) != 0 && !again())) &&
+                      ((to.flags & kInitFunction) != 0 && !constructs && !again())) &&
                      !steps_.is_whole_step(edge.to);
   const bool firm = named && (to.flags & kWeakRole) == 0;
   switch (bit) {
@@ -393,7 +408,8 @@ bool Contexts::is_evaluation_loop(FunctionId function, uint32_t loop) const {
   const FileFacts& file = graph_.file(function);
   for (uint32_t at = loop; at != kNone; at = file.loops[at].parent) {
     const LoopFacts& l = file.loops[at];
-    if (l.over_batches && l.runs_model && l.without_grad && !l.generates && !l.comprehension)
+    if (l.over_batches && l.runs_model && l.validates && !l.backward && !l.optimizer_step &&
+        !l.generates && !l.comprehension)
       return true;
   }
   return false;

@@ -93,6 +93,7 @@ class Contexts {
   void propagate(uint16_t bit, const Switchboard& switches);
   bool is_host_environment(FunctionId id) const;
   bool means_another(const Edge& edge) const;
+  bool is_made_again(const Edge& edge) const;
   bool spreads(const Edge& edge, uint16_t bit) const;
   bool repeats(const Edge& edge) const;
   bool launches_beside(const Edge& edge) const;

@@ -1,5 +1,7 @@
 #include "source/link/device_buffers.h"
 
+#include <algorithm>
+
 namespace stallscope {
 namespace {
 
@@ -14,23 +16,34 @@ bool is_destructor(const FunctionFacts& f) {
 }  // namespace
 
 DeviceBuffers::DeviceBuffers(const CallGraph& graph) {
-  std::unordered_set<std::string_view> made, freed;
-  const auto note = [&](const FunctionFacts& f) {
-    if (is_constructor(f)) made.insert(f.class_name);
-    if (is_destructor(f)) freed.insert(f.class_name);
-  };
+  std::unordered_map<std::string_view, std::vector<SourceLine>> made, freed;
   for (FunctionId id = 0; id < graph.functions(); ++id) {
     const FunctionFacts& f = graph.function(id);
-    if ((f.flags & kDriverAllocation) == 0) continue;
+    if (f.allocates_at == 0) continue;
+    const FileFacts& file = graph.file(id);
+    const SourceLine line{file.path, f.allocates_at, f.qualified, file.language};
+    const auto note = [&](const FunctionFacts& run) {
+      if (!is_constructor(run) && !is_destructor(run)) return;
+      std::vector<SourceLine>& lines = (is_constructor(run) ? made : freed)[run.class_name];
+      if (std::ranges::find(lines, line) == lines.end()) lines.push_back(line);
+    };
     note(f);
     for (const uint32_t edge : graph.callers(id)) {
       const FunctionFacts& caller = graph.function(graph.edges()[edge].from);
       if (caller.class_name == f.class_name) note(caller);
     }
   }
-  for (const std::string_view name : made) {
-    if (freed.contains(name)) classes_.insert(name);
+  for (auto& [name, lines] : made) {
+    const auto end = freed.find(name);
+    if (end == freed.end()) continue;
+    lines.insert(lines.end(), end->second.begin(), end->second.end());
+    classes_.emplace(name, std::move(lines));
   }
+}
+
+const std::vector<SourceLine>* DeviceBuffers::lines_of(std::string_view class_name) const {
+  const auto found = classes_.find(class_name);
+  return found == classes_.end() ? nullptr : &found->second;
 }
 
 }  // namespace stallscope

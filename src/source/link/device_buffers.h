@@ -3,8 +3,10 @@
 #pragma once
 
 #include <string_view>
-#include <unordered_set>
+#include <unordered_map>
+#include <vector>
 
+#include "source/facts/source_fact.h"
 #include "source/link/call_graph.h"
 
 namespace stallscope {
@@ -14,10 +16,11 @@ namespace stallscope {
 class DeviceBuffers {
  public:
   explicit DeviceBuffers(const CallGraph& graph);
-  bool contains(std::string_view class_name) const { return classes_.contains(class_name); }
+  /// Where objects of a class take and free their memory; null if they hold none.
+  const std::vector<SourceLine>* lines_of(std::string_view class_name) const;
 
  private:
-  std::unordered_set<std::string_view> classes_;
+  std::unordered_map<std::string_view, std::vector<SourceLine>> classes_;
 };
 
 }  // namespace stallscope

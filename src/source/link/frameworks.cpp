@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "base/yaml.h"
+#include "source/names/roles.h"
 #include "source/syntax/words.h"
 
 namespace stallscope {

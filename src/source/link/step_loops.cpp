@@ -75,8 +75,10 @@ void StepLoops::find_loops_of_steps() {
       const FunctionFacts& function = file.functions[loop.function];
       // benchmark_kernels(): gradients that are only timed.
       if ((function.flags & kTestFunction) != 0) continue;
-      // compute_fisher(): gradients that are measured once a task, and step nothing.
-      if (!loop.optimizer_step && has_word(lower(snake_case(function.name)), {"fisher"})) continue;
+      // compute_fisher(), gradient_check(): gradients that are looked at, and step nothing.
+      if (!loop.optimizer_step &&
+          has_word(lower(snake_case(function.name)), {"fisher", "check", "gradcheck"}))
+        continue;
       // A module that others import tries itself when it is run.
       if (loop.function == 0 && is_imported_module(file)) continue;
       if (!loop.optimizer_step && (file.functions[loop.function].flags & kStepEvidence) != 0)

@@ -186,6 +186,8 @@ class Attention {
   }
 
   bool holds_scores(NodeId id) const {
+    // torch.cat((q @ k.mT, other)): no fused kernel takes scores of two kinds.
+    if (callee_name_of(id) == "cat") return false;
     for (NodeId at = id; at < ast_[id].end; ++at) {
       if (is_product(at) && file_.outline.function_of[at] == function_ && !is_over_channels(at) &&
           (callee_name_of(at) == "bmm" || callee_name_of(at) == "baddbmm" ||

@@ -53,7 +53,7 @@ class Conditions {
       return;
     }
     if (!reads_device(value)) return;
-    if (node.kind == K::compare && compares_sizes(id)) return;
+    if (node.kind == K::compare && (compares_sizes(id) || asks_for_sentinel(id))) return;
     // `if delta > 0` of a parameter: JAX lets a compiled function decide on Python values only.
     if (node.kind == K::compare && value.kind == Kind::jax_array && compares_parameter(id)) return;
     // A bare name is often an optional argument or a flag: `if mask:` needs proof.
@@ -144,6 +144,13 @@ class Conditions {
         return true;
     }
     return false;
+  }
+  /// output == -1 of what a model gave: a number in the place of its tensors.
+  bool asks_for_sentinel(NodeId compare) const {
+    const NodeId left = file_.ast.child(compare, Role::left);
+    const NodeId right = file_.ast.child(compare, Role::right);
+    return left != kNoNode && right != kNoNode && file_.ast[left].kind == K::name &&
+           file_.ast.slice(right) == "-1" && file_.inference.at(left).has(kModuleOutput);
   }
   /// Whether the other operand is a tensor that this function computes, under no such name.
   bool is_beside_tensor(NodeId compare, NodeId operand) const {

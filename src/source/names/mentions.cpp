@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "source/names/names.h"
+#include "source/syntax/words.h"
 
 namespace stallscope {
 namespace {

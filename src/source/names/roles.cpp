@@ -176,6 +176,9 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
                              "gen_im", "gen_sample", "gen_video"}) ||
       (of_module && has_word(text, {"sample"}) && text != "sample" && text != "_sample"))
     flags |= kInferenceFunction;
+  // What a trained network is asked for; a part of a module that is called so is asked in each
+  // step.
+  if (!of_module && text == "classify") flags |= kEvalFunction | kInferenceFunction;
   // What libraries of estimators call the scores of a fitted model, and agents what acts.
   if (is_one_of(text, {"decision_function", "score_samples", "select_action", "choose_action"}))
     flags |= kEvalFunction | kInferenceFunction;
@@ -300,7 +303,9 @@ bool trains_by_name(std::string_view function) {
 }
 
 bool names_batches(std::string_view head) {
-  if (contains_any(head, {"test", "eval", "val_", "bench", "warm"})) return false;
+  if (contains_any(head, {"test", "eval", "val_", "_val)", "_val.", "_val-", "valid", "valloader",
+                          "bench", "warm"}))
+    return false;
   const size_t step = head.find("+=");
   if (step != std::string_view::npos && contains_any(head.substr(step), {"batch"})) return true;
   return contains_any(head, {"batch"}) &&

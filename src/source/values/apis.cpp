@@ -205,12 +205,12 @@ Value of_torch(std::string_view path, std::string_view name, const CallShape& ca
     const bool sized = name.ends_with("Tensor") &&
                        (call.count > 1 || call.first.kind == Kind::number || call.has_size);
     uint8_t flag = kFactories.contains(name) || sized || drawn ? kFresh : kFromHost;
-    // torch.tensor([]) and torch.empty(0) have nothing that could be copied.
+    // torch.tensor([]), torch.empty(0) and torch.FloatTensor() have nothing that could be copied.
     const bool is_sized = is_one_of(name, {"empty", "zeros", "ones"});
     const bool is_shape = kFactories.contains(name) && !is_sized;  // torch.rand([]) is a number
     if ((call.first.kind == Kind::list && call.first.certainty == Certainty::unknown &&
          !is_shape) ||
-        (is_sized && call.holds_nothing))
+        (is_sized && call.holds_nothing) || (name.ends_with("Tensor") && call.holds_nothing))
       return {};
     if (call.has_device) return proven(Kind::device_tensor, flag);
     // zeros(n, **factory_kwargs): where and of which type, more often than not

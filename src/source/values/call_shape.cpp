@@ -65,6 +65,7 @@ CallShape Inference::shape_of(NodeId call) {
     shape.any_batch |= v.kind == Kind::batch;
     shape.any_unknown |= v.kind == Kind::unknown && ast_[c].kind != K::keyword;
   }
+  shape.holds_nothing |= shape.count == 0 && !shape.has_size && !shape.open;
   return shape;
 }
 
