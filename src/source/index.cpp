@@ -430,9 +430,17 @@ Value SourceIndex::of_parameter(FunctionId function, uint32_t parameter, unsigne
   if (parameter >= f.parameters.size() || hops == 0) return {};
   Value out;
   bool first = true;
-  for (uint32_t e : graph_->callers(function)) {
+  const std::span<const uint32_t> callers = graph_->callers(function);
+  const auto trains = [&](const Edge& edge) {
+    return edge.call->form != CallForm::reference &&
+           (contexts_->at(edge.from, edge.loop) & (kInStep | kInForward)) != 0;
+  };
+  // What a demonstration hands in says nothing of the steps.
+  const bool in_steps =
+      std::ranges::any_of(callers, [&](uint32_t e) { return trains(graph_->edges()[e]); });
+  for (uint32_t e : callers) {
     const Edge& edge = graph_->edges()[e];
-    if (edge.call->form == CallForm::reference) continue;
+    if (edge.call->form == CallForm::reference || (in_steps && !trains(edge))) continue;
     const Value v =
         resolved(graph_->file_index(edge.from), graph_->argument(edge, parameter), hops - 1);
     out = first ? v : merge(out, v);

@@ -71,9 +71,9 @@ bool SourceIndex::works_on_device(FunctionId function) const {
   const FunctionFacts& facts = graph_->function(function);
   // fit(x, y) of a library is all of training, a destructor the end of what it trained.
   return !is_whole_fit(facts.name) && !facts.name.starts_with('~') &&
-         contexts_->launches(function) && !is_setter_name(facts.name) &&
-         !is_serving_path(file.path) && !is_example_path(file.path) &&
-         !is_evaluation_script(file.path);
+         (contexts_->launches(function) || contexts_->serves_launchers(function)) &&
+         !is_setter_name(facts.name) && !is_serving_path(file.path) &&
+         !is_example_path(file.path) && !is_evaluation_script(file.path);
 }
 
 /// Whether a function of a library is such a one. A program is seen as a whole: what its step does

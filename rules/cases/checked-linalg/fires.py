@@ -23,3 +23,15 @@ class Shampoo(torch.optim.Optimizer):
             for p in group["params"]:
                 values, vectors = torch.linalg.eigh(p.grad)  # expect: checked-linalg
                 p.data.add_(vectors @ values.diag())
+
+
+class Lift(torch.nn.Module):
+    def geometry(self, poses):
+        return torch.inverse(poses)  # expect: checked-linalg
+
+    def forward(self, images, poses):
+        return self.geometry(poses).matmul(images)
+
+
+def show(model):
+    print(model.geometry(torch.zeros(1, 3, 3)))  # on the host, once

@@ -230,7 +230,8 @@ class EvidenceCollector {
         note_device_work(function, kDeviceWork);
       if (is_driver_allocation(ast_[callee].text)) {
         note_device_work(function, kDriverAllocation);
-        uint32_t& first = facts_.functions[function].allocates_at;
+        FunctionFacts& by = facts_.functions[function];
+        uint32_t& first = contains_any(ast_[callee].text, {"free"}) ? by.frees_at : by.allocates_at;
         if (first == 0) first = ast_[id].first_line;
       }
       if (ast_[callee].kind == K::name && loop == kNone) note_own_step(callee, function);
@@ -433,6 +434,11 @@ class EvidenceCollector {
       facts_.functions[function].flags |= kStepEvidence;
       return;
     }
+    // backward() over the layers, or over what was recorded, is a part of the step that calls it.
+    if (found == Evidence::backward && ast_.grammar == Grammar::cuda &&
+        is_one_of(lower(snake_case(facts_.functions[function].name)),
+                  {"backward", "backprop", "backpropagate", "backpropagation"}))
+      return;
     (found == Evidence::step ? facts_.loops[loop].optimizer_step : facts_.loops[loop].backward) =
         true;
     stepping_.insert(loop);

@@ -73,7 +73,8 @@ struct FunctionFacts {
   std::vector<std::string> parameter_types;
   uint8_t required = 0;              ///< arguments a call must give, beside self
   uint8_t accepted = kAnyArguments;  ///< and may give
-  uint32_t allocates_at = 0;  ///< C++: the first line that takes or frees device memory; 0 = none
+  uint32_t frees_at = 0;             ///< C++: the first line that frees device memory; 0 = none
+  uint32_t allocates_at = 0;         ///< C++: the first line that takes device memory; 0 = none
 
   /// Whether it does little but one thing, for which those who call it answer.
   bool is_short() const { return last_line - first_line < 20; }

@@ -438,7 +438,9 @@ uint32_t Guards::of_term(NodeId id, bool negated, unsigned depth) const {
   const NodeId key = node.kind == K::subscript ? ast_.child(id, Role::index) : kNoNode;
   if (key != kNoNode && ast_[key].kind == K::string) {
     const std::string_view quoted = ast_.slice(key);
-    return quoted.size() < 2 ? 0u : of_words(quoted.substr(1, quoted.size() - 2), negated);
+    // options["offload"] moves to the host and back in each step
+    const uint32_t mask = negated ? ~0u : ~static_cast<uint32_t>(kGuardCpuBranch);
+    return quoted.size() < 2 ? 0u : of_words(quoted.substr(1, quoted.size() - 2), negated) & mask;
   }
   return 0;
 }

@@ -255,7 +255,9 @@ uint32_t Guards::of_words(std::string_view text, bool negated) const {
     guards |= kGuardEvaluation;
   if (is_one_of(last_component(text), {"inference", "is_inference", "predicting", "sampling"}))
     guards |= kGuardEvaluation | kGuardOutsideStep;
-  if (starts_with_any(last_component(text), {"time_", "print_"})) guards |= kGuardDebug;
+  if (starts_with_any(last_component(text), {"time_", "print_"}) &&
+      !contains_any(text, {"time_feat", "time_emb", "time_step", "time_cond", "time_enc"}))
+    guards |= kGuardDebug;
   // torch.onnx.is_in_onnx_export(), torch.jit.is_tracing(): once, for those who deploy it
   if (contains_any(text, {"onnx", "is_tracing", "is_scripting", "is_exporting"}))
     guards |= kGuardEvaluation | kGuardOutsideStep;

@@ -19,18 +19,22 @@ DeviceBuffers::DeviceBuffers(const CallGraph& graph) {
   std::unordered_map<std::string_view, std::vector<SourceLine>> made, freed;
   for (FunctionId id = 0; id < graph.functions(); ++id) {
     const FunctionFacts& f = graph.function(id);
-    if (f.allocates_at == 0) continue;
+    if (f.allocates_at == 0 && f.frees_at == 0) continue;
     const FileFacts& file = graph.file(id);
-    const SourceLine line{file.path, f.allocates_at, f.qualified, file.language};
+    const SourceLine line{file.path, f.allocates_at != 0 ? f.allocates_at : f.frees_at, f.qualified,
+                          file.language};
     const auto note = [&](const FunctionFacts& run) {
       if (!is_constructor(run) && !is_destructor(run)) return;
       std::vector<SourceLine>& lines = (is_constructor(run) ? made : freed)[run.class_name];
       if (std::ranges::find(lines, line) == lines.end()) lines.push_back(line);
     };
     note(f);
+    // data{allocate(n), [](float* data) { cudaFree(data); }}
+    if (f.frees_at != 0 && is_constructor(f))
+      freed[f.class_name].push_back({file.path, f.frees_at, f.qualified, file.language});
     for (const uint32_t edge : graph.callers(id)) {
       const FunctionFacts& caller = graph.function(graph.edges()[edge].from);
-      if (caller.class_name == f.class_name) note(caller);
+      if (f.class_name.empty() || caller.class_name == f.class_name) note(caller);
     }
   }
   for (auto& [name, lines] : made) {

@@ -11,8 +11,8 @@
 
 namespace stallscope {
 
-/// Classes of C++ whose constructor allocates and whose destructor frees, themselves or through a
-/// method of theirs.
+/// Classes of C++ whose constructor allocates and whose destructor frees, themselves or through
+/// what they call; or whose constructor hands on how to free.
 class DeviceBuffers {
  public:
   explicit DeviceBuffers(const CallGraph& graph);

@@ -29,6 +29,24 @@ void Contexts::find_launchers() {
   }
 }
 
+bool Contexts::serves_launchers(FunctionId id) const {
+  constexpr uint32_t kOther = kInitFunction | kEvalFunction | kInferenceFunction |
+                              kCheckpointFunction | kTestFunction | kModuleLevel | kMainFunction;
+  constexpr uint32_t kSeldom = kGuardInterval | kGuardErrorPath | kGuardDebug | kGuardCached;
+  if ((graph_.function(id).flags & kOther) != 0 || !graph_.file(id).is_compiled()) return false;
+  bool any = false;
+  for (const uint32_t e : graph_.callers(id)) {
+    const Edge& edge = graph_.edges()[e];
+    const FunctionFacts& caller = graph_.function(edge.from);
+    if (edge.call->form == CallForm::reference || (caller.flags & kDeviceWork) == 0 ||
+        (caller.flags & kOther) != 0 || bits_[edge.from] != 0 || steps_.in(edge.from) ||
+        is_test(edge.from))
+      return false;
+    any = any || (edge.call->guards & kSeldom) == 0;
+  }
+  return any;
+}
+
 /// Simulation::advance(), octree::iterate_once() that launch kernels: one step of a simulation,
 /// where a loop calls it, or nobody who is seen.
 bool Contexts::steps_simulation(FunctionId id) const {

@@ -255,6 +255,8 @@ class CandidateCollector {
     if (is_kept(ast_[left].text, id)) return false;
     if (clause.own_device_buffers) {
       const Dependency* from = file_.inference.dependency(file_.inference.at(id));
+      // `Buffer b{};` is of no size yet
+      if (ast_[first].first_child == kNoNode && ast_.slice(first).starts_with('{')) return false;
       // nor `Buffer b(pool, n)` of memory that is handed out
       return from && from->kind == DependencyKind::instance &&
              !hands_out_memory(ast_.slice(first)) && file_.inference.is_built_from(left, first);
