@@ -54,7 +54,7 @@ void Contexts::seed(const DeadCode& dead) {
     // inference/model.py: modules around a trained one, for those who ask it; or one of a program
     // that trains nothing.
     else if ((f.flags & kForward) != 0 && graph_.file(id).language == "python" &&
-             (is_below_inference(graph_.file(id).path) || dead.is_in_predictor(id)))
+             (is_for_trained_model(graph_.file(id).path) || dead.is_in_predictor(id)))
       bits_[id] |= kInInference;
     else if ((f.flags & (kForward | kHook)) != 0)
       bits_[id] |= kInForward;

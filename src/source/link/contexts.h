@@ -51,8 +51,8 @@ class Contexts {
   bool leads_to_steps(FunctionId id) const;
   /// Whether it launches kernels itself, or through wrappers of kernels.
   bool launches(FunctionId id) const { return launchers_[id] != 0; }
-  /// Whether a function of C++ is called by nothing but what launches kernels itself, and is seen to
-  /// run in no step: it works for an operator.
+  /// Whether a function of C++ is called by nothing but what launches kernels itself, and is seen
+  /// to run in no step: it works for an operator.
   bool serves_launchers(FunctionId id) const;
   /// Whether it stands in a test, by its file's path.
   bool is_test(FunctionId id) const { return (places_[graph_.file_index(id)] & kTest) != 0; }

@@ -119,7 +119,7 @@ bool StepLoops::steps_through_sequence(FunctionId id) const {
 /// nothing is trained there.
 bool StepLoops::only_guides(const FileFacts& file) {
   static const uint32_t zeroes = name_hash("zero_grad");
-  return file.language == "python" && is_below_inference(file.path) &&
+  return file.language == "python" && is_for_trained_model(file.path) &&
          !mentions(file.mentions, zeroes);
 }
 

@@ -164,12 +164,12 @@ bool is_beside_path(std::string_view path);
 /// Whether a file has modules that change samples, mostly where the host loads them: transforms.py.
 bool is_transform_path(std::string_view path);
 
-/// Whether a file's path says that it uses a trained model.
+/// Whether a word of a file's path says inference, serving or what is made of results.
 bool is_inference_path(std::string_view path);
 
 /// Whether a folder of a file's path is called inference, or the file export.py or decode.py: what
 /// lies there is for a trained model.
-bool is_below_inference(std::string_view path);
+bool is_for_trained_model(std::string_view path);
 
 /// Whether a file's path says that batches are made or moved there.
 bool is_data_path(std::string_view path);

@@ -84,7 +84,7 @@ bool is_inference_path(std::string_view path) {
   return path_has_word(path, kInferenceWords);
 }
 
-bool is_below_inference(std::string_view path) {
+bool is_for_trained_model(std::string_view path) {
   const std::string_view file = path.substr(path.rfind('/') + 1);
   return path.starts_with("inference/") || path.find("/inference/") != std::string_view::npos ||
          is_one_of(file, {"export.py", "decode.py"});
