@@ -245,7 +245,7 @@ const std::vector<SourceLine>* SourceIndex::device_buffer_of(const FileFacts& fa
   const uint32_t at = candidate.subject.dependency;
   return at != 0 && at <= facts.dependencies.size() &&
                  facts.dependencies[at - 1].kind == DependencyKind::instance
-             ? device_buffers_->lines_of(facts.dependencies[at - 1].name)
+             ? device_buffers_->lines_of(facts.dependencies[at - 1].name, candidate.given)
              : nullptr;
 }
 
@@ -428,25 +428,24 @@ Value SourceIndex::of_targets(size_t file, const Dependency& on,
 Value SourceIndex::of_parameter(FunctionId function, uint32_t parameter, unsigned hops) const {
   const FunctionFacts& f = graph_->function(function);
   if (parameter >= f.parameters.size() || hops == 0) return {};
-  Value out;
-  bool first = true;
-  const std::span<const uint32_t> callers = graph_->callers(function);
-  const auto trains = [&](const Edge& edge) {
-    return edge.call->form != CallForm::reference &&
-           (contexts_->at(edge.from, edge.loop) & (kInStep | kInForward)) != 0;
+  Value by_all, by_steps;
+  bool any = false, any_step = false;
+  const auto add = [](Value& to, bool& known, const Value& v) {
+    to = known ? merge(to, v) : v;
+    known = true;
   };
-  // What a demonstration hands in says nothing of the steps.
-  const bool in_steps =
-      std::ranges::any_of(callers, [&](uint32_t e) { return trains(graph_->edges()[e]); });
-  for (uint32_t e : callers) {
+  for (uint32_t e : graph_->callers(function)) {
     const Edge& edge = graph_->edges()[e];
-    if (edge.call->form == CallForm::reference || (in_steps && !trains(edge))) continue;
+    if (edge.call->form == CallForm::reference) continue;
     const Value v =
         resolved(graph_->file_index(edge.from), graph_->argument(edge, parameter), hops - 1);
-    out = first ? v : merge(out, v);
-    first = false;
+    add(by_all, any, v);
+    if ((contexts_->at(edge.from, edge.loop) & (kInStep | kInForward)) != 0)
+      add(by_steps, any_step, v);
   }
-  return out;
+  // What a demonstration hands in says less than what the steps do; that it lies on the host there
+  // says nothing of them.
+  return by_steps.kind != Kind::unknown || (any_step && by_all.is_host()) ? by_steps : by_all;
 }
 
 }  // namespace stallscope

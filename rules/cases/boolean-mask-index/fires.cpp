@@ -28,3 +28,11 @@ struct MaskedHeadImpl : torch::nn::Module {
   }
 };
 TORCH_MODULE(MaskedHead);
+
+struct Assigner : torch::nn::Module {
+  torch::Tensor forward(torch::Tensor overlaps) {
+    auto best = std::get<1>(overlaps.max(1));
+    auto mask = overlaps.sum(1) > 0;
+    return best.index({mask});  // expect: boolean-mask-index
+  }
+};

@@ -31,3 +31,20 @@ void add(const Tensor& a, const Tensor& b, Tensor& out) {
   Tensor sum{};
   add_kernel<<<64, 256>>>(a.data.get(), b.data.get(), out.data.get());
 }
+
+// A matrix that is on the host until it is copied over.
+class Matrix {
+ public:
+  Matrix(int rows, int cols) : rows_(rows), cols_(cols), data_(nullptr) {}
+  Matrix(const Matrix& other) : Matrix(other.rows_, other.cols_) { allocate(); }
+  ~Matrix() { cudaFree(data_); }
+  void allocate() { cudaMalloc(&data_, rows_ * cols_ * sizeof(float)); }
+  int rows_, cols_;
+  float* data_;
+};
+
+Matrix softmax_forward(const Matrix& scores) {
+  Matrix weights(scores.rows_, scores.cols_);
+  softmax<<<64, 256>>>(scores.data_, weights.rows_);
+  return weights;
+}

@@ -11,8 +11,8 @@ struct NormalizeImpl : torch::nn::Module {
 class PolicyTrainer {
  public:
   void train_step(const Rollout& rollout) {
-    auto gamma = torch::tensor(discount_, torch::TensorOptions().device(torch::kCUDA));  // expect: host-constant-to-device
-    auto loss = (rollout.rewards * gamma - policy_->forward(rollout.states)).pow(2).mean();
+    auto gammas = torch::tensor(discounts_, torch::TensorOptions().device(torch::kCUDA));  // expect: host-constant-to-device
+    auto loss = (rollout.rewards * gammas - policy_->forward(rollout.states)).pow(2).mean();
     optimizer_->zero_grad();
     loss.backward();
     optimizer_->step();
@@ -21,5 +21,5 @@ class PolicyTrainer {
  private:
   Policy policy_;
   std::unique_ptr<torch::optim::Adam> optimizer_;
-  float discount_ = 0.99f;
+  std::vector<float> discounts_;
 };

@@ -18,3 +18,19 @@ torch::Tensor focal_forward(const torch::Tensor& logits, const torch::Tensor& ta
   auto p = torch::sigmoid(logits);
   return (-alpha * torch::pow(1 - p, 2.0) * target * torch::log(p + 1e-8)).mean();
 }
+
+// What is one number is filled in on the device, not copied to it.
+class Agent {
+ public:
+  void train_step(const Rollout& rollout) {
+    auto options = torch::TensorOptions().device(torch::kCUDA);
+    auto gamma = torch::tensor(discount_, options);
+    auto zero = torch::tensor(0.0, options.requires_grad(true));
+    auto loss = (rollout.rewards * gamma - policy_->forward(rollout.states)).mean() + zero;
+    loss.backward();
+    optimizer_->step();
+  }
+
+ private:
+  float discount_ = 0.99f;
+};

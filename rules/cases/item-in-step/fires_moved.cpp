@@ -17,3 +17,17 @@ int main() {
     }
   }
 }
+
+// One step, unrolled over what the model foresees.
+double Foresight::learn(const Samples& samples) {
+  torch::Tensor total = torch::zeros({1}, device_);
+  auto state = net_->forward(samples.first);
+  for (int step = 1; step < num_steps_; ++step) {
+    state = net_->forward(state);
+    total = total + state.mean();
+  }
+  optimizer_->zero_grad();
+  total.backward();
+  optimizer_->step();
+  return total.item<double>();  // expect: item-in-step
+}

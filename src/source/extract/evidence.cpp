@@ -69,11 +69,11 @@ class EvidenceCollector {
     if (ast_.grammar == Grammar::python) {
       for (uint32_t loop = 0; loop < facts_.loops.size(); ++loop) implied_.iterate(loop);
     }
+    leave_out_counters();
     for (uint32_t f = 1; f < facts_.functions.size(); ++f) {
       judge_own_step(f);
       if ((facts_.functions[f].flags & kDecorated) != 0) implied_.decorators(f);
     }
-    leave_out_validations();
     if (!timed_.empty()) leave_out_benchmarks();
     if (ast_.grammar == Grammar::cuda &&
         ast_.source.find("benchmark_kernel(") != std::string_view::npos)
@@ -444,11 +444,13 @@ class EvidenceCollector {
     stepping_.insert(loop);
   }
 
-  /// What counts batches behind the model's eval() counts those of a validation.
-  void leave_out_validations() {
+  /// What counts batches behind the model's eval() counts those of a validation, and what counts
+  /// steps in a function that goes backward outside of loops unrolls one step of training.
+  void leave_out_counters() {
     for (uint32_t loop = 0; loop < facts_.loops.size(); ++loop) {
-      if (facts_.loops[loop].validates && !stepping_.contains(loop))
-        facts_.loops[loop].optimizer_step = false;
+      LoopFacts& counter = facts_.loops[loop];
+      const bool within = (facts_.functions[counter.function].flags & kStepEvidence) != 0;
+      if ((counter.validates || within) && !stepping_.contains(loop)) counter.optimizer_step = false;
     }
   }
 

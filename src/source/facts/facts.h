@@ -193,6 +193,7 @@ struct Candidate {
   uint32_t switches = 0;        ///< likewise of values that may come from anywhere; see CallFacts
   uint32_t default_of = kNone;  ///< parameter whose default is made here, under `if x is None`
   bool in_inner_loop = false;
+  uint8_t given = kAnyArguments;  ///< C++: to the constructor of what is declared
   std::string line_text;
   unsigned ordinal = 0;
   std::vector<std::pair<std::string, std::string>> metavariables;

@@ -121,8 +121,9 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
   const bool timed = contains_any(text, {"time()", "perf_counter", "monotonic", "elapsed",
                                          "last_log", "time_since", "last_print", "last_report"});
   if (timed && !equal && !unequal) return kGuardInterval;
-  if (contains_any(text, {"log_interval", "log_freq", "print_freq", "log_every", "interval",
-                          "print_every", "every_n"}))
+  if (contains_any(
+          text, {"log_interval", "log_freq", "print_freq", "log_every", "interval", "print_every",
+                 "every_n", "eval_every", "evaluate_every", "save_every", "checkpoint_every"}))
     return kGuardInterval;
   // Of a forward pass, not of training: the first element of a sequence, the first refinement.
   const bool first_of_sequence =
@@ -253,8 +254,11 @@ uint32_t Guards::of_words(std::string_view text, bool negated) const {
   if (contains_any(text, {"eval_mode", "is_eval", "validating", "is_test", "is_val", "testing",
                           "val_only", "eval_only", "test_only"}))
     guards |= kGuardEvaluation;
-  if (is_one_of(last_component(text), {"inference", "is_inference", "predicting", "sampling"}))
+  if (is_one_of(last_component(text), {"inference", "is_inference", "predicting", "sampling",
+                                       "run_inference", "do_inference", "for_inference"}))
     guards |= kGuardEvaluation | kGuardOutsideStep;
+  // What a policy does when it is looked at, not when it explores.
+  if (last_component(text) == "deterministic") guards |= kGuardEvaluation;
   if (starts_with_any(last_component(text), {"time_", "print_"}) &&
       !contains_any(text, {"time_feat", "time_emb", "time_step", "time_cond", "time_enc"}))
     guards |= kGuardDebug;

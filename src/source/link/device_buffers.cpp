@@ -1,6 +1,7 @@
 #include "source/link/device_buffers.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace stallscope {
 namespace {
@@ -17,25 +18,33 @@ bool is_destructor(const FunctionFacts& f) {
 
 DeviceBuffers::DeviceBuffers(const CallGraph& graph) {
   std::unordered_map<std::string_view, std::vector<SourceLine>> made, freed;
+  std::unordered_set<FunctionId> allocating;
   for (FunctionId id = 0; id < graph.functions(); ++id) {
     const FunctionFacts& f = graph.function(id);
     if (f.allocates_at == 0 && f.frees_at == 0) continue;
     const FileFacts& file = graph.file(id);
     const SourceLine line{file.path, f.allocates_at != 0 ? f.allocates_at : f.frees_at, f.qualified,
                           file.language};
-    const auto note = [&](const FunctionFacts& run) {
+    const auto note = [&](FunctionId by) {
+      const FunctionFacts& run = graph.function(by);
       if (!is_constructor(run) && !is_destructor(run)) return;
+      allocating.insert(by);
       std::vector<SourceLine>& lines = (is_constructor(run) ? made : freed)[run.class_name];
       if (std::ranges::find(lines, line) == lines.end()) lines.push_back(line);
     };
-    note(f);
+    note(id);
     // data{allocate(n), [](float* data) { cudaFree(data); }}
     if (f.frees_at != 0 && is_constructor(f))
       freed[f.class_name].push_back({file.path, f.frees_at, f.qualified, file.language});
     for (const uint32_t edge : graph.callers(id)) {
-      const FunctionFacts& caller = graph.function(graph.edges()[edge].from);
-      if (f.class_name.empty() || caller.class_name == f.class_name) note(caller);
+      const FunctionId caller = graph.edges()[edge].from;
+      if (f.class_name.empty() || graph.function(caller).class_name == f.class_name) note(caller);
     }
+  }
+  for (FunctionId id = 0; id < graph.functions(); ++id) {
+    const FunctionFacts& f = graph.function(id);
+    if (is_constructor(f) && made.contains(f.class_name) && !allocating.contains(id))
+      idle_[f.class_name].push_back(&f);
   }
   for (auto& [name, lines] : made) {
     const auto end = freed.find(name);
@@ -45,9 +54,16 @@ DeviceBuffers::DeviceBuffers(const CallGraph& graph) {
   }
 }
 
-const std::vector<SourceLine>* DeviceBuffers::lines_of(std::string_view class_name) const {
+const std::vector<SourceLine>* DeviceBuffers::lines_of(std::string_view class_name,
+                                                       uint8_t given) const {
   const auto found = classes_.find(class_name);
-  return found == classes_.end() ? nullptr : &found->second;
+  if (found == classes_.end()) return nullptr;
+  const auto idle = idle_.find(class_name);
+  const bool takes_none =
+      idle != idle_.end() && std::ranges::any_of(idle->second, [&](const FunctionFacts* f) {
+        return given >= f->required && given <= f->accepted;
+      });
+  return takes_none ? nullptr : &found->second;
 }
 
 }  // namespace stallscope

@@ -16,11 +16,14 @@ namespace stallscope {
 class DeviceBuffers {
  public:
   explicit DeviceBuffers(const CallGraph& graph);
-  /// Where objects of a class take and free their memory; null if they hold none.
-  const std::vector<SourceLine>* lines_of(std::string_view class_name) const;
+  /// Where objects of a class that are made with so many arguments take and free their memory; null
+  /// if they hold none then.
+  const std::vector<SourceLine>* lines_of(std::string_view class_name, uint8_t given) const;
 
  private:
   std::unordered_map<std::string_view, std::vector<SourceLine>> classes_;
+  /// Constructors that allocate nothing.
+  std::unordered_map<std::string_view, std::vector<const FunctionFacts*>> idle_;
 };
 
 }  // namespace stallscope

@@ -396,10 +396,20 @@ class CandidateCollector {
              n.test->node == "parameter-loop";
     });
     out.subject = subject;
+    if (clause.own_device_buffers) out.given = given_to_constructor(id);
     for (const auto& [name, bound] : bindings)
       out.metavariables.emplace_back(name, ast_.slice(bound));
     std::ranges::sort(out.metavariables);
     facts_.candidates.push_back(std::move(out));
+  }
+
+  /// Of `Buffer b(rows, cols);` and `Buffer b{rows, cols};` two.
+  uint8_t given_to_constructor(NodeId declaration) const {
+    NodeId at = ast_[ast_.child(declaration, Role::left)].next;
+    if (at != kNoNode && ast_.slice(at).starts_with('{')) at = ast_[at].first_child;
+    uint8_t count = 0;
+    for (; at != kNoNode && count < kAnyArguments; at = ast_[at].next) ++count;
+    return count;
   }
 
   /// The outermost expression of x.a().b(): one host block is one finding.

@@ -88,6 +88,7 @@ bool ClauseTests::argument_is(NodeId found, std::string_view wanted) const {
            !contains_any(text, {"config", "cfg", "args", "opt", "param", "group"});
   }
   if (wanted == "a-local-pointer") return is_local_pointer(found);
+  if (wanted == "not-one-number") return !is_one_number(found);
   if (wanted == "a-cuda-type")
     return text.find("cuda.") != std::string_view::npos || text.ends_with(".type()") ||
            file_.names.resolve(found).path.starts_with("torch.cuda.");
@@ -112,6 +113,21 @@ bool ClauseTests::argument_is(NodeId found, std::string_view wanted) const {
   if (wanted.starts_with("~")) return says(found, wanted.substr(1));
   if (wanted.starts_with("!~")) return !says(found, wanted.substr(2));
   return text == wanted;
+}
+
+/// 0.5f, -1, and a variable that the file declares so: `float discount_ = 0.99f;`
+bool ClauseTests::is_one_number(NodeId argument) const {
+  if (file_.inference.at(argument).kind == Kind::number || ast_[argument].kind == K::number)
+    return true;
+  if (ast_[argument].kind != K::name) return false;
+  for (const std::string_view type :
+       {"float ", "double ", "int ", "int64_t ", "bool ", "long ", "size_t "}) {
+    const size_t at = ast_.source.find(std::string(type) + std::string(ast_[argument].text));
+    if (at != std::string_view::npos &&
+        is_whole_identifier(ast_.source, at + type.size(), ast_[argument].text.size()))
+      return true;
+  }
+  return false;
 }
 
 /// Whether a word stands in an argument, or in what a variable of C++ that it is was made of:

@@ -24,6 +24,7 @@ class ClauseTests {
   bool is_just_loaded(NodeId found) const;
   bool says(NodeId argument, std::string_view word) const;
   bool is_modules_function(NodeId name) const;
+  bool is_one_number(NodeId argument) const;
   bool is_local_pointer(NodeId argument) const;
   bool node_is(NodeId id, std::string_view word) const;
   bool one(NodeId id, const CompiledNested& nested) const;

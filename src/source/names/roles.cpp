@@ -141,6 +141,8 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
                       "options", "option", "command", "cmd", "yaml", "params"}))
     flags |= kInitFunction;
   if (!method && text.starts_with("preprocess")) flags |= kInitFunction;
+  // xavierInit(n, m) of a matrix
+  if (has_word(text, {"xavier", "kaiming", "glorot"})) flags |= kInitFunction;
   // get_update_fn(): hands out what the step calls.
   if (text.starts_with("get_") && (text.ends_with("_fn") || text.ends_with("_func")))
     flags |= kInitFunction;
@@ -238,7 +240,8 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
       !starts_with_any(text,
                        {"eval",    "valid",     "test", "val_",    "on_eval", "on_val", "on_test",
                         "predict", "save",      "load", "build",   "setup",   "create", "make_",
-                        "init",    "configure", "plot", "visuali", "draw_",   "show_",  "jit_"})) {
+                        "init",    "configure", "plot", "visuali", "draw_",   "show_",  "jit_"}) &&
+      !contains_any("_" + text, {"_val_loss", "_valid_loss", "_validation_loss", "_eval_loss"})) {
     flags &= ~static_cast<uint32_t>(kEvalFunction | kCheckpointFunction | kInitFunction |
                                     kInferenceFunction);
   }

@@ -17,13 +17,14 @@ bool names_device(std::string_view argument) {
 
 }  // namespace
 
-/// `opts` that the function is handed: those of a tensor, wherever it is. What it makes itself
-/// says whether it names a device.
-bool Inference::is_given_options(NodeId argument) const {
-  if (ast_[argument].kind != K::name || !has_word(ast_[argument].text, {"opt", "opts"}))
-    return false;
-  const NodeId made = definition(function_, ast_[argument].text, argument);
-  return made == kNoNode || names_device(ast_.slice(made));
+/// C++: whether an argument names a device. Options that the function makes itself say whether they
+/// do; those that it is handed are of a tensor, wherever that is.
+bool Inference::may_name_device(NodeId argument) const {
+  const std::string_view text = ast_.slice(argument);
+  if (ast_[argument].kind != K::name || !contains_any(text, {"opt"})) return names_device(text);
+  const NodeId made = definition(function_, text, argument);
+  return made != kNoNode ? names_device(ast_.slice(made))
+                         : names_device(text) || has_word(text, {"opt", "opts"});
 }
 
 CallShape Inference::shape_of(NodeId call) {
@@ -58,7 +59,7 @@ CallShape Inference::shape_of(NodeId call) {
       if (shape.count++ == 0) shape.first = v;
       shape.holds_nothing |= ast_[c].kind == K::number && ast_.slice(c) == "0";
       if (ast_.grammar == Grammar::cuda)
-        shape.has_device |= names_device(ast_.slice(c)) || is_given_options(c);
+        shape.has_device |= may_name_device(c);
     }
     shape.any_device_argument |= v.is_device() || v.kind == Kind::tensor_list;
     shape.any_host_tensor |= v.kind == Kind::host_tensor || v.kind == Kind::host_tensors;

@@ -141,7 +141,7 @@ class Inference {
   Value next_of(NodeId iterator, const Value& over);
   bool is_moved_tensor(const Value& receiver, NodeId object, const CallShape& call) const;
   Value call_method(NodeId id, NodeId callee, const Value& receiver, const CallShape& shape);
-  bool is_given_options(NodeId argument) const;
+  bool may_name_device(NodeId argument) const;
   CallShape shape_of(NodeId call);
   bool selects(NodeId index, const Value& container, NodeId subscript) const;
   Value eval_subscript(NodeId id);

@@ -45,6 +45,9 @@ Value Inference::eval_call(NodeId id) {
   if (device_default_ && !shape.device_is_cpu) shape.has_device = true;
   const Dotted& path = names_.resolve(callee);
   if (const std::string_view made = made_class(ast_, callee); !made.empty()) return object_of(made);
+  // std::get<1>(x.max(1))
+  if (ast_.grammar == Grammar::cuda && ast_.slice(callee).starts_with("std::get<"))
+    return element_value(shape.first);
   if (path.imported && last_component(path.path) == "partial") {
     // What it fixes by name leaves the others where they were.
     const NodeId first = ast_.child(id, Role::argument);
@@ -280,8 +283,9 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
       (receiver.kind == Kind::unknown || receiver.kind == Kind::loader))
     return next_of(object, receiver);
   // accelerator.clip_grad_norm_(parameters, 1.0), fabric.clip_gradients(...): the norm, a tensor.
+  // LibTorch's waits for the norm and gives a number.
   if (name == "clip_grad_norm_" || name == "clip_grad_norm" || name == "clip_gradients")
-    return likely(Kind::device_tensor);
+    return likely(ast_.grammar == Grammar::cuda ? Kind::number : Kind::device_tensor);
   // fabric.all_reduce(loss), accelerator.gather(loss)
   if (shape.first.is_device() && receiver.kind == Kind::unknown &&
       (name == "all_reduce" || name == "reduce" || name == "all_gather" || name == "gather" ||
