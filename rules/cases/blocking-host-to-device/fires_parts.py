@@ -39,3 +39,13 @@ def train(model, optimizer, loader, device):
             loss = loss_of(model, batch, device)
             loss.backward()
             optimizer.step()
+
+
+class Agent:
+    def update(self):
+        part = self.replay_buffers[0].sample().to(self.device)  # expect: blocking-host-to-device
+        obs, actions = self.memory.sample(32)
+        obs = obs.to(self.device)  # expect: blocking-host-to-device
+        loss = (self.policy(obs) - self.policy(part)).mean()
+        loss.backward()
+        self.optimizer.step()

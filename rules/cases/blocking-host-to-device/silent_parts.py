@@ -31,3 +31,20 @@ def train(model, optimizer, loader, device):
             loss = loss_of(model, batch, device)
             loss.backward()
             optimizer.step()
+
+
+class Replay:
+    def sample(self, n):
+        return torch.as_tensor(self.rows[:n], device="cuda")
+
+
+class Agent:
+    def __init__(self):
+        self.replay = Replay()
+
+    def update(self):
+        obs = self.replay.sample(32)
+        obs = obs.to(self.device)  # there already
+        loss = self.policy(obs).mean()
+        loss.backward()
+        self.optimizer.step()

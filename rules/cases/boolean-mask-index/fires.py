@@ -223,3 +223,14 @@ class Rotation(torch.nn.Module):
         large = ~small
         picked = self.table[large, axes]  # expect: boolean-mask-index
         return picked.sum() + (axes * self.scale[large]).sum()  # expect: boolean-mask-index
+
+
+class Detections(torch.nn.Module):
+    def targets(self, labels):
+        return torch.zeros(labels.shape), torch.ones(labels.shape)
+
+    def forward(self, x: torch.Tensor, labels):
+        wanted, unwanted = self.targets(labels)
+        if self.on_device:
+            wanted = wanted.type_as(x)
+        return x[wanted == 1].mean()  # expect: boolean-mask-index

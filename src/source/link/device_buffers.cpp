@@ -43,7 +43,13 @@ DeviceBuffers::DeviceBuffers(const CallGraph& graph) {
   }
   for (FunctionId id = 0; id < graph.functions(); ++id) {
     const FunctionFacts& f = graph.function(id);
-    if (is_constructor(f) && made.contains(f.class_name) && !allocating.contains(id))
+    // What else it calls may allocate further down.
+    const bool idle = std::ranges::all_of(graph.calls(id), [&](uint32_t edge) {
+      const FunctionId to = graph.edges()[edge].to;
+      return is_constructor(graph.function(to)) && !allocating.contains(to);
+    });
+    if (is_constructor(f) && made.contains(f.class_name) && idle && !allocating.contains(id) &&
+        (f.flags & kDeviceWork) == 0)
       idle_[f.class_name].push_back(&f);
   }
   for (auto& [name, lines] : made) {

@@ -403,12 +403,21 @@ class CandidateCollector {
     facts_.candidates.push_back(std::move(out));
   }
 
-  /// Of `Buffer b(rows, cols);` and `Buffer b{rows, cols};` two.
+  /// Of `Buffer b(rows, cols);` and `Buffer b{rows, cols};` two, by the text: the grammar takes
+  /// `b(n * rows, true)` for the declaration of a function.
   uint8_t given_to_constructor(NodeId declaration) const {
-    NodeId at = ast_[ast_.child(declaration, Role::left)].next;
-    if (at != kNoNode && ast_.slice(at).starts_with('{')) at = ast_[at].first_child;
-    uint8_t count = 0;
-    for (; at != kNoNode && count < kAnyArguments; at = ast_[at].next) ++count;
+    const NodeId left = ast_.child(declaration, Role::left);
+    const std::string_view text = ast_.source.substr(
+        ast_[left].last_byte, ast_[declaration].last_byte - ast_[left].last_byte);
+    int depth = 0;
+    uint8_t count = 1;
+    for (const char c : text) {
+      depth += std::string_view("([{").find(c) != std::string_view::npos   ? 1
+               : std::string_view(")]}").find(c) != std::string_view::npos ? -1
+                                                                           : 0;
+      if (c == ',' && depth == 1 && count < kAnyArguments - 1) ++count;
+      if (c == ';') break;
+    }
     return count;
   }
 

@@ -34,6 +34,7 @@ class Subjects {
   bool is_unknown_argument(NodeId name) const;
   Value made_on_one_path(NodeId call, NodeId object) const;
   NodeId mapped_over(NodeId lambda, std::string_view taken) const;
+  bool is_of_replay(NodeId object) const;
   bool is_of_batch_getter(NodeId id, NodeId object) const;
   bool is_stepped_with(NodeId id, NodeId object) const;
   bool is_of_step_loop(NodeId id, std::string_view name) const;

@@ -110,8 +110,10 @@ bool is_environment_name(std::string_view name) {
   return has_word(text, {"action", "actions", "obs", "observation", "observations", "dones"}) &&
          !contains_any(name, {"space", "dim", "logprob", "log_prob", "loss"}) &&
          // action_count, num_actions, action_std: a number about them
-         !has_word(text, {"count", "counts", "num", "n", "size", "len", "mean", "std", "norm", "kl",
-                          "entropy", "rate", "acc", "accuracy", "error", "grad"});
+         !has_word(text,
+                   {"count", "counts", "num",     "n",    "size", "len",          "mean",    "std",
+                    "norm",  "kl",     "entropy", "rate", "acc",  "accuracy",     "error",   "grad",
+                    "diff",  "mse",    "l1",      "l2",   "dist", "distribution", "distance"});
 }
 
 bool is_simulator_name(std::string_view name) {

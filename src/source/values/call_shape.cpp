@@ -29,6 +29,9 @@ bool Inference::may_name_device(NodeId argument) const {
 
 CallShape Inference::shape_of(NodeId call) {
   CallShape shape;
+  const auto is_zero = [&](NodeId size) {
+    return ast_[size].kind == K::number && ast_.slice(size) == "0";
+  };
   for (NodeId c : children(ast_, call)) {
     if (ast_[c].role != Role::argument) continue;
     Value v = eval(c);
@@ -57,9 +60,12 @@ CallShape Inference::shape_of(NodeId call) {
         continue;
       }
       if (shape.count++ == 0) shape.first = v;
-      shape.holds_nothing |= ast_[c].kind == K::number && ast_.slice(c) == "0";
-      if (ast_.grammar == Grammar::cuda)
-        shape.has_device |= may_name_device(c);
+      shape.holds_nothing |= is_zero(c);
+      // torch::zeros({2, 0})
+      for (NodeId size = ast_[c].kind == K::list ? ast_[c].first_child : kNoNode;
+           ast_.grammar == Grammar::cuda && size != kNoNode; size = ast_[size].next)
+        shape.holds_nothing |= is_zero(size);
+      if (ast_.grammar == Grammar::cuda) shape.has_device |= may_name_device(c);
     }
     shape.any_device_argument |= v.is_device() || v.kind == Kind::tensor_list;
     shape.any_host_tensor |= v.kind == Kind::host_tensor || v.kind == Kind::host_tensors;

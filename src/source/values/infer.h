@@ -129,6 +129,7 @@ class Inference {
   Value eval_children(NodeId id);
   void run_lambda(NodeId id);
   Value eval_name(NodeId id);
+  bool is_made_as_list(NodeId name) const;
   Value eval_attribute(NodeId id);
   Value eval_call(NodeId id);
   Value call_function(NodeId id, NodeId callee, const CallShape& shape);

@@ -133,6 +133,13 @@ Value Inference::eval_children(NodeId id) {
              : Value{};
 }
 
+/// rewards = [e.reward for e in batch] before rewards = torch.tensor(rewards): whatever tensors of
+/// that name are used for, this is a list.
+bool Inference::is_made_as_list(NodeId name) const {
+  const NodeId made = definition(function_, ast_[name].text, ast_.statement_of(name));
+  return made != kNoNode && (ast_[made].kind == K::comprehension || ast_[made].kind == K::list);
+}
+
 Value Inference::eval_name(NodeId id) {
   const std::string_view name = ast_[id].text;
   // Of a PackedSequence: on the host, whatever its data is on.
@@ -170,7 +177,8 @@ Value Inference::eval_name(NodeId id) {
   const bool given =
       own.given_as_tensor.contains(name) && (!from || from->kind != DependencyKind::parameter ||
                                              (facts_.functions[function_].flags & kForward) != 0);
-  if ((given || own.used_as_tensor.contains(name)) && !(instance && ast_.grammar == Grammar::cuda))
+  if ((given || own.used_as_tensor.contains(name)) &&
+      !(instance && ast_.grammar == Grammar::cuda) && !is_made_as_list(id))
     return likely(Kind::device_tensor, out.flags);
   if (!instance && is_loader_name(name)) {
     // Callers may hand in an object of a class whose __iter__() is the program's.

@@ -121,6 +121,7 @@ bool is_tensor_cast(std::string_view name) {
 std::optional<Value> value_of_method(const Value& receiver, std::string_view name,
                                      const CallShape& call) {
   if (name == "item") return proven(Kind::number);
+  if (name == "type_as" && call.first.is_device()) return likely(Kind::device_tensor);
   if (name == "tolist") return proven(Kind::list);
   if (name == "numpy" || name == "asnumpy") return proven(Kind::numpy);
   if (name == "size" && call.count == 0) return proven(Kind::shape);
