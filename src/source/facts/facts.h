@@ -73,6 +73,7 @@ struct FunctionFacts {
   std::vector<std::string> parameter_types;
   uint8_t required = 0;              ///< arguments a call must give, beside self
   uint8_t accepted = kAnyArguments;  ///< and may give
+  bool copies = false;               ///< C++: a constructor that takes another object of the class
   uint32_t frees_at = 0;             ///< C++: the first line that frees device memory; 0 = none
   uint32_t allocates_at = 0;         ///< C++: the first line that takes device memory; 0 = none
 

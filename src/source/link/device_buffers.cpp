@@ -6,8 +6,9 @@
 namespace stallscope {
 namespace {
 
+/// Of an object that is made, not of one that is copied or moved.
 bool is_constructor(const FunctionFacts& f) {
-  return !f.class_name.empty() && f.name == f.class_name;
+  return !f.class_name.empty() && f.name == f.class_name && !f.copies;
 }
 
 bool is_destructor(const FunctionFacts& f) {
@@ -17,7 +18,7 @@ bool is_destructor(const FunctionFacts& f) {
 }  // namespace
 
 DeviceBuffers::DeviceBuffers(const CallGraph& graph) {
-  std::unordered_map<std::string_view, std::vector<SourceLine>> made, freed;
+  std::unordered_map<std::string_view, std::vector<SourceLine>> made, copied, freed;
   std::unordered_set<FunctionId> allocating;
   for (FunctionId id = 0; id < graph.functions(); ++id) {
     const FunctionFacts& f = graph.function(id);
@@ -27,9 +28,11 @@ DeviceBuffers::DeviceBuffers(const CallGraph& graph) {
                           file.language};
     const auto note = [&](FunctionId by) {
       const FunctionFacts& run = graph.function(by);
-      if (!is_constructor(run) && !is_destructor(run)) return;
+      if (!is_constructor(run) && !is_destructor(run) && !run.copies) return;
       allocating.insert(by);
-      std::vector<SourceLine>& lines = (is_constructor(run) ? made : freed)[run.class_name];
+      std::vector<SourceLine>& lines = (run.copies            ? copied
+                                        : is_constructor(run) ? made
+                                                              : freed)[run.class_name];
       if (std::ranges::find(lines, line) == lines.end()) lines.push_back(line);
     };
     note(id);
@@ -55,7 +58,10 @@ DeviceBuffers::DeviceBuffers(const CallGraph& graph) {
   for (auto& [name, lines] : made) {
     const auto end = freed.find(name);
     if (end == freed.end()) continue;
-    lines.insert(lines.end(), end->second.begin(), end->second.end());
+    for (const auto* more : {&copied[name], &end->second}) {
+      for (const SourceLine& line : *more)
+        if (std::ranges::find(lines, line) == lines.end()) lines.push_back(line);
+    }
     classes_.emplace(name, std::move(lines));
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "source/names/roles.h"
+#include "source/syntax/identifier.h"
 #include "source/syntax/words.h"
 
 namespace stallscope {
@@ -268,6 +269,12 @@ class Builder {
     return static_cast<uint32_t>(out_.functions.size() - 1);
   }
 
+  /// Whether an identifier stands in a text.
+  static bool has_word_of(std::string_view text, std::string_view name) {
+    const size_t at = text.find(name);
+    return at != std::string_view::npos && is_whole_identifier(text, at, name.size());
+  }
+
   /// How many arguments a call gives, beside self.
   void count_parameters(NodeId parameters, FunctionFacts& out) const {
     unsigned required = 0, accepted = 0;
@@ -284,6 +291,12 @@ class Builder {
       accepted += 1;
       required += any || ast_.child(p, Role::value) != kNoNode ? 0 : 1;
     }
+    // Matrix(const Matrix& other), Matrix(Matrix&& other)
+    const std::string_view first = ast_.grammar == Grammar::cuda && accepted == 1
+                                       ? ast_.slice(parameters)
+                                       : std::string_view();
+    out.copies = out.name == out.class_name && first.find('&') != std::string_view::npos &&
+                 has_word_of(first, out.name);
     out.required = static_cast<uint8_t>(std::min<unsigned>(required, kAnyArguments - 1));
     if (!any && accepted < kAnyArguments) out.accepted = static_cast<uint8_t>(accepted);
   }

@@ -219,7 +219,8 @@ Value of_torch(std::string_view path, std::string_view name, const CallShape& ca
     if ((name == "as_tensor" || name == "tensor") && call.first.is_device()) return call.first;
     return proven(Kind::host_tensor, flag);
   }
-  if (name == "device" || name.ends_with("dtype") || name == "finfo" || name == "iinfo")
+  if (name == "device" || name.ends_with("dtype") || name == "finfo" || name == "iinfo" ||
+      name == "result_type" || name == "promote_types")
     return proven(Kind::device);
   if (name == "Size") return proven(Kind::shape);
   if (name == "compile" || name == "script" || name == "trace") {
