@@ -4,6 +4,7 @@
 #include <atomic>
 #include <charconv>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <set>
 #include <thread>
@@ -13,6 +14,7 @@
 #include "source/extract/cache.h"
 #include "source/extract/settings.h"
 #include "source/link/purpose.h"
+#include "source/names/mentions.h"
 #include "source/names/roles.h"
 #include "source/syntax/notebook.h"
 
@@ -107,12 +109,12 @@ ReadingOrder largest_first(const std::vector<SourceInput>& inputs) {
   return order;
 }
 
-/// Files with a loader or a generator that fetches ahead.
-std::vector<uint32_t> files_that_prefetch(const CallGraph& graph) {
-  std::vector<uint32_t> out = graph.classes().files_with_prefetchers();
-  const auto ahead = [](const FunctionFacts& f) { return (f.flags & kPrefetches) != 0; };
+/// Files with a function of which a flag says something.
+std::vector<uint32_t> files_with(const CallGraph& graph, FunctionFlag flag) {
+  std::vector<uint32_t> out;
+  const auto has = [&](const FunctionFacts& f) { return (f.flags & flag) != 0; };
   for (uint32_t file = 0; file < graph.files().size(); ++file) {
-    if (std::ranges::any_of(graph.files()[file]->functions, ahead)) out.push_back(file);
+    if (std::ranges::any_of(graph.files()[file]->functions, has)) out.push_back(file);
   }
   return out;
 }
@@ -167,7 +169,9 @@ void SourceIndex::link(const IndexOptions& options) {
   contexts_ = std::make_unique<Contexts>(*graph_, *dead_code_, *switchboard_, *steps_,
                                          options.entry_points);
   device_buffers_ = std::make_unique<DeviceBuffers>(*graph_);
-  prefetching_ = files_that_prefetch(*graph_);
+  prefetching_ = graph_->classes().files_with_prefetchers();
+  std::ranges::copy(files_with(*graph_, kPrefetches), std::back_inserter(prefetching_));
+  with_workers_ = files_with(*graph_, kHasWorkers);
   stalls_nothing_ = only_infers(*graph_) || stays_on_host(*graph_);
   scatters_ = scatters_batches(*graph_);
 }
@@ -250,11 +254,16 @@ const std::vector<SourceLine>* SourceIndex::device_buffer_of(const FileFacts& fa
 }
 
 /// Whether a loader or a generator that fetches ahead stands in the file, or in one that others
-/// import.
+/// import. A file that makes its loader itself says whether that has workers.
 bool SourceIndex::has_prefetcher(size_t file) const {
-  return std::ranges::any_of(prefetching_, [&](uint32_t place) {
+  static const uint32_t loader = name_hash("DataLoader");
+  const bool own = std::ranges::binary_search(files_[file]->mentions, loader);
+  const auto is_near = [&](uint32_t place) {
     return place == file || dead_code_->is_imported(place);
-  });
+  };
+  return std::ranges::any_of(prefetching_, is_near) ||
+         std::ranges::any_of(with_workers_,
+                             [&](uint32_t place) { return own ? place == file : is_near(place); });
 }
 
 /// Whether a batch that callers hand in is one that a framework has moved; or one that they have,

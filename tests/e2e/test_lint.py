@@ -73,6 +73,29 @@ def test_advice_is_one_finding_with_all_its_places(tool, tmp_path):
     assert lint(tool, tmp_path, "--select", "loader-no-pin", check=0) == [("loader-no-pin", "b.py", 7)]
 
 
+def test_where_a_class_allocates_is_told_with_what_makes_its_objects(tool, tmp_path):
+    (tmp_path / "train.cu").write_text("""\
+struct Matrix {
+  explicit Matrix(int n) { cudaMalloc(&data, n); }
+  ~Matrix() { cudaFree(data); }
+  float* data;
+};
+void train() {
+  for (int step = 0; step < 100; ++step) {
+    Matrix x(64);
+    forward(x);
+    backward(x);
+  }
+}
+""")
+    arguments = ["lint", ".", "--libclang", "off", "--exit-zero", "--no-cache"]
+    assert "also at train.cu:2, train.cu:3" in tool(*arguments, cwd=tmp_path).stdout
+    findings = json.loads(tool(*arguments, "--format", "json", cwd=tmp_path).stdout)["findings"]
+    finding, = [f for f in findings if f["ruleId"] == "device-alloc-in-loop"]
+    assert [place["line"] for place in finding["locations"]] == [8, 2, 3]
+
+
+
 def test_fixes_are_made_and_shown_first(tool, project):
     before = rules(lint(tool, project, check=1))
     assert {"zero-grad-not-none", "detect-anomaly", "create-then-move", "item-in-step"} <= before

@@ -152,6 +152,34 @@ TEST_CASE("a loop of C++ behind the model's eval(), or under a guard, is one of 
   CHECK(found("if (frozen) { net->eval(); }", "others") == "train.cpp:11");
 }
 
+TEST_CASE("a file that makes no loader takes one with workers from where it is made") {
+  SourceClause clause;
+  clause.calls = {"next"};
+  clause.contexts = {"step"};
+  clause.unless = {"prefetched"};
+  const RuleSet rules = clause_rule(std::move(clause), {"python"});
+  const auto found = [&](const std::string& workers, const std::string& own) {
+    return places(rules, {{"data.py", "",
+                           "from torch.utils.data import DataLoader\n"
+                           "def load(rows):\n"
+                           "    return DataLoader(rows, num_workers=" +
+                               workers + ")\n"},
+                          {"train.py", "",
+                           "import torch\n"
+                           "import data\n"
+                           "def train(model, rows, optimizer):\n"
+                           "    batches = iter(" +
+                               own +
+                               "(rows))\n"
+                               "    for step in range(100):\n"
+                               "        model(next(batches)).backward()\n"
+                               "        optimizer.step()\n"}});
+  };
+  CHECK(found("0", "data.load") == "train.py:6");
+  CHECK(found("4", "data.load").empty());
+  CHECK(found("4", "torch.utils.data.DataLoader") == "train.py:6");
+}
+
 TEST_CASE("a check of gradients steps nothing") {
   const auto found = [](const std::string& name) {
     return in_step({{"train.py", "def " + name +

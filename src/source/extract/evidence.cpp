@@ -155,14 +155,22 @@ class EvidenceCollector {
       uint32_t in = last;
       while (in != kNone && at >= ast_[outline_.functions[in]].last_byte)
         in = facts_.functions[in].parent;
-      if (in != kNone && in > 0) note_device_work(in, kDeviceWork);
+      if (in != kNone && in > 0) note_device_work(in);
     }
   }
 
   /// What a lambda of C++ launches or allocates, the function around it does.
-  void note_device_work(uint32_t function, FunctionFlag work) {
+  void note_device_work(uint32_t function) {
     for (; function != kNone; function = facts_.functions[function].parent)
-      facts_.functions[function].flags |= work;
+      facts_.functions[function].flags |= kDeviceWork;
+  }
+  void note_allocation(NodeId call, NodeId callee, uint32_t function) {
+    const bool frees = contains_any(ast_[callee].text, {"free"});
+    for (; function != kNone; function = facts_.functions[function].parent) {
+      FunctionFacts& by = facts_.functions[function];
+      uint32_t& first = frees ? by.frees_at : by.allocates_at;
+      if (first == 0) first = ast_[call].first_line;
+    }
   }
 
   /// backward_network(net), update_network(net): together they are one step.
@@ -223,17 +231,12 @@ class EvidenceCollector {
     }
     if (loop != kNone) note_play(callee, loop);
     if (ast_[callee].text == "DataLoader" && has_workers(id))
-      facts_.functions[function].flags |= kPrefetches;
+      facts_.functions[function].flags |= kHasWorkers;
     if (ast_.grammar == Grammar::cuda) {
       add_bound(ast_, id, facts_.bound);
       if (queues_work(ast_, names_, id) || (uses_streams_ && is_given_stream(ast_, id)))
-        note_device_work(function, kDeviceWork);
-      if (is_driver_allocation(ast_[callee].text)) {
-        note_device_work(function, kDriverAllocation);
-        FunctionFacts& by = facts_.functions[function];
-        uint32_t& first = contains_any(ast_[callee].text, {"free"}) ? by.frees_at : by.allocates_at;
-        if (first == 0) first = ast_[id].first_line;
-      }
+        note_device_work(function);
+      if (is_driver_allocation(ast_[callee].text)) note_allocation(id, callee, function);
       if (ast_[callee].kind == K::name && loop == kNone) note_own_step(callee, function);
     }
     if (loop != kNone && is_one_of(ast_[callee].text,
@@ -450,7 +453,8 @@ class EvidenceCollector {
     for (uint32_t loop = 0; loop < facts_.loops.size(); ++loop) {
       LoopFacts& counter = facts_.loops[loop];
       const bool within = (facts_.functions[counter.function].flags & kStepEvidence) != 0;
-      if ((counter.validates || within) && !stepping_.contains(loop)) counter.optimizer_step = false;
+      if ((counter.validates || within) && !stepping_.contains(loop))
+        counter.optimizer_step = false;
     }
   }
 
