@@ -14,7 +14,6 @@
 #include "source/extract/cache.h"
 #include "source/extract/settings.h"
 #include "source/link/purpose.h"
-#include "source/names/mentions.h"
 #include "source/names/roles.h"
 #include "source/syntax/notebook.h"
 
@@ -172,6 +171,7 @@ void SourceIndex::link(const IndexOptions& options) {
   prefetching_ = graph_->classes().files_with_prefetchers();
   std::ranges::copy(files_with(*graph_, kPrefetches), std::back_inserter(prefetching_));
   with_workers_ = files_with(*graph_, kHasWorkers);
+  without_workers_ = files_with(*graph_, kLoadsItself);
   stalls_nothing_ = only_infers(*graph_) || stays_on_host(*graph_);
   scatters_ = scatters_batches(*graph_);
 }
@@ -256,8 +256,7 @@ const std::vector<SourceLine>* SourceIndex::device_buffer_of(const FileFacts& fa
 /// Whether a loader or a generator that fetches ahead stands in the file, or in one that others
 /// import. A file that makes its loader itself says whether that has workers.
 bool SourceIndex::has_prefetcher(size_t file) const {
-  static const uint32_t loader = name_hash("DataLoader");
-  const bool own = std::ranges::binary_search(files_[file]->mentions, loader);
+  const bool own = std::ranges::binary_search(without_workers_, static_cast<uint32_t>(file));
   const auto is_near = [&](uint32_t place) {
     return place == file || dead_code_->is_imported(place);
   };

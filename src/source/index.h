@@ -120,10 +120,10 @@ class SourceIndex {
   std::unique_ptr<DeadCode> dead_code_;
   std::unique_ptr<StepLoops> steps_;
   std::unique_ptr<Contexts> contexts_;
-  bool stalls_nothing_ = false;         ///< nothing here trains, or nothing on a device
-  bool scatters_ = false;               ///< models are wrapped in DataParallel
-  std::vector<uint32_t> with_workers_;  ///< files that make a loader with workers
-  std::vector<uint32_t> prefetching_;   ///< files with a loader or a generator that fetches ahead
+  bool stalls_nothing_ = false;  ///< nothing here trains, or nothing on a device
+  bool scatters_ = false;        ///< models are wrapped in DataParallel
+  std::vector<uint32_t> with_workers_, without_workers_;  ///< files that make such a loader
+  std::vector<uint32_t> prefetching_;  ///< files with a loader or a generator that fetches ahead
   std::vector<std::string> notes_;
 };
 

@@ -230,8 +230,8 @@ class EvidenceCollector {
         facts_.loops[at].generates = true;
     }
     if (loop != kNone) note_play(callee, loop);
-    if (ast_[callee].text == "DataLoader" && has_workers(id))
-      facts_.functions[function].flags |= kHasWorkers;
+    if (ast_[callee].text == "DataLoader")
+      facts_.functions[function].flags |= has_workers(id) ? kHasWorkers : kLoadsItself;
     if (ast_.grammar == Grammar::cuda) {
       add_bound(ast_, id, facts_.bound);
       if (queues_work(ast_, names_, id) || (uses_streams_ && is_given_stream(ast_, id)))

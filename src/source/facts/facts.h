@@ -50,10 +50,11 @@ enum FunctionFlag : uint32_t {
   kWithoutGrad = 1u << 19,        ///< runs a model in a loop under no_grad
   kHook = 1u << 23,               ///< PyTorch calls it in each forward or backward pass
   kProperty = 1u << 22,           ///< read like an attribute
-  kMacro = 1u << 24,       ///< C++: a macro that looks like a function, whose users answer for it
-  kPrefetches = 1u << 25,  ///< yields from a queue in which the next batches are on their way
-  kHasWorkers = 1u << 20,  ///< makes a loader whose workers have the next batch ready
-  kGenerator = 1u << 21,   ///< yields: its body runs with the loop over what it makes
+  kMacro = 1u << 24,        ///< C++: a macro that looks like a function, whose users answer for it
+  kPrefetches = 1u << 25,   ///< yields from a queue in which the next batches are on their way
+  kLoadsItself = 1u << 26,  ///< makes a loader without workers
+  kHasWorkers = 1u << 20,   ///< makes a loader whose workers have the next batch ready
+  kGenerator = 1u << 21,    ///< yields: its body runs with the loop over what it makes
 };
 
 struct FunctionFacts {
