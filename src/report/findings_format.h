@@ -48,8 +48,8 @@ std::string file_uri(std::string_view path);
 /// Title, message and gain as one plain paragraph.
 std::string finding_paragraph(const Finding& finding);
 
-/// Where else advice holds, or what a finding is about beside its own line: "also at b.py:7, c.py:12
-/// and 3 more"; empty when nowhere.
+/// Where else advice holds, or what a finding is about beside its own line: "also at b.py:7,
+/// c.py:12 and 3 more"; empty when nowhere.
 std::string other_places_text(const Finding& finding);
 
 }  // namespace stallscope

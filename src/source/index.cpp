@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -436,24 +437,20 @@ Value SourceIndex::of_targets(size_t file, const Dependency& on,
 Value SourceIndex::of_parameter(FunctionId function, uint32_t parameter, unsigned hops) const {
   const FunctionFacts& f = graph_->function(function);
   if (parameter >= f.parameters.size() || hops == 0) return {};
-  Value by_all, by_steps;
-  bool any = false, any_step = false;
-  const auto add = [](Value& to, bool& known, const Value& v) {
-    to = known ? merge(to, v) : v;
-    known = true;
-  };
+  std::optional<Value> by_all, by_steps;
+  const auto add = [](std::optional<Value>& to, const Value& v) { to = to ? merge(*to, v) : v; };
   for (uint32_t e : graph_->callers(function)) {
     const Edge& edge = graph_->edges()[e];
     if (edge.call->form == CallForm::reference) continue;
     const Value v =
         resolved(graph_->file_index(edge.from), graph_->argument(edge, parameter), hops - 1);
-    add(by_all, any, v);
-    if ((contexts_->at(edge.from, edge.loop) & (kInStep | kInForward)) != 0)
-      add(by_steps, any_step, v);
+    add(by_all, v);
+    if ((contexts_->at(edge.from, edge.loop) & (kInStep | kInForward)) != 0) add(by_steps, v);
   }
   // What a demonstration hands in says less than what the steps do; that it lies on the host there
   // says nothing of them.
-  return by_steps.kind != Kind::unknown || (any_step && by_all.is_host()) ? by_steps : by_all;
+  if (by_steps && (by_steps->kind != Kind::unknown || by_all->is_host())) return *by_steps;
+  return by_all.value_or(Value{});
 }
 
 }  // namespace stallscope

@@ -132,8 +132,6 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
   const bool forwards = (bits & (kInStep | kInForward)) == kInForward &&
                         clause.wants(Context::forward) && files_[file]->is_compiled();
   // An operator of a library that a set-up calls too.
-  constexpr uint32_t kBeside = kInitFunction | kEvalFunction | kInferenceFunction |
-                               kCheckpointFunction | kTestFunction | kModuleLevel | kMainFunction;
   // search(), sample() that launch kernels, whatever their names say: operators, unless called
   // from what evaluates.
   constexpr uint32_t kPliant = kWeakRole | kDeviceWork | kEvalFunction;
@@ -142,7 +140,7 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
   const auto operates = [&] {
     return clause.wants(Context::launcher) && may_be_operator(function) &&
            (word == "library" || pliant || contexts_->begins_again(function) ||
-            ((facts.flags & kBeside) == 0 &&
+            ((facts.flags & kBesideSteps) == 0 &&
              (contexts_->has_open_caller(function) || contexts_->serves_many(function))));
   };
   if (clause.wants(Context::loop) && candidate.loop != kNone && !forwards) {
@@ -207,7 +205,7 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
   }
   // What a set-up calls too; preprocess_packed(ids), which works on the device it is given.
   constexpr uint32_t kByName = kWeakRole | kFollowsDevice;
-  const uint32_t beside = facts.flags & kBeside;
+  const uint32_t beside = facts.flags & kBesideSteps;
   const bool shared =
       word == "init" && (bits & ~(kInInit | kEvalLoop)) == 0 &&
       (beside == 0 || (beside == kInitFunction && (facts.flags & kByName) == kByName)) &&

@@ -26,9 +26,7 @@ bool EvaluatedModels::is_evaluated(NodeId call, NodeId callee) const {
   for (size_t i = modes_.size(); i-- > 0 && looked_at < kMostLookedAt; ++looked_at) {
     const Mode& mode = modes_[i];
     if (outline_.function_of[mode.call] != outline_.function_of[call]) return false;
-    if (mode.model != model) continue;
-    const NodeId block = ast_[ast_.statement_of(mode.call)].parent;
-    if (ast_.inside(call, block)) return mode.evaluates;
+    if (mode.model == model && ast_.stands_before(mode.call, call)) return mode.evaluates;
   }
   return false;
 }

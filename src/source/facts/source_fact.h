@@ -40,7 +40,7 @@ struct SourceFact {
   unsigned lowered = 0;              ///< severity steps below the rule's worst; see guards
   bool breaks_graph = false;         ///< inside torch.compile or jit: also a graph break
   std::vector<std::string> related;  ///< other rules that matched the same expression
-  std::vector<SourceLine> also;
+  std::vector<SourceLine> also;      ///< further lines, told with the finding
 };
 
 }  // namespace stallscope

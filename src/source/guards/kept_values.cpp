@@ -105,9 +105,9 @@ bool fills_member(const Ast& ast, NodeId condition, NodeId body) {
   const NodeId what = ast.grammar == Grammar::cuda ? missing_pointer(ast, condition) : kNoNode;
   const std::string name(ast.slice(what));
   const std::string_view function = ast.slice(ast.ancestor(condition, K::function));
-  const bool declared = ast[what].kind == K::name &&
-                        (function.find("*" + name) != std::string_view::npos ||
-                         function.find("* " + name) != std::string_view::npos);
+  const bool declared =
+      ast[what].kind == K::name && (function.find("*" + name) != std::string_view::npos ||
+                                    function.find("* " + name) != std::string_view::npos);
   if (name.empty() || declared) return false;
   const std::string_view text = ast.slice(body);
   for (const std::string_view before : {"&", "&("}) {

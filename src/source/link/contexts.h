@@ -29,6 +29,13 @@ enum ContextBit : uint16_t {
   kEvalLoop = 1024,    ///< called from a loop of an evaluation: for each batch, not once
 };
 
+/// What a function is that no operator of a step is.
+inline constexpr uint32_t kBesideSteps = kInitFunction | kEvalFunction | kInferenceFunction |
+                                         kCheckpointFunction | kTestFunction | kModuleLevel |
+                                         kMainFunction;
+/// Guards of calls that most steps do not make.
+inline constexpr uint32_t kSeldom = kGuardInterval | kGuardErrorPath | kGuardDebug | kGuardCached;
+
 class Contexts {
  public:
   /// All but `entry_points` must outlive it.

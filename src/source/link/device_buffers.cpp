@@ -15,6 +15,10 @@ bool is_destructor(const FunctionFacts& f) {
   return !f.class_name.empty() && f.name.starts_with('~');
 }
 
+void add_once(std::vector<SourceLine>& lines, const SourceLine& line) {
+  if (std::ranges::find(lines, line) == lines.end()) lines.push_back(line);
+}
+
 }  // namespace
 
 DeviceBuffers::DeviceBuffers(const CallGraph& graph) {
@@ -33,7 +37,7 @@ DeviceBuffers::DeviceBuffers(const CallGraph& graph) {
       std::vector<SourceLine>& lines = (run.copies            ? copied
                                         : is_constructor(run) ? made
                                                               : freed)[run.class_name];
-      if (std::ranges::find(lines, line) == lines.end()) lines.push_back(line);
+      add_once(lines, line);
     };
     note(id);
     // data{allocate(n), [](float* data) { cudaFree(data); }}
@@ -46,21 +50,21 @@ DeviceBuffers::DeviceBuffers(const CallGraph& graph) {
   }
   for (FunctionId id = 0; id < graph.functions(); ++id) {
     const FunctionFacts& f = graph.function(id);
+    if (!is_constructor(f) || !made.contains(f.class_name) || allocating.contains(id) ||
+        (f.flags & kDeviceWork) != 0)
+      continue;
     // What else it calls may allocate further down.
     const bool idle = std::ranges::all_of(graph.calls(id), [&](uint32_t edge) {
       const FunctionId to = graph.edges()[edge].to;
       return is_constructor(graph.function(to)) && !allocating.contains(to);
     });
-    if (is_constructor(f) && made.contains(f.class_name) && idle && !allocating.contains(id) &&
-        (f.flags & kDeviceWork) == 0)
-      idle_[f.class_name].push_back(&f);
+    if (idle) idle_[f.class_name].push_back(&f);
   }
   for (auto& [name, lines] : made) {
     const auto end = freed.find(name);
     if (end == freed.end()) continue;
     for (const auto* more : {&copied[name], &end->second}) {
-      for (const SourceLine& line : *more)
-        if (std::ranges::find(lines, line) == lines.end()) lines.push_back(line);
+      for (const SourceLine& line : *more) add_once(lines, line);
     }
     classes_.emplace(name, std::move(lines));
   }

@@ -30,16 +30,14 @@ void Contexts::find_launchers() {
 }
 
 bool Contexts::serves_launchers(FunctionId id) const {
-  constexpr uint32_t kOther = kInitFunction | kEvalFunction | kInferenceFunction |
-                              kCheckpointFunction | kTestFunction | kModuleLevel | kMainFunction;
-  constexpr uint32_t kSeldom = kGuardInterval | kGuardErrorPath | kGuardDebug | kGuardCached;
-  if ((graph_.function(id).flags & kOther) != 0 || !graph_.file(id).is_compiled()) return false;
+  if ((graph_.function(id).flags & kBesideSteps) != 0 || !graph_.file(id).is_compiled())
+    return false;
   bool any = false;
   for (const uint32_t e : graph_.callers(id)) {
     const Edge& edge = graph_.edges()[e];
     const FunctionFacts& caller = graph_.function(edge.from);
     if (edge.call->form == CallForm::reference || (caller.flags & kDeviceWork) == 0 ||
-        (caller.flags & kOther) != 0 || bits_[edge.from] != 0 || steps_.in(edge.from) ||
+        (caller.flags & kBesideSteps) != 0 || bits_[edge.from] != 0 || steps_.in(edge.from) ||
         is_test(edge.from))
       return false;
     any = any || (edge.call->guards & kSeldom) == 0;
@@ -51,8 +49,7 @@ bool Contexts::serves_launchers(FunctionId id) const {
 /// where a loop calls it, or nobody who is seen.
 bool Contexts::steps_simulation(FunctionId id) const {
   const FunctionFacts& f = graph_.function(id);
-  constexpr uint32_t kOther = kForward | kInitFunction | kEvalFunction | kInferenceFunction |
-                              kCheckpointFunction | kTestFunction | kModuleLevel | kMainFunction;
+  constexpr uint32_t kOther = kForward | kBesideSteps;
   if (launchers_[id] == 0 || (f.flags & kOther) != 0 || steps_.in(id) ||
       !graph_.file(id).is_compiled() || !is_simulation_step(f.name) || is_test(id))
     return false;
@@ -87,7 +84,6 @@ bool Contexts::has_steps(size_t file) const {
 bool Contexts::runs_again(FunctionId id, unsigned hops) const {
   constexpr uint32_t kOther =
       kInitFunction | kEvalFunction | kInferenceFunction | kTestFunction | kCheckpointFunction;
-  constexpr uint32_t kSeldom = kGuardInterval | kGuardErrorPath | kGuardDebug | kGuardCached;
   return std::ranges::any_of(graph_.callers(id), [&](uint32_t e) {
     const Edge& edge = graph_.edges()[e];
     if (edge.call->form == CallForm::reference || (edge.call->guards & kSeldom) != 0 ||
@@ -105,8 +101,7 @@ bool Contexts::begins_again(FunctionId id) const {
     return edge.call->form != CallForm::reference && repeats(edge) && !is_test(edge.from) &&
            (bits_[edge.from] & ~kEvalLoop) == 0 &&
            (graph_.function(edge.from).flags & kOnce) == 0 && launches_beside(edge) &&
-           (edge.call->guards & (kGuardInterval | kGuardErrorPath | kGuardDebug | kGuardCached)) ==
-               0;
+           (edge.call->guards & kSeldom) == 0;
   });
 }
 

@@ -30,7 +30,6 @@ class Subjects {
   NodeId root_of(NodeId object, unsigned hops = kHops) const;
   NodeId taken_from(NodeId made) const;
   NodeId given_before(NodeId name) const;
-  bool stands_before(NodeId earlier, NodeId later) const;
   bool is_unknown_argument(NodeId name) const;
   Value made_on_one_path(NodeId call, NodeId object) const;
   NodeId mapped_over(NodeId lambda, std::string_view taken) const;

@@ -54,14 +54,10 @@ NodeId Subjects::root_of(NodeId object, unsigned hops) const {
   const NodeId of = made == kNoNode ? kNoNode : root_of(made, hops - 1);
   if (of != kNoNode && is_batch_name(ast_[of].text)) return of;
   // batch = to_device(batch, device)
-  const bool moved = made != kNoNode && ast_[made].kind != K::name && stands_before(made, object) &&
+  const bool moved = made != kNoNode && ast_[made].kind != K::name &&
+                     ast_.stands_before(made, object) &&
                      contains_any(ast_.slice(made), {".to(", ".cuda(", "device"});
   return moved ? kNoNode : at;
-}
-
-/// Whether a statement runs whenever a later place is come to: no branch of its own is around it.
-bool Subjects::stands_before(NodeId earlier, NodeId later) const {
-  return ast_.inside(later, ast_[ast_.statement_of(earlier)].parent);
 }
 
 /// Whether `name` is an argument of which only callers know what it is: x = batch[0].float() is a

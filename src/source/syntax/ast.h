@@ -139,6 +139,11 @@ struct Ast {
   }
   /// The statement that `id` is part of.
   NodeId statement_of(NodeId id) const;
+  /// Whether the statement of `earlier` runs whenever `later` is come to: no branch of its own is
+  /// around it.
+  bool stands_before(NodeId earlier, NodeId later) const {
+    return inside(later, (*this)[statement_of(earlier)].parent);
+  }
 };
 
 /// Iterates over a node's children: for (NodeId c : children(ast, id)).

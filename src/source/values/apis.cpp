@@ -210,7 +210,7 @@ Value of_torch(std::string_view path, std::string_view name, const CallShape& ca
     const bool is_shape = kFactories.contains(name) && !is_sized;  // torch.rand([]) is a number
     if ((call.first.kind == Kind::list && call.first.certainty == Certainty::unknown &&
          !is_shape) ||
-        (is_sized && call.holds_nothing) || (name.ends_with("Tensor") && call.holds_nothing))
+        ((is_sized || name.ends_with("Tensor")) && call.holds_nothing))
       return {};
     if (call.has_device) return proven(Kind::device_tensor, flag);
     // zeros(n, **factory_kwargs): where and of which type, more often than not
