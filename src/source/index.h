@@ -67,6 +67,7 @@ class SourceIndex {
   void read_again(size_t file, const std::string& path, std::string_view text,
                   const ClangTypes& types, const IndexOptions& options);
   bool needs_types(size_t file) const;
+  bool only_builds(size_t file, const Node& function) const;
   const std::vector<SourceLine>* device_buffer_of(const FileFacts& facts,
                                                   const Candidate& candidate) const;
   bool is_moved(size_t file, uint32_t dependency) const;

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "source/extract/emptied_bodies.h"
 #include "source/index.h"
 #include "source/match/macro_calls.h"
 
@@ -26,6 +27,10 @@ std::string absolute(const SourceInput& input, const std::string& root) {
   return fs::absolute(path, ec).lexically_normal().string();
 }
 
+std::string_view slice_of(std::string_view text, const Node& node) {
+  return text.substr(node.first_byte, node.last_byte - node.first_byte);
+}
+
 }  // namespace
 
 /// Whether a candidate of the file stands where its rule speaks, and rests on types.
@@ -37,6 +42,25 @@ bool SourceIndex::needs_types(size_t file) const {
   });
 }
 
+/// Whether a function only builds what a program needs, and no rule asks for anything in it.
+bool SourceIndex::only_builds(size_t file, const Node& function) const {
+  const FileFacts& facts = *files_[file];
+  const auto within = [&](uint32_t line) {
+    return line >= function.first_line && line <= function.last_line;
+  };
+  const auto found = std::ranges::find_if(facts.functions, [&](const FunctionFacts& f) {
+    return f.first_line == function.first_line && f.last_line == function.last_line;
+  });
+  if (found == facts.functions.end() ||
+      std::ranges::any_of(facts.candidates,
+                          [&](const Candidate& c) { return within(c.first_line); }) ||
+      std::ranges::any_of(facts.loops, [&](const LoopFacts& l) { return within(l.first_line); }))
+    return false;
+  const auto index = static_cast<uint32_t>(found - facts.functions.begin());
+  const uint16_t bits = contexts_->at(graph_->id_of(file, index), kNone);
+  return bits != 0 && (bits & ~(kInInit | kOutside | kEvalLoop)) == 0;
+}
+
 void SourceIndex::add_types(const std::vector<SourceInput>& inputs, const IndexOptions& options,
                             std::optional<ClangWorkers> workers) {
   std::vector<std::string> macros;
@@ -46,6 +70,7 @@ void SourceIndex::add_types(const std::vector<SourceInput>& inputs, const IndexO
   macros.erase(std::ranges::unique(macros).begin(), macros.end());
   std::vector<size_t> wanted;
   std::vector<ClangFile> texts;
+  std::vector<std::string> read;  ///< the same, whole
   for (size_t f = 0; f < files_.size(); ++f) {
     const FileFacts& facts = *files_[f];
     if (facts.skipped || !facts.is_compiled()) continue;
@@ -55,7 +80,13 @@ void SourceIndex::add_types(const std::vector<SourceInput>& inputs, const IndexO
     std::string text = counted_text(bytes_of(inputs[f]));
     if (!needed && !uses_any(text, macros)) continue;
     wanted.push_back(f);
-    texts.push_back({absolute(inputs[f], options.clang.root), std::move(text)});
+    // With the templates of LibTorch's modules and layers, they take a fourth of libclang's time.
+    const auto is_left_out = [&](const Node& function) {
+      return only_builds(f, function) && !uses_any(slice_of(text, function), macros);
+    };
+    texts.push_back(
+        {absolute(inputs[f], options.clang.root), with_emptied_bodies(text, is_left_out)});
+    read.push_back(std::move(text));
   }
   if (wanted.empty()) return;
   ClangLayer layer;
@@ -74,7 +105,7 @@ void SourceIndex::add_types(const std::vector<SourceInput>& inputs, const IndexO
   for (size_t i = 0; i < wanted.size(); ++i) {
     const ClangTypes* const types = types_of(i);
     if (types == nullptr) continue;
-    read_again(wanted[i], inputs[wanted[i]].path, texts[i].text, *types, options);
+    read_again(wanted[i], inputs[wanted[i]].path, read[i], *types, options);
     any = true;
   }
   if (any) link(options);

@@ -19,6 +19,13 @@ def of_attributes(model, batch, device):
     return (model(x) - y).abs().mean()
 
 
+def of_pixels(model, batch, device):
+    x = batch["image"].to(device, non_blocking=True) / 255
+    x = x.to(torch.float32)
+    x = x.to(device)  # there already
+    return model(x).mean()
+
+
 def of_the_model(model, batch, device):
     x, y = model(batch), batch.y
     x = x.to(device)
@@ -27,7 +34,7 @@ def of_the_model(model, batch, device):
 
 def train(model, optimizer, loader, device):
     for batch in loader:
-        for loss_of in (of_keys, of_attributes, of_the_model):
+        for loss_of in (of_keys, of_attributes, of_pixels, of_the_model):
             loss = loss_of(model, batch, device)
             loss.backward()
             optimizer.step()

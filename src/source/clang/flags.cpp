@@ -254,6 +254,7 @@ ClangFlags ClangFlagFinder::of(const std::string& path, std::string_view text) {
     const std::string torch = find(folders, "torch/torch.h");
     if (!torch.empty()) {
       out.aten = find(folders, "ATen");
+      out.uses = stubs_ + "/torch_uses.h";
       out.prefix.push_back(torch);
       // Whoever installs another PyTorch replaces these.
       out.witnesses = {torch};

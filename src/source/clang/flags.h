@@ -18,6 +18,8 @@ struct ClangFlags {
   std::vector<std::string> witnesses;
   /// The folder ATen of PyTorch's own headers, where these are on the include path.
   std::string aten;
+  /// With these, a header that uses their templates as programs do; see ClangRequest::uses.
+  std::string uses;
 };
 
 /// What compile_commands.json says: arguments of clang by file, cleaned.

@@ -136,6 +136,7 @@ class Layer {
     made.arguments = flags.arguments;
     made.prefix = flags.prefix;
     made.aten = flags.aten;
+    made.uses = flags.uses;
     made.precompiled = content_hash(arguments + tool_) + ".pch";
     heavy_ = heavy_ || made.heavy();
     requests_.push_back(std::move(made));

@@ -111,6 +111,7 @@ bool precompile(const clang::Api& api, const ClangRequest& request) {
                          clang::kSkipFunctionBodies | clang::kKeepGoing;
   std::string text;
   for (const std::string& header : request.prefix) text += "#include \"" + header + "\"\n";
+  if (!request.uses.empty()) text += "#include \"" + request.uses + "\"\n";
   const ParsedFile unit =
       parse(api, path, text, request.arguments, flags, asked_for_by_bodies(request.aten));
   if (!unit) return false;

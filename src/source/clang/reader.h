@@ -21,6 +21,9 @@ struct ClangRequest {
   std::string precompiled;          ///< where the compiled prefix is kept; empty = it is not
   /// The folder ATen of PyTorch's own headers, when the prefix has them; empty = it has not.
   std::string aten;
+  /// A header that is compiled behind the prefix: what it makes of the prefix's templates need not
+  /// be made for each file. Errors in it are none; empty = there is none.
+  std::string uses;
 
   /// Whether the prefix takes seconds and hundreds of megabytes.
   bool heavy() const { return !aten.empty(); }

@@ -73,7 +73,7 @@ bool send_message(int to, Answer answer, std::string_view bytes) {
 std::string packed(const ClangRequest& request) {
   std::string out;
   for (const std::string* part :
-       {&request.path, &request.text, &request.precompiled, &request.aten})
+       {&request.path, &request.text, &request.precompiled, &request.aten, &request.uses})
     out += with_length(*part);
   out += with_length(std::to_string(request.prefix.size()));
   for (const auto* list : {&request.prefix, &request.arguments}) {
@@ -92,14 +92,16 @@ std::optional<ClangRequest> unpacked(std::string_view bytes) {
     parts.emplace_back(bytes.substr(0, size));
     bytes.remove_prefix(size);
   }
-  if (parts.size() < 5) return std::nullopt;
+  constexpr size_t kFixed = 6;
+  if (parts.size() < kFixed) return std::nullopt;
   ClangRequest out;
   out.path = std::move(parts[0]);
   out.text = std::move(parts[1]);
   out.precompiled = std::move(parts[2]);
   out.aten = std::move(parts[3]);
-  const auto prefix = parts.begin() + 5;
-  const auto arguments = prefix + std::atoi(parts[4].c_str());
+  out.uses = std::move(parts[4]);
+  const auto prefix = parts.begin() + kFixed;
+  const auto arguments = prefix + std::atoi(parts[kFixed - 1].c_str());
   out.prefix.assign(prefix, arguments);
   out.arguments.assign(arguments, parts.end());
   return out;

@@ -67,13 +67,18 @@ bool Subjects::is_unknown_argument(NodeId name) const {
          !file_.inference.at(name).is_device();
 }
 
-/// What x.y, x[...], x.float(), torch.as_tensor(x) and torch.stack([x for ...]) are made from, on
-/// the device where that is, or kNoNode.
+/// What x.y, x[...], x.float(), x / 255, torch.as_tensor(x) and torch.stack([x for ...]) are made
+/// from, on the device where that is, or kNoNode.
 NodeId Subjects::taken_from(NodeId made) const {
   if (ast_[made].kind == K::subscript || ast_[made].kind == K::attribute)
     return ast_.child(made, Role::object);
   if (ast_[made].kind == K::comprehension || ast_[made].kind == K::list)
     return ast_[made].first_child;
+  if (ast_[made].kind == K::binary) {
+    const NodeId left = ast_.child(made, Role::left), right = ast_.child(made, Role::right);
+    if (left == kNoNode || right == kNoNode) return kNoNode;
+    return ast_[right].kind == K::number ? left : ast_[left].kind == K::number ? right : kNoNode;
+  }
   const NodeId callee = ast_[made].kind == K::call ? ast_.child(made, Role::callee) : kNoNode;
   if (callee == kNoNode || ast_[callee].kind != K::attribute) return kNoNode;
   const std::string_view name = ast_[callee].text;
@@ -81,10 +86,12 @@ NodeId Subjects::taken_from(NodeId made) const {
     return is_one_of(name, {"as_tensor", "from_numpy", "stack", "cat"})
                ? ast_.child(made, Role::argument)
                : kNoNode;
-  return is_one_of(name, {"get",       "pop",        "float",   "long",    "int",
-                          "half",      "double",     "bool",    "type",    "permute",
-                          "transpose", "view",       "reshape", "flatten", "squeeze",
-                          "unsqueeze", "contiguous", "clone",   "detach",  "narrow"})
+  // x.to(torch.float32)
+  if (name == "to") return names_device(made) ? kNoNode : ast_.child(callee, Role::object);
+  return is_one_of(name, {"get",     "pop",     "float",   "long",      "int",        "half",
+                          "double",  "bool",    "type",    "permute",   "transpose",  "view",
+                          "reshape", "flatten", "squeeze", "unsqueeze", "contiguous", "clone",
+                          "detach",  "narrow",  "div",     "mul",       "div_",       "mul_"})
              ? ast_.child(callee, Role::object)
              : kNoNode;
 }
