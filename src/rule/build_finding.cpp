@@ -408,8 +408,8 @@ Finding unmeasured_finding(const Rule& rule, const SourceFact& fact) {
   const auto has = [&](std::string_view guard) {
     return std::ranges::find(fact.guards, guard) != fact.guards.end();
   };
-  if (has("evaluation-only") || has("behind-calls") || has(kOptionOff) ||
-      (has("no-visible-caller") && fact.certainty != Certainty::proven))
+  if (has("evaluation-only") || has("behind-calls") || has(kOptionOff) || has(kNoDevice) ||
+      has(kUnreached) || (has("no-visible-caller") && fact.certainty != Certainty::proven))
     f.severity = std::min(f.severity, Severity::low);
   f.related = fact.related;
   add_lines(f, fact);

@@ -174,6 +174,7 @@ void SourceIndex::link(const IndexOptions& options) {
   with_workers_ = files_with(*graph_, kHasWorkers);
   without_workers_ = files_with(*graph_, kLoadsItself);
   stalls_nothing_ = only_infers(*graph_) || stays_on_host(*graph_);
+  names_no_device_ = names_no_device(*graph_);
   scatters_ = scatters_batches(*graph_);
 }
 
@@ -334,6 +335,7 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
     out.guards.emplace_back(kOptionOff);
     ++out.lowered;
   }
+  if (names_no_device_ && facts.is_compiled()) out.guards.emplace_back(kNoDevice);
   // What trains, or is called forward(), was meant to run.
   if (facts.is_compiled() && out.context != "step" && out.context != "forward" &&
       dead_code_->is_unnamed(graph_->id_of(file, candidate.function))) {

@@ -104,6 +104,7 @@ class SourceIndex {
   bool all_callers(FunctionId function, uint32_t parameter, Given wanted) const;
   bool given_by_callers(FunctionId function, uint32_t parameter) const;
   bool says_training(size_t file, const FunctionFacts& function) const;
+  bool stand_alone(size_t file, SourceFact& out) const;
   bool library_allows(size_t file, FunctionId function, const CompiledClause& clause) const;
   Value resolved(size_t file, const Value& value, unsigned hops) const;
   Value of_targets(size_t file, const Dependency& on,
@@ -121,8 +122,9 @@ class SourceIndex {
   std::unique_ptr<DeadCode> dead_code_;
   std::unique_ptr<StepLoops> steps_;
   std::unique_ptr<Contexts> contexts_;
-  bool stalls_nothing_ = false;  ///< nothing here trains, or nothing on a device
-  bool scatters_ = false;        ///< models are wrapped in DataParallel
+  bool stalls_nothing_ = false;   ///< nothing here trains, or nothing on a device
+  bool names_no_device_ = false;  ///< of a program of LibTorch's
+  bool scatters_ = false;         ///< models are wrapped in DataParallel
   std::vector<uint32_t> with_workers_, without_workers_;  ///< files that make such a loader
   std::vector<uint32_t> prefetching_;  ///< files with a loader or a generator that fetches ahead
   std::vector<std::string> notes_;

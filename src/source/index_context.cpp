@@ -30,15 +30,18 @@ bool is_program(const FileFacts& file) {
   });
 }
 
-/// A finding of a library: whoever calls it stops, and nobody is seen to.
-bool stand_alone(SourceFact& out) {
+}  // namespace
+
+/// A finding of a library: whoever calls it stops, and nobody is seen to. What a program of C++
+/// has, and no step of it is seen to reach, runs beside its steps as often as in them.
+bool SourceIndex::stand_alone(size_t file, SourceFact& out) const {
   out.context = "library";
   out.guards.emplace_back("no-visible-caller");
+  if (files_[file]->is_compiled() && dead_code_->is_program())
+    out.guards.emplace_back(kUnreached);
   out.lowered += 1;
   return true;
 }
-
-}  // namespace
 
 /// Whether an evaluation comes here once, or nothing tells that it comes for each batch.
 bool SourceIndex::once_in_evaluation(FunctionId function, const Candidate& candidate,
@@ -73,7 +76,8 @@ bool SourceIndex::works_on_device(FunctionId function) const {
   return !is_whole_fit(facts.name) && !facts.name.starts_with('~') &&
          (contexts_->launches(function) || contexts_->serves_launchers(function)) &&
          !is_setter_name(facts.name) && !is_serving_path(file.path) &&
-         !is_example_path(file.path) && !is_evaluation_script(file.path);
+         !is_storage_path(file.path) && !is_example_path(file.path) &&
+         !is_evaluation_script(file.path);
 }
 
 /// Whether a function of a library is such a one. A program is seen as a whole: what its step does
@@ -157,7 +161,7 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     // A loop that builds, saves, predicts or runs now and then is none that matters, unless others
     // call the operator that it is in.
     if ((bits & (kInInit | kInCheckpoint | kAtInterval)) != 0 || word == "inference")
-      return operates() && stand_alone(out);
+      return operates() && stand_alone(file, out);
     if ((bits & (kInForward | kInEval)) == 0 && is_host_side_path(files_[file]->path)) return false;
     if (word == "eval" && (bits & (kEvalLoop | kNearStep)) == 0 &&
         !contexts_->is_batch_loop(function, candidate.loop))
@@ -196,7 +200,10 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
   if ((bits & kInJit) != 0 && clause.wants(Context::jit) &&
       (bits & (kInInit | kOutside | kInCheckpoint | kInEval)) == 0)
     return true;
-  if (operates()) return stand_alone(out);
+  if (operates()) return stand_alone(file, out);
+  if (clause.wants(Context::allocator) && contexts_->supplies_launchers(function) &&
+      !is_example_path(files_[file]->path))
+    return stand_alone(file, out);
   if (clause.wants(Context::launcher) && word == "library" && is_loop_work(function)) {
     out.context = "loop";
     out.guards.emplace_back("behind-calls");
@@ -226,7 +233,7 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     return true;
   }
   if ((word == "library" || shared) && library_allows(file, function, clause))
-    return stand_alone(out);
+    return stand_alone(file, out);
   return false;
 }
 

@@ -12,6 +12,7 @@
 #include "rule/edit.h"
 #include "rule/load.h"
 #include "rule/suppress.h"
+#include "source/extract/emptied_bodies.h"
 #include "source/index.h"
 
 namespace {
@@ -96,6 +97,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (facts_of(names, text).size() != facts.size()) __builtin_trap();
   text.resize(std::min(text.find(kNextFile), text.size()));
   (void)parse_suppressions(text, comment_style(name));
+  const auto all = [](const Node&) { return true; };
+  if (with_emptied_bodies(text, all).size() != text.size()) __builtin_trap();
   if (name != "a.py") return 0;
   for (const SourceFact& fact : facts) {
     if (fact.file != name) continue;

@@ -1,7 +1,10 @@
 // What a project is for, and what keeps code from running in each step.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "source/index.h"
 #include "source/item_rule.h"
@@ -310,4 +313,47 @@ TEST_CASE("what is only made to evaluate runs in no forward pass of training") {
   CHECK(found("        if phase == 'test':\n            self.detect = Detect(20)\n").empty());
   CHECK(found("        if phase == 'train':\n            self.detect = Detect(20)\n") ==
         "net.py:7");
+}
+
+TEST_CASE(
+    "what a program of C++ does beside its steps, and without a device, is lowered for that") {
+  const auto lowered = [](const std::vector<SourceInput>& files, std::string_view guard) {
+    const RuleSet rules = item_rule({"step", "forward", "launcher"});
+    const SourceIndex index = SourceIndex::build(files, rules, {});
+    const std::vector<SourceFact> facts = index.facts();
+    CHECK(!facts.empty());
+    return std::ranges::any_of(facts, [&](const SourceFact& fact) {
+      return std::ranges::find(fact.guards, guard) != fact.guards.end();
+    });
+  };
+  const auto train = [](const std::string& place) {
+    return SourceInput{"train.cpp", "",
+                       "#include <torch/torch.h>\n"
+                       "int main() {\n"
+                       "  Net net;\n" +
+                           place +
+                           "  for (auto& batch : *loader) {\n"
+                           "    auto loss = net.forward(batch.data).mean();\n"
+                           "    loss.backward();\n"
+                           "    optimizer.step();\n"
+                           "    total += loss.item<float>();\n"
+                           "  }\n"
+                           "}\n"};
+  };
+  CHECK(lowered({train("")}, kNoDevice));
+  CHECK(!lowered({train("  net.to(torch::kCUDA);\n")}, kNoDevice));
+  CHECK(!lowered({train(""), {"kernels.cu", "", "__global__ void add(float* x) {}\n"}}, kNoDevice));
+
+  const SourceInput pack{"pack.cu", "",
+                         "#include <torch/torch.h>\n"
+                         "torch::Tensor pack(const torch::Tensor& lengths) {\n"
+                         "  pack_kernel<<<64, 256>>>(lengths.data_ptr<int>());\n"
+                         "  return torch::empty({lengths.sum().item<int>()});\n"
+                         "}\n"};
+  const SourceInput shows{"show.cpp", "", "#include <torch/torch.h>\nint main() { pack_all(); }\n"};
+  CHECK(!lowered({pack}, kUnreached));  // a library's, for its users to call
+  CHECK(lowered({pack, shows}, kUnreached));
+  SourceInput example = shows;
+  example.path = "examples/show.cpp";
+  CHECK(!lowered({pack, example}, kUnreached));
 }

@@ -69,7 +69,7 @@ TEST_CASE("how much could be read counts each broken place once") {
   CHECK(facts.readable < 1);
 }
 
-TEST_CASE("what #if 0 takes out is no code, what its #else holds is") {
+TEST_CASE("what #if 0 and #ifdef DEBUG take out is no code, what their #else holds is") {
   const auto block = [](const std::string& name) {
     return "void " + name + "(torch::Tensor y) {\n  float a = y.item<float>();\n}\n";
   };
@@ -90,6 +90,15 @@ TEST_CASE("what #if 0 takes out is no code, what its #else holds is") {
       {"within one", "#ifdef A\n#if 0\n" + block("f") + "#endif\n" + block("g") + "#endif\n", 1},
       {"a number that begins so", "#if 01\n" + block("f") + "#endif\n", 1},
       {"without an end", "#if 0\n" + block("f"), 1},
+      {"for debugging", "#ifdef DEBUG\n" + block("f") + "#endif\n" + block("g"), 1},
+      {"to take the time",
+       "#if MEASURE_TIME > 0\n" + block("f") + "#else\n" + block("g") + "#endif\n", 1},
+      {"with assertions", "#ifndef NDEBUG\n" + block("f") + "#endif\n" + block("g"), 1},
+      {"for what the file asks for",
+       "#define PROFILE\n#if defined(PROFILE)\n" + block("f") + "#endif\n", 1},
+      {"for one of two", "#if defined(DEBUG) || defined(A)\n" + block("f") + "#endif\n", 1},
+      {"without debugging", "#ifndef DEBUG\n" + block("f") + "#else\n" + block("g") + "#endif\n",
+       2},
   };
   for (const Row& row : rows) {
     const FileFacts facts =

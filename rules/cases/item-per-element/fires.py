@@ -35,3 +35,17 @@ class Detector(torch.nn.Module):
             if scores[i].item() > 0.5:  # expect: item-per-element
                 found.append(i)
         return found
+
+
+class Charges(torch.nn.Module):
+    """A table that is asked for each atom."""
+
+    def forward(self, data: dict[str, torch.Tensor]):
+        numbers = data["numbers"]
+        found = [self.table[n.item()] for n in numbers]  # expect: item-per-element
+        rows = [self.rows.index(tuple(n.tolist())) for n in numbers]  # expect: item-per-element
+        for i, (name, n) in enumerate(zip(self.names, numbers)):
+            if n[0].item() == -1:  # expect: item-per-element
+                continue
+            rows[i] = name
+        return torch.tensor(found, device=numbers.device), rows

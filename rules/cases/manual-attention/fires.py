@@ -79,3 +79,24 @@ class Overwritten(torch.nn.Module):
         att = F.softmax(q @ k.transpose(-2, -1), dim=-1)  # expect: manual-attention
         att = att @ v
         return att
+
+
+class OverKeys(torch.nn.Module):
+    def forward(self, q, k, v):
+        scores = torch.einsum("bihd,bjhd->bijh", q, k) * self.scale
+        weights = scores.softmax(dim=2)  # expect: manual-attention
+        return torch.einsum("bijh,bjhd->bihd", weights, v)
+
+
+class OfRows(torch.nn.Module):
+    def forward(self, q, k, v):
+        weights = torch.softmax(torch.bmm(q, k.transpose(1, 2)), 2)  # expect: manual-attention
+        return torch.bmm(weights, v)
+
+
+class Turned(torch.nn.Module):
+    def forward(self, q, k, v):
+        w = torch.bmm(q, k)
+        w = F.softmax(w * self.scale, dim=2)  # expect: manual-attention
+        w = w.permute(0, 2, 1)
+        return torch.bmm(v, w)

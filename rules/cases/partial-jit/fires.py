@@ -10,3 +10,18 @@ def loss_fn(params, batch):
 grad_fn = jax.jit(jax.value_and_grad(loss_fn))  # expect: partial-jit
 only_grad = jax.jit(jax.grad(loss_fn, argnums=0))  # expect: partial-jit
 filtered = eqx.filter_jit(eqx.filter_value_and_grad(loss_fn))  # expect: partial-jit
+
+
+class Model:
+    """Nothing of its step is compiled."""
+
+    def train(self, batch):
+        loss, grads = jax.value_and_grad(self.loss)(self.params, batch)
+        updates, self.state = self.optimizer.update(grads, self.state)  # expect: partial-jit
+        self.params = optax.apply_updates(self.params, updates)
+        return loss
+
+
+def fit(model, batches):
+    for batch in batches:
+        model.train(batch)

@@ -39,3 +39,21 @@ def check_gradients(params, batch):
     exact = jax.grad(loss_fn)(params, batch)
     near = (loss_fn(params + 1e-3, batch) - loss_fn(params - 1e-3, batch)) / 2e-3
     return abs(exact.sum() - near)
+
+
+class Model:
+    """All of its step is compiled."""
+
+    def __init__(self):
+        self.step = jax.jit(self._step)
+
+    def _step(self, params, state, batch):
+        loss, grads = jax.value_and_grad(self.loss)(params, batch)
+        updates, state = self.optimizer.update(grads, state, params)
+        return optax.apply_updates(params, updates), state, loss
+
+
+def fit(model, batches, params, state):
+    for batch in batches:
+        params, state, loss = model.step(params, state, batch)
+    return params

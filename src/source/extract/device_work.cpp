@@ -72,10 +72,22 @@ bool launches_by_name(std::string_view name) {
 
 }  // namespace
 
+bool is_device_guard(const Ast& ast, NodeId declaration) {
+  constexpr size_t kLongest = 200;
+  return ast[declaration].text.ends_with("Guard") && ast.slice(declaration).size() < kLongest &&
+         contains_any(ast.slice(declaration), {".device()", "device_of("});
+}
+
 bool queues_work(const Ast& ast, const Names& names, NodeId call) {
   const NodeId callee = ast.child(call, Role::callee);
   if (callee == kNoNode) return false;
   const std::string_view name = ast[callee].text;
+  // CUBLAS(axpy)(handle, n, x, y): a macro that puts the type of the numbers into the name
+  if (ast[call].role == Role::callee) {
+    const NodeId what = ast.child(call, Role::argument);
+    return what != kNoNode && !sets_up(ast.slice(what)) &&
+           std::ranges::find(kTensorLibraries, lower(name)) != kTensorLibraries.end();
+  }
   if (is_queued_copy(name) ||
       is_one_of(name, {"cudaLaunchKernel", "hipLaunchKernelGGL", "cuLaunchKernel",
                        "hipModuleLaunchKernel", "cudaGraphLaunch", "copy_from_host"}))  // CUTLASS's

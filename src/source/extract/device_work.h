@@ -9,6 +9,10 @@ namespace stallscope {
 /// Whether `call` starts a copy or a library's kernel without waiting for it.
 bool queues_work(const Ast& ast, const Names& names, NodeId call);
 
+/// Whether a declaration of C++ switches to the device of a tensor: `c10::cuda::CUDAGuard
+/// guard(x.device());` is how an operator of ATen begins.
+bool is_device_guard(const Ast& ast, NodeId declaration);
+
 /// Whether `call` is handed a stream to queue its work on: fft.forward(x, y, stream). Only where
 /// the file is about such streams, not about those that are read and written.
 bool is_given_stream(const Ast& ast, NodeId call);

@@ -36,9 +36,10 @@ struct SourceClause {
   std::string matcher;                 ///< name of a registered matcher (data flow only)
   std::string on;                      ///< value kind of the receiver or first argument
   std::string certainty;               ///< the least certainty of `on`: unknown, likely, proven
-  std::vector<std::string> contexts;   ///< step, forward, loop, init, eval, jit, launcher, any
-  std::vector<std::string> unless;     ///< guards that silence
-  std::vector<std::string> lower;      ///< guards that lower the severity only
+  std::vector<std::string>
+      contexts;  ///< step, forward, loop, init, eval, jit, launcher, allocator, any
+  std::vector<std::string> unless;  ///< guards that silence
+  std::vector<std::string> lower;   ///< guards that lower the severity only
   std::vector<ArgumentTest> args;
   std::vector<ArgumentTest>
       settings;  ///< of a script or configuration file; the first has the place

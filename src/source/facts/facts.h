@@ -94,9 +94,10 @@ struct LoopFacts {
   bool validates = false;     ///< calls it under no_grad(), or put into evaluation before
   bool generates = false;     ///< and makes outputs of many passes: next to those a wait is nothing
   bool comprehension = false;
-  bool seldom = false;  ///< its head names epochs or evaluations
-  bool plays = false;   ///< steps an environment in its body
-  bool learns = false;  ///< somewhere within, what acts in it is updated
+  bool seldom = false;       ///< its head names epochs or evaluations
+  bool accumulates = false;  ///< its head names micro-batches: each pass is a part of a step
+  bool plays = false;        ///< steps an environment in its body
+  bool learns = false;       ///< somewhere within, what acts in it is updated
 };
 
 enum class CallForm : uint8_t {

@@ -9,7 +9,7 @@
 namespace stallscope {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Context>, 9> kContexts = {{
+constexpr std::array<std::pair<std::string_view, Context>, 10> kContexts = {{
     {"step", Context::step},
     {"forward", Context::forward},
     {"loop", Context::loop},
@@ -18,6 +18,7 @@ constexpr std::array<std::pair<std::string_view, Context>, 9> kContexts = {{
     {"jit", Context::jit},
     {"library", Context::library},
     {"launcher", Context::launcher},
+    {"allocator", Context::allocator},
     {"any", Context::any},
 }};
 
@@ -56,6 +57,11 @@ const std::vector<GuardWord>& guard_words() {
 
 std::string_view meaning_of_guard(std::string_view name) {
   if (name == kOptionOff) return "under an option that nothing in the project turns on";
+  if (name == kUnreached)
+    return "no step of the program is seen to reach it: what it has there runs beside its steps as "
+           "often as in them";
+  if (name == kNoDevice)
+    return "no file of the program names a device: as it stands, its tensors are on the host";
   if (name == kUnnamed)
     return "no file of the program names this function, other than to declare it";
   const auto word = std::ranges::find(guard_words(), name, &GuardWord::name);

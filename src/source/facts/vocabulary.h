@@ -43,6 +43,10 @@ const std::vector<GuardWord>& guard_words();
 inline constexpr std::string_view kOptionOff = "option-off";
 /// And where no file of a program of C++ names the function.
 inline constexpr std::string_view kUnnamed = "unnamed";
+/// Guard: no step of a program of C++ is seen to reach the place.
+inline constexpr std::string_view kUnreached = "unreached";
+/// Guard: the program is one of LibTorch's that names no device.
+inline constexpr std::string_view kNoDevice = "no-device";
 
 /// What a guard of a finding means, also of those that rules cannot name; itself if it is none.
 std::string_view meaning_of_guard(std::string_view name);
@@ -86,7 +90,18 @@ const std::vector<KindWord>& kind_words();
 const KindWord* kind_of(std::string_view word);
 
 /// Contexts a rule may ask for.
-enum class Context : uint8_t { step, forward, loop, init, eval, jit, library, launcher, any };
+enum class Context : uint8_t {
+  step,
+  forward,
+  loop,
+  init,
+  eval,
+  jit,
+  library,
+  launcher,
+  allocator,
+  any
+};
 std::optional<Context> context_of(std::string_view word);
 std::string_view to_string(Context context);
 

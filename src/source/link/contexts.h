@@ -61,6 +61,9 @@ class Contexts {
   /// Whether a function of C++ is called by nothing but what launches kernels itself, and is seen
   /// to run in no step: it works for an operator.
   bool serves_launchers(FunctionId id) const;
+  /// Whether several functions of C++ that launch kernels call it, itself or through others: what
+  /// it allocates is not made in one set-up.
+  bool supplies_launchers(FunctionId id) const;
   /// Whether it stands in a test, by its file's path.
   bool is_test(FunctionId id) const { return (places_[graph_.file_index(id)] & kTest) != 0; }
   /// Whether something of which no context is known calls it, beside what builds or evaluates.

@@ -309,6 +309,11 @@ void DeadCode::find_used_words() const {
   if (!program) used_words_->clear();
 }
 
+bool DeadCode::is_program() const {
+  if (!used_words_) find_used_words();
+  return !used_words_->empty();
+}
+
 bool DeadCode::is_unnamed(FunctionId id) const {
   constexpr uint32_t kCalledByOthers = kDecorated | kModuleLevel | kEntryPoint | kMainFunction;
   const FunctionFacts& f = graph_.function(id);
@@ -316,9 +321,8 @@ bool DeadCode::is_unnamed(FunctionId id) const {
       !graph_.callers(id).empty() || f.name == f.class_name || f.name.size() < kShortestUsedWord ||
       f.name.starts_with('~') || f.name.starts_with("operator"))
     return false;
-  if (!used_words_) find_used_words();
   const uint32_t hash = name_hash(f.name);
-  return !used_words_->empty() && !used_words_->contains(hash) &&
+  return is_program() && !used_words_->contains(hash) &&
          files_with(hash, Tests::count) == kNoFile &&
          files_with(as_method(hash), Tests::count) == kNoFile;
 }

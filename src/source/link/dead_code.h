@@ -28,6 +28,10 @@ class DeadCode {
   /// file.
   bool has_for_all(FunctionId id) const;
 
+  /// Whether the project is a program of C++: one of its files begins it, beside tests and
+  /// examples.
+  bool is_program() const;
+
   /// Whether no file of a program of C++ names `id`, other than to declare it.
   bool is_unnamed(FunctionId id) const;
 

@@ -1,6 +1,9 @@
 // Which functions of C++ launch kernels, and which of them are a step, or begin one, for whoever
 // calls them in a loop.
 #include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "source/link/contexts.h"
 #include "source/names/roles.h"
@@ -43,6 +46,32 @@ bool Contexts::serves_launchers(FunctionId id) const {
     any = any || (edge.call->guards & kSeldom) == 0;
   }
   return any;
+}
+
+bool Contexts::supplies_launchers(FunctionId id) const {
+  constexpr size_t kSeveral = 3;
+  constexpr unsigned kWrappers = 3;
+  constexpr uint32_t kOnce = kBesideSteps & ~static_cast<uint32_t>(kEvalFunction);
+  std::set<FunctionId> supplied, known = {id};
+  std::vector<FunctionId> wrappers = {id};
+  for (unsigned hop = 0; hop <= kWrappers && supplied.size() < kSeveral; ++hop) {
+    std::vector<FunctionId> next;
+    for (const FunctionId wrapper : wrappers) {
+      for (const uint32_t e : graph_.callers(wrapper)) {
+        const Edge& edge = graph_.edges()[e];
+        const uint32_t flags = graph_.function(edge.from).flags;
+        if (edge.call->form == CallForm::reference || (edge.call->guards & kSeldom) != 0 ||
+            (flags & kOnce) != 0 || is_test(edge.from) || !known.insert(edge.from).second)
+          continue;
+        if ((flags & kDeviceWork) != 0)
+          supplied.insert(edge.from);
+        else
+          next.push_back(edge.from);
+      }
+    }
+    wrappers = std::move(next);
+  }
+  return supplied.size() >= kSeveral;
 }
 
 /// Simulation::advance(), octree::iterate_once() that launch kernels: one step of a simulation,

@@ -135,6 +135,26 @@ bool only_infers(const CallGraph& graph) {
          std::ranges::any_of(files, [](const auto& file) { return predicts(*file); });
 }
 
+bool names_no_device(const CallGraph& graph) {
+  constexpr std::array<std::string_view, 12> kWords = {
+      "cuda",    "CUDA", "kCUDA",      "Cuda", "device", "Device",
+      "kDevice", "gpu",  "DeviceType", "kMPS", "kXPU",   "to_device"};
+  static const std::vector<uint32_t> devices = hashes_of(kWords);
+  static const uint32_t main = name_hash("main"), torch = name_hash("torch");
+  bool program = false, uses_torch = false;
+  for (const auto& file : graph.files()) {
+    if (!file->is_compiled()) continue;
+    const auto uses = [&](uint32_t word) { return mentions(file->used_words, word); };
+    // What was not read may name one.
+    if (file->language == "cuda" || (file->used_words.empty() && !file->note.empty()) ||
+        std::ranges::any_of(devices, uses))
+      return false;
+    program |= uses(main) && !is_test_file(*file);
+    uses_torch |= uses(torch);
+  }
+  return program && uses_torch;
+}
+
 bool stays_on_host(const CallGraph& graph) {
   static const uint32_t main = name_hash("__main__");
   const auto& files = graph.files();

@@ -9,6 +9,10 @@ namespace stallscope {
 /// gradients, and nowhere names an optimiser, a loss, a gradient or what trains for it.
 bool only_infers(const CallGraph& graph);
 
+/// Whether a project is a program of C++ that uses LibTorch and names no device anywhere: as it
+/// stands, what it makes stays on the host.
+bool names_no_device(const CallGraph& graph);
+
 /// Whether a project is a program of Python that trains with PyTorch and names no device anywhere:
 /// what it makes stays on the host, and waits for nothing.
 bool stays_on_host(const CallGraph& graph);

@@ -166,6 +166,14 @@ void StepLoops::find_whole_steps(std::span<const EntryPoint> entry_points) {
   }
 }
 
+/// Whether each pass of a loop is no step of its own: of one over parameters or optimisers, or over
+/// micro-batches inside another loop.
+bool StepLoops::is_part_of_step(const FileFacts& file, uint32_t loop) {
+  const LoopFacts& facts = file.loops[loop];
+  return facts.comprehension || facts.over_parameters || facts.over_optimizers ||
+         (facts.accumulates && facts.parent != kNone && !file.loops[facts.parent].seldom);
+}
+
 /// The loop around a call of a step is a step loop; without one, the caller is a step too.
 void StepLoops::follow_callers() {
   std::vector<FunctionId> work;
@@ -185,10 +193,7 @@ void StepLoops::follow_callers() {
       const bool evaluates = (caller.flags & (kEvalFunction | kWeakRole)) == kEvalFunction;
       if (evaluates && (by_name_[id] != 0 || (caller.flags & kInferenceFunction) != 0)) continue;
       uint32_t loop = edge.loop;
-      while (loop != kNone && (file.loops[loop].comprehension || file.loops[loop].over_parameters ||
-                               file.loops[loop].over_optimizers)) {
-        loop = file.loops[loop].parent;
-      }
+      while (loop != kNone && is_part_of_step(file, loop)) loop = file.loops[loop].parent;
       if (loop != kNone) {
         mark(file, loop, marks_[graph_.file_index(edge.from)]);
         continue;

@@ -33,6 +33,7 @@ class StepLoops {
   void sum_up();
   void mark(const FileFacts& file, uint32_t loop, std::vector<uint8_t>& marks);
   static bool is_rollout(const FileFacts& file, uint32_t loop);
+  static bool is_part_of_step(const FileFacts& file, uint32_t loop);
   bool is_imported_module(const FileFacts& file) const;
   bool steps_through_sequence(FunctionId id) const;
   static bool only_guides(const FileFacts& file);

@@ -44,23 +44,49 @@ bool ClauseTests::argument_fits(NodeId call, const ArgumentTest& test) const {
   NodeId found = kNoNode;
   size_t position = 0;
   bool open = false;  // *args, **kwargs: may hold anything
+  // "0/device": by its position or by its name
+  const auto is_named = [&](std::string_view name) {
+    for (size_t at = 0; at <= test.name.size();) {
+      const size_t slash = std::min(test.name.find('/', at), test.name.size());
+      if (std::string_view(test.name).substr(at, slash - at) == name) return true;
+      at = slash + 1;
+    }
+    return false;
+  };
   for (NodeId c : children(ast_, call)) {
     if (ast_[c].role != Role::argument) continue;
     const bool keyword = ast_[c].kind == K::keyword;
+    if (ast_[c].kind == K::star && found == kNoNode) found = spread(c, is_named);
     open |= ast_[c].kind == K::star;
     if (open && !keyword) continue;
     const std::string name = keyword ? std::string(ast_[c].text) : std::to_string(position++);
-    for (size_t at = 0; at <= test.name.size();) {
-      size_t slash = std::min(test.name.find('/', at), test.name.size());
-      if (std::string_view(test.name).substr(at, slash - at) == name)
-        found = keyword ? ast_.child(c, Role::value) : c;
-      at = slash + 1;
-    }
+    if (is_named(name)) found = keyword ? ast_.child(c, Role::value) : c;
   }
   return std::ranges::any_of(test.any_of, [&](const std::string& wanted) {
     if (wanted == "absent") return found == kNoNode && !open;
     return found != kNoNode && (wanted == "present" || argument_is(found, wanted));
   });
+}
+
+/// What `**options` gives by a name that is asked for, if the file says so: options =
+/// {"device": x.device}, or dict(device=x.device).
+NodeId ClauseTests::spread(NodeId star,
+                           const std::function<bool(std::string_view)>& is_named) const {
+  const NodeId options = ast_[star].first_child;
+  if (options == kNoNode || ast_[options].kind != K::name) return kNoNode;
+  const std::string_view name = ast_[options].text;
+  NodeId made = file_.inference.definition(file_.outline.function_of[star], name, star);
+  if (made == kNoNode) made = file_.inference.definition(0, name, star);
+  if (made == kNoNode) return kNoNode;
+  for (NodeId part : children(ast_, made)) {
+    if (ast_[part].kind == K::keyword && is_named(ast_[part].text))
+      return ast_.child(part, Role::value);
+    const NodeId key = ast_[part].kind == K::pair ? ast_[part].first_child : kNoNode;
+    if (key == kNoNode || ast_[key].kind != K::string) continue;
+    const std::string_view text = ast_.slice(key);  // with its quotes
+    if (text.size() > 2 && is_named(text.substr(1, text.size() - 2))) return ast_[key].next;
+  }
+  return kNoNode;
 }
 
 /// Of a batch that a loader has given in this function, and nobody has moved; what a function is
@@ -88,6 +114,7 @@ bool ClauseTests::argument_is(NodeId found, std::string_view wanted) const {
            !contains_any(text, {"config", "cfg", "args", "opt", "param", "group"});
   }
   if (wanted == "a-local-pointer") return is_local_pointer(found);
+  if (wanted == "a-returned-pointer") return is_returned_pointer(found);
   if (wanted == "not-one-number") return !is_one_number(found);
   if (wanted == "a-cuda-type")
     return text.find("cuda.") != std::string_view::npos || text.ends_with(".type()") ||
@@ -191,6 +218,25 @@ bool ClauseTests::is_local_pointer(NodeId argument) const {
   return declared;
 }
 
+/// void* p; cudaMalloc(&p, n); return p; of a function that returns nothing before and looks
+/// nowhere: an allocator with a pool returns what it finds there.
+bool ClauseTests::is_returned_pointer(NodeId argument) const {
+  const NodeId function = file_.outline.functions[file_.outline.function_of[argument]];
+  const std::string_view text = ast_.slice(argument);
+  const size_t address = text.rfind('&');
+  if (address == std::string_view::npos || function == 0) return false;
+  const std::string name(text.substr(address + 1));
+  if (name.empty() || !std::ranges::all_of(name, is_identifier_char)) return false;
+  const std::string_view body = ast_.slice(function);
+  const size_t call = ast_[argument].first_byte - ast_[function].first_byte;
+  const std::string_view before = body.substr(0, call), behind = body.substr(call);
+  const bool declared = before.find("*" + name) != std::string_view::npos ||
+                        before.find("* " + name) != std::string_view::npos;
+  return declared && before.find("return") == std::string_view::npos &&
+         !contains_any(lower(before), {"cache", "pool", "chunk", "free"}) &&
+         behind.find("return " + name + ";") != std::string_view::npos;
+}
+
 bool ClauseTests::node_is(NodeId id, std::string_view word) const {
   const K kind = ast_[id].kind;
   if (word == "for") return kind == K::for_;
@@ -291,8 +337,7 @@ bool ClauseTests::uses_loop_variable(NodeId id) const {
   NodeId object = callee == kNoNode ? kNoNode : ast_.child(callee, Role::object);
   if (object == kNoNode) return false;
   const NodeId node = file_.outline.loops[loop];
-  NodeId over = ast_.child(node, Role::right);
-  const bool over_tensor = over != kNoNode && file_.inference.at(over).is_device();
+  const bool over_tensor = is_over_tensor(node);
   auto indexes = [&](NodeId name) {
     for (NodeId at = name; at != object && at != kNoNode; at = ast_[at].parent) {
       if (ast_[at].role == Role::index) return true;
@@ -305,6 +350,33 @@ bool ClauseTests::uses_loop_variable(NodeId id) const {
   for (NodeId at = object; at < ast_[object].end; ++at) {
     if (ast_[at].kind == K::name && (over_tensor || indexes(at)) && binds(node, ast_[at].text))
       return true;
+  }
+  return false;
+}
+
+/// Whether what a loop runs over gives elements of a tensor: x, enumerate(x), zip(x, names).
+bool ClauseTests::gives_elements(NodeId over) const {
+  if (over == kNoNode) return false;
+  const Value value = file_.inference.at(over);
+  if (value.is_device() && value.kind != Kind::jax_array) return true;
+  if (ast_[over].kind != K::call || !is_one_of(callee_name(ast_, over), {"enumerate", "zip"}))
+    return false;
+  for (NodeId given : children(ast_, over)) {
+    if (ast_[given].role == Role::argument && gives_elements(given)) return true;
+  }
+  return false;
+}
+
+/// Whether a loop or a comprehension takes a tensor apart.
+bool ClauseTests::is_over_tensor(NodeId loop) const {
+  if (ast_[loop].kind != K::comprehension) return gives_elements(ast_.child(loop, Role::right));
+  for (NodeId clause : children(ast_, loop)) {
+    if (ast_[clause].kind != K::comp_for) continue;
+    const NodeId over = ast_.child(clause, Role::right);
+    // {name: loss.item() for name, loss in losses.items()}: each of them is whole
+    const bool whole = over != kNoNode && ast_[over].kind == K::call &&
+                       is_one_of(callee_name(ast_, over), {"items", "values"});
+    if (!whole && gives_elements(over)) return true;
   }
   return false;
 }

@@ -2,6 +2,9 @@
 // code around and below it.
 #pragma once
 
+#include <functional>
+#include <string_view>
+
 #include "source/match/ruleset.h"
 
 namespace stallscope {
@@ -32,7 +35,11 @@ class ClauseTests {
   bool in_loop(NodeId id, std::string_view which) const;
   bool is_over_groups(uint32_t loop, NodeId id) const;
   bool is_over_pytree(uint32_t loop) const;
+  bool is_returned_pointer(NodeId argument) const;
+  NodeId spread(NodeId star, const std::function<bool(std::string_view)>& is_named) const;
   bool uses_loop_variable(NodeId id) const;
+  bool gives_elements(NodeId over) const;
+  bool is_over_tensor(NodeId loop) const;
   bool binds(NodeId loop, std::string_view name) const;
   bool assigns_itself(NodeId id) const;
 

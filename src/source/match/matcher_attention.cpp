@@ -1,5 +1,7 @@
 // The matcher for attention written out: product, softmax, product.
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "source/match/matcher.h"
@@ -100,13 +102,71 @@ class Attention {
       if (at > softmax && ast_[at].kind == K::name && has(names, ast_[at].text) && is_kept(at))
         return false;
       if (multiplied || !is_product(at)) continue;
-      for (NodeId operand : operands(at))
-        multiplied |= leads_to(operand, softmax) || (at > softmax && has(names, root(operand)));
+      const std::vector<NodeId> factors = operands(at);
+      for (size_t i = 0; i < factors.size(); ++i) {
+        if (!leads_to(factors[i], softmax) && (at < softmax || !has(names, root(factors[i]))))
+          continue;
+        if (is_as_it_was(factors[i], at, softmax) && !sums_over(at, i, axis(softmax))) return false;
+        multiplied = true;
+      }
     }
     return multiplied;
   }
 
  private:
+  /// The axis that a softmax names by a number, if it does.
+  std::optional<int> axis(NodeId softmax) const {
+    NodeId named = kNoNode;
+    for (NodeId c : children(ast_, softmax)) {
+      if (ast_[c].role != Role::argument) continue;
+      named = ast_[c].kind != K::keyword                 ? c
+              : is_one_of(ast_[c].text, {"dim", "axis"}) ? ast_.child(c, Role::value)
+                                                         : named;
+    }
+    const std::string_view text = named == kNoNode ? std::string_view() : ast_.slice(named);
+    const bool behind = text.starts_with('-');
+    const std::string_view digit = text.substr(behind ? 1 : 0);
+    if (digit.size() != 1 || digit[0] < '0' || digit[0] > '9') return {};
+    return behind ? '0' - digit[0] : digit[0] - '0';
+  }
+
+  /// Whether an operand of `product` is what `softmax` gives, not transposed nor under a third
+  /// name.
+  bool is_as_it_was(NodeId operand, NodeId product, NodeId softmax) const {
+    if (operand == softmax) return true;
+    const std::string_view name = ast_[operand].text;
+    if (ast_[operand].kind != K::name || assigned_to(ast_[softmax].parent, name) != softmax)
+      return false;
+    for (NodeId at = ast_[softmax].end; at < product; ++at) {
+      if (assigned_to(at, name) != kNoNode) return false;
+    }
+    return true;
+  }
+
+  /// Whether a product may sum over that axis of its operand `index`: weights of which each column
+  /// has the sum one, einsum("bij,bjd->bid", scores.softmax(1), v), are no attention.
+  bool sums_over(NodeId product, size_t index, std::optional<int> axis) const {
+    if (!axis) return true;
+    const std::string_view name = callee_name_of(product);
+    const bool first = index == 0;
+    if (name == "bmm") return *axis == (first ? 2 : 1) || *axis == (first ? -1 : -2);
+    if (name != "einsum") return *axis >= 0 || *axis == (first ? -1 : -2);
+    const NodeId equation = ast_.child(product, Role::argument);
+    std::string text(equation == kNoNode ? std::string_view() : ast_.slice(equation));
+    std::erase_if(text, [](char c) { return c == ' ' || c == '"' || c == '\''; });
+    const size_t arrow = text.find("->");
+    if (arrow == std::string::npos || text.find('.') != std::string::npos) return true;
+    size_t from = 0;
+    for (size_t i = 0; i < index; ++i) {
+      from = text.find(',', from);
+      if (from++ >= arrow) return true;  // fewer operands than it is given
+    }
+    const std::string operand = text.substr(from, text.find_first_of(",-", from) - from);
+    const int at = *axis < 0 ? static_cast<int>(operand.size()) + *axis : *axis;
+    return at < 0 || at >= static_cast<int>(operand.size()) ||
+           text.find(operand[static_cast<size_t>(at)], arrow) == std::string::npos;
+  }
+
   /// nn.Dropout(rate)(weights) of flax: fused kernels of JAX drop none of the weights.
   bool drops_in_jax(NodeId call) const {
     const NodeId callee = ast_[call].kind == K::call ? ast_.child(call, Role::callee) : kNoNode;

@@ -107,6 +107,7 @@ class Builder {
     for (const Role role : {Role::left, Role::right}) {
       const NodeId part = ast_[id].kind == K::for_ ? ast_.child(id, role) : kNoNode;
       loop.seldom |= part != kNoNode && contains_any(ast_.slice(part), {"epoch", "eval"});
+      loop.accumulates |= part != kNoNode && contains_any(ast_.slice(part), {"micro", "accum"});
     }
     if (ast_.grammar == Grammar::cuda) loop.seldom = contains_any(head_of(id), {"epoch"});
     // A program that solves or boosts has no optimizer: its loop says what it counts.

@@ -283,8 +283,8 @@ bool predicts(std::string_view name) {
 }
 
 bool is_allocator_name(std::string_view name) {
-  return contains_any(
-      name, {"alloc", "resize", "reserve", "enlarge", "grow", "free", "release", "buffersize"});
+  return contains_any(name, {"alloc", "resize", "reserve", "enlarge", "grow", "free", "release",
+                             "buffersize", "ensure", "capacity"});
 }
 
 bool is_operator_name(std::string_view name) {

@@ -164,6 +164,9 @@ bool is_beside_path(std::string_view path);
 /// Whether a file has modules that change samples, mostly where the host loads them: transforms.py.
 bool is_transform_path(std::string_view path);
 
+/// Whether a word of a file's path says that it writes to disks or reads from them.
+bool is_storage_path(std::string_view path);
+
 /// Whether a word of a file's path says inference, serving or what is made of results.
 bool is_inference_path(std::string_view path);
 

@@ -80,6 +80,11 @@ bool is_transform_path(std::string_view path) {
   return path_has_word(path.substr(path.ends_with(".py") ? folder : name), kWords);
 }
 
+bool is_storage_path(std::string_view path) {
+  constexpr std::array<std::string_view, 4> kWords = {"io", "save", "serialize", "serialization"};
+  return path_has_word(path, kWords);
+}
+
 bool is_inference_path(std::string_view path) {
   return path_has_word(path, kInferenceWords);
 }

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/text.h"
+#include "source/syntax/identifier.h"
+#include "source/syntax/words.h"
+
 namespace stallscope {
 namespace {
 
@@ -67,7 +71,7 @@ class ParsedText {
     if (lines > kLongRun) blank(first, source_.size());
   }
 
-  /// What `#if 0` takes out, up to its #else, #elif or #endif.
+  /// What `#if 0` and `#ifdef DEBUG` take out, up to their #else, #elif or #endif.
   void blank_unused() {
     enum class Part : uint8_t { other, unused, rest };
     struct Open {
@@ -85,7 +89,7 @@ class ParsedText {
       text = without_indent(text.substr(1));
       if (text.starts_with("if")) {
         const bool nested = std::ranges::any_of(open, is_unused);
-        open.push_back({!nested && is_if_zero(text) ? Part::unused : Part::other, first});
+        open.push_back({!nested && is_off(text) ? Part::unused : Part::other, first});
         continue;
       }
       if (open.empty()) continue;
@@ -131,6 +135,32 @@ class ParsedText {
     return value.starts_with('0') && value.size() < directive.size() - 2 &&
            (value.size() == 1 ||
             std::string_view(" \t\r\n/").find(value[1]) != std::string_view::npos);
+  }
+
+  /// "ifdef MEASURE_TIME", "if defined(DEBUG)", "if VERBOSE > 0", "ifndef NDEBUG" of a name that
+  /// the file does not define: compiled where somebody looks for a fault or takes the time.
+  bool is_off(std::string_view directive) const {
+    if (is_if_zero(directive)) return true;
+    const bool unless = directive.starts_with("ifndef");
+    directive.remove_prefix(unless ? 6 : directive.starts_with("ifdef") ? 5 : 2);
+    directive = without_indent(directive);
+    if (directive.starts_with("defined")) directive = directive.substr(7);
+    const size_t first = directive.find_first_not_of(" \t(");
+    if (first == std::string_view::npos) return false;
+    directive.remove_prefix(first);
+    const auto end = std::ranges::find_if_not(directive, is_identifier_char);
+    const std::string_view name(directive.begin(), end), rest(end, directive.end());
+    // `defined(A) || defined(B)`, `LEVEL == 0`
+    if (rest.find_first_of("|&!=<") != std::string_view::npos) return false;
+    if (unless) return name == "NDEBUG";
+    return names_debugging(name) &&
+           source_.find("define " + std::string(name)) == std::string_view::npos;
+  }
+
+  static bool names_debugging(std::string_view name) {
+    const std::string words = lower(name);
+    return name != "NDEBUG" && has_word(words, {"debug", "dbg", "profile", "profiling", "timing",
+                                                "timer", "measure", "benchmark", "verbose"});
   }
 
   void replace(size_t at, std::string_view text) {

@@ -10,9 +10,9 @@
 namespace stallscope {
 
 /// `source` with blanks for zero bytes (which the parser takes for the end), markers of conflicts,
-/// what C++ has under `#if 0`, and long runs of Python's comments (each of which the parser reads
-/// again for every line of its run); `<< <` and `>> >` of a launch are joined. Empty when there are
-/// none.
+/// what C++ has under `#if 0` or `#ifdef DEBUG`, and long runs of Python's comments (each of which
+/// the parser reads again for every line of its run); `<< <` and `>> >` of a launch are joined.
+/// Empty when there are none.
 std::string parsed_text(std::string_view source, Grammar grammar);
 
 /// The first line on which a merge left a marker of a conflict; 0 = none.
