@@ -85,3 +85,9 @@ class Dispatcher:
 class Experts(torch.nn.Module):
     def forward(self, gates: torch.Tensor):
         return Dispatcher(gates).rows  # made anew in each pass
+
+
+class Factors(torch.nn.Module):
+    def forward(self, rows: torch.Tensor):
+        kept = (self.users * rows).to_sparse()  # expect: dynamic-shape-op
+        return torch.sparse.mm(kept, self.items)

@@ -142,3 +142,12 @@ class Codebook(torch.nn.Module):
     def forward(self, samples):
         self.init_codes(samples)
         return self.codes[samples]
+
+
+class Factors(torch.nn.Module):
+    def __init__(self, graph: torch.Tensor):
+        super().__init__()
+        self.graph = graph.to_sparse()  # once
+
+    def forward(self, items: torch.Tensor):
+        return torch.sparse.mm(self.graph, items)

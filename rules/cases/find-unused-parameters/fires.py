@@ -30,3 +30,10 @@ class Reader(pl.LightningModule):
         return LightningDistributedDataParallel(  # expect: find-unused-parameters
             model, device_ids=device_ids, find_unused_parameters=True
         )
+
+
+def choose(distributed):
+    strategy = "auto"
+    if distributed:
+        strategy = "ddp_find_unused_parameters_true"  # expect: find-unused-parameters
+    return strategy

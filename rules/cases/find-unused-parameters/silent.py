@@ -31,3 +31,7 @@ def wrap_recorded(model, rank):
 def fit(trainer_class, model, data):
     trainer = trainer_class(devices=8, strategy="ddp_find_unused_parameters_false")
     trainer.fit(model, data)
+
+
+def choose(distributed):
+    return "ddp" if distributed else "auto"
