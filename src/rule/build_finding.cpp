@@ -409,7 +409,8 @@ Finding unmeasured_finding(const Rule& rule, const SourceFact& fact) {
     return std::ranges::find(fact.guards, guard) != fact.guards.end();
   };
   if (has("evaluation-only") || has("behind-calls") || has(kOptionOff) || has(kNoDevice) ||
-      has(kUnreached) || (has("no-visible-caller") && fact.certainty != Certainty::proven))
+      has(kUnreached) || has(kSpare) ||
+      (has("no-visible-caller") && fact.certainty != Certainty::proven))
     f.severity = std::min(f.severity, Severity::low);
   f.related = fact.related;
   add_lines(f, fact);

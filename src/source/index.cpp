@@ -336,6 +336,7 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
     ++out.lowered;
   }
   if (names_no_device_ && facts.is_compiled()) out.guards.emplace_back(kNoDevice);
+  if (is_spare_path(facts.path)) out.guards.emplace_back(kSpare);
   // What trains, or is called forward(), was meant to run.
   if (facts.is_compiled() && out.context != "step" && out.context != "forward" &&
       dead_code_->is_unnamed(graph_->id_of(file, candidate.function))) {

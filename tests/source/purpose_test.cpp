@@ -357,3 +357,31 @@ TEST_CASE(
   example.path = "examples/show.cpp";
   CHECK(!lowered({pack, example}, kUnreached));
 }
+
+TEST_CASE("a copy of a program, and what its steps call to end it, are judged as such") {
+  const auto step = [](const std::string& body) {
+    return "#include <torch/torch.h>\n"
+           "void stop(torch::Tensor x) { total = x.item<float>(); }\n"
+           "void exit_simulation(torch::Tensor x) { stop(x); }\n"
+           "void train_step(torch::Tensor x) {\n"
+           "  auto loss = net(x.to(torch::kCUDA)).mean();\n"
+           "  loss.backward();\n"
+           "  optimizer.step();\n" +
+           body + "}\n";
+  };
+  CHECK(reads({{"train.cpp", "", step("  stop(loss);\n")}}) == "train.cpp:2");
+  CHECK(reads({{"train.cpp", "", step("  if (bad) exit_simulation(loss);\n")}}).empty());
+
+  const auto is_spare = [&](const std::string& path) {
+    const RuleSet rules = item_rule({"step", "forward"});
+    const SourceIndex index = SourceIndex::build({{path, "", step("  stop(loss);\n")}}, rules, {});
+    const std::vector<SourceFact> facts = index.facts();
+    REQUIRE(facts.size() == 1);
+    return std::ranges::find(facts.front().guards, kSpare) != facts.front().guards.end();
+  };
+  for (const char* path :
+       {"main (copy).cpp", "src/train_old.cpp", "backup/train.cpp", "a/deprecated/b.cpp"})
+    CHECK_MESSAGE(is_spare(path), path);
+  for (const char* path : {"main.cpp", "src/copy_kernels.cpp", "threshold.cpp", "bold/train.cpp"})
+    CHECK_MESSAGE(!is_spare(path), path);
+}

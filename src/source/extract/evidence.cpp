@@ -295,7 +295,7 @@ class EvidenceCollector {
         return;
       out.receiver = value.dependency;
     }
-    out.guards = guards_.around(id);
+    out.guards = guards_.around(id) | (ends_program(ast_[callee].text) ? +kGuardErrorPath : 0u);
     out.switches = switches_.around(id);
     out.option = options_.needed_around(id);
     out.consumer = consumers_.of(id);

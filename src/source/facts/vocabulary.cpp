@@ -57,6 +57,8 @@ const std::vector<GuardWord>& guard_words() {
 
 std::string_view meaning_of_guard(std::string_view name) {
   if (name == kOptionOff) return "under an option that nothing in the project turns on";
+  if (name == kSpare)
+    return "its file is called a copy or an old version, which mostly nothing builds or imports";
   if (name == kUnreached)
     return "no step of the program is seen to reach it: what it has there runs beside its steps as "
            "often as in them";

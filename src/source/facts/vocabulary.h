@@ -43,6 +43,8 @@ const std::vector<GuardWord>& guard_words();
 inline constexpr std::string_view kOptionOff = "option-off";
 /// And where no file of a program of C++ names the function.
 inline constexpr std::string_view kUnnamed = "unnamed";
+/// Guard: the file is called a copy or an old version of another.
+inline constexpr std::string_view kSpare = "spare-file";
 /// Guard: no step of a program of C++ is seen to reach the place.
 inline constexpr std::string_view kUnreached = "unreached";
 /// Guard: the program is one of LibTorch's that names no device.

@@ -136,23 +136,26 @@ bool only_infers(const CallGraph& graph) {
 }
 
 bool names_no_device(const CallGraph& graph) {
-  constexpr std::array<std::string_view, 12> kWords = {
-      "cuda",    "CUDA", "kCUDA",      "Cuda", "device", "Device",
-      "kDevice", "gpu",  "DeviceType", "kMPS", "kXPU",   "to_device"};
-  static const std::vector<uint32_t> devices = hashes_of(kWords);
-  static const uint32_t main = name_hash("main"), torch = name_hash("torch");
-  bool program = false, uses_torch = false;
+  constexpr std::array<std::string_view, 7> kOthers = {"cuda", "CUDA", "kCUDA", "Cuda",
+                                                       "gpu",  "kMPS", "kXPU"};
+  constexpr std::array<std::string_view, 4> kAny = {"device", "Device", "DeviceType", "to_device"};
+  static const std::vector<uint32_t> others = hashes_of(kOthers), any = hashes_of(kAny);
+  static const uint32_t main = name_hash("main"), torch = name_hash("torch"),
+                        cpu = name_hash("kCPU");
+  bool program = false, uses_torch = false, any_named = false, cpu_named = false;
   for (const auto& file : graph.files()) {
     if (!file->is_compiled()) continue;
     const auto uses = [&](uint32_t word) { return mentions(file->used_words, word); };
     // What was not read may name one.
     if (file->language == "cuda" || (file->used_words.empty() && !file->note.empty()) ||
-        std::ranges::any_of(devices, uses))
+        std::ranges::any_of(others, uses))
       return false;
+    any_named |= std::ranges::any_of(any, uses);
+    cpu_named |= uses(cpu);
     program |= uses(main) && !is_test_file(*file);
     uses_torch |= uses(torch);
   }
-  return program && uses_torch;
+  return program && uses_torch && (!any_named || cpu_named);
 }
 
 bool stays_on_host(const CallGraph& graph) {

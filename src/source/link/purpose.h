@@ -9,7 +9,7 @@ namespace stallscope {
 /// gradients, and nowhere names an optimiser, a loss, a gradient or what trains for it.
 bool only_infers(const CallGraph& graph);
 
-/// Whether a project is a program of C++ that uses LibTorch and names no device anywhere: as it
+/// Whether a project is a program of C++ that uses LibTorch and names no device but the CPU: as it
 /// stands, what it makes stays on the host.
 bool names_no_device(const CallGraph& graph);
 

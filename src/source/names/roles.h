@@ -164,6 +164,9 @@ bool is_beside_path(std::string_view path);
 /// Whether a file has modules that change samples, mostly where the host loads them: transforms.py.
 bool is_transform_path(std::string_view path);
 
+/// Whether a file is called a copy or an old version of another: "main (copy).cpp", old/train.py.
+bool is_spare_path(std::string_view path);
+
 /// Whether a word of a file's path says that it writes to disks or reads from them.
 bool is_storage_path(std::string_view path);
 
@@ -186,6 +189,10 @@ bool is_evaluation_class(std::string_view name);
 
 /// Whether a function of that name takes over what it is given, seldom: set_params, setWeights.
 bool is_setter_name(std::string_view name);
+
+/// exit(), exitSimulation(), ShutDown(): whether a step that calls a function of that name is the
+/// last one.
+bool ends_program(std::string_view name);
 
 /// Whether a file of C++ belongs to what runs trained models, by its folders.
 bool is_serving_path(std::string_view path);

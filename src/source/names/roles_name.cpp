@@ -305,6 +305,11 @@ bool is_setter_name(std::string_view name) {
   return starts_with_any(lower(snake_case(name)), {"set_", "override_"});
 }
 
+bool ends_program(std::string_view name) {
+  return is_one_of(name, {"exit", "abort", "terminate"}) ||
+         starts_with_any(snake_case(name), {"exit_", "abort_", "shutdown", "shut_down"});
+}
+
 bool is_serving_path(std::string_view path) {
   return contains_any(path, {"inference/", "serving/", "tensorrt", "triton_", "deploy/"});
 }

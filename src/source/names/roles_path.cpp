@@ -80,6 +80,19 @@ bool is_transform_path(std::string_view path) {
   return path_has_word(path.substr(path.ends_with(".py") ? folder : name), kWords);
 }
 
+bool is_spare_path(std::string_view path) {
+  const std::string text = lower(path.substr(0, path.rfind('.')));
+  constexpr std::array<std::string_view, 8> kWords = {"deprecated", "obsolete", "backup", "bak",
+                                                      "unused",     "copy",     "trash",  "old"};
+  const std::string_view stem = std::string_view(text).substr(text.rfind('/') + 1);
+  return contains_any(stem, {" copy", "(copy", "(old", "not_work"}) ||
+         std::ranges::any_of(kWords, [&](std::string_view word) {
+           return stem.ends_with("_" + std::string(word)) ||
+                  text.find("/" + std::string(word) + "/") != std::string::npos ||
+                  text.starts_with(std::string(word) + "/");
+         });
+}
+
 bool is_storage_path(std::string_view path) {
   constexpr std::array<std::string_view, 4> kWords = {"io", "save", "serialize", "serialization"};
   return path_has_word(path, kWords);
