@@ -164,7 +164,7 @@ bool is_beside_path(std::string_view path);
 /// Whether a file has modules that change samples, mostly where the host loads them: transforms.py.
 bool is_transform_path(std::string_view path);
 
-/// Whether a file is called a copy or an old version of another: "main (copy).cpp", old/train.py.
+/// Whether a file is called a copy or an old version of another: "main (copy).cpp", train_old.py.
 bool is_spare_path(std::string_view path);
 
 /// Whether a word of a file's path says that it writes to disks or reads from them.

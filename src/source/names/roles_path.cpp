@@ -82,15 +82,16 @@ bool is_transform_path(std::string_view path) {
 
 bool is_spare_path(std::string_view path) {
   const std::string text = lower(path.substr(0, path.rfind('.')));
-  constexpr std::array<std::string_view, 8> kWords = {"deprecated", "obsolete", "backup", "bak",
-                                                      "unused",     "copy",     "trash",  "old"};
-  const std::string_view stem = std::string_view(text).substr(text.rfind('/') + 1);
-  return contains_any(stem, {" copy", "(copy", "(old", "not_work"}) ||
-         std::ranges::any_of(kWords, [&](std::string_view word) {
-           return stem.ends_with("_" + std::string(word)) ||
-                  text.find("/" + std::string(word) + "/") != std::string::npos ||
-                  text.starts_with(std::string(word) + "/");
-         });
+  const size_t name = text.rfind('/') + 1;
+  const std::string_view folders = std::string_view(text).substr(0, name);
+  const std::string_view stem = std::string_view(text).substr(name);
+  constexpr std::array<std::string_view, 4> kFolders = {"deprecated", "obsolete", "backup",
+                                                        "unused"};
+  constexpr std::array<std::string_view, 5> kEndings = {"_copy", "_old", "_bak", "_backup",
+                                                        "_deprecated"};
+  return contains_any(stem, {" copy", "(copy", "(old"}) ||
+         std::ranges::any_of(kEndings, [&](auto ending) { return stem.ends_with(ending); }) ||
+         path_has_word(folders, kFolders);
 }
 
 bool is_storage_path(std::string_view path) {
