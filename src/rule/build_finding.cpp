@@ -405,13 +405,13 @@ Finding unmeasured_finding(const Rule& rule, const SourceFact& fact) {
   // Once per evaluation batch still stalls, but no training step does. And where nobody is seen to
   // call it nor what it reads is known, or the rule says little of what the step only calls, that
   // is too little to fail a run for.
-  const auto has = [&](std::string_view guard) {
-    return std::ranges::find(fact.guards, guard) != fact.guards.end();
-  };
-  if (has("evaluation-only") || has("behind-calls") || has(kOptionOff) || has(kNoDevice) ||
-      has(kUnreached) || has(kSpare) ||
-      (has("no-visible-caller") && fact.certainty != Certainty::proven))
-    f.severity = std::min(f.severity, Severity::low);
+  constexpr std::array<std::string_view, 6> kTooLittle = {
+      "evaluation-only", "behind-calls", kOptionOff, kNoDevice, kUnreached, kSpare};
+  const bool too_little = std::ranges::any_of(fact.guards, [&](std::string_view guard) {
+    return std::ranges::find(kTooLittle, guard) != kTooLittle.end() ||
+           (guard == "no-visible-caller" && fact.certainty != Certainty::proven);
+  });
+  if (too_little) f.severity = std::min(f.severity, Severity::low);
   f.related = fact.related;
   add_lines(f, fact);
   f.message = rule.title + ".";

@@ -30,6 +30,15 @@ std::string program(const std::string& definitions, const std::string& body) {
          body;
 }
 
+/// Whether a read of these files, of which there is one, is lowered for `guard`.
+bool lowered(const std::vector<SourceInput>& files, std::string_view guard) {
+  const RuleSet rules = item_rule({"step", "forward", "launcher"});
+  const SourceIndex index = SourceIndex::build(files, rules, {});
+  const std::vector<SourceFact> facts = index.facts();
+  REQUIRE(facts.size() == 1);
+  return std::ranges::find(facts.front().guards, guard) != facts.front().guards.end();
+}
+
 }  // namespace
 
 TEST_CASE("where nothing trains nothing stalls training") {
@@ -317,15 +326,6 @@ TEST_CASE("what is only made to evaluate runs in no forward pass of training") {
 
 TEST_CASE(
     "what a program of C++ does beside its steps, and without a device, is lowered for that") {
-  const auto lowered = [](const std::vector<SourceInput>& files, std::string_view guard) {
-    const RuleSet rules = item_rule({"step", "forward", "launcher"});
-    const SourceIndex index = SourceIndex::build(files, rules, {});
-    const std::vector<SourceFact> facts = index.facts();
-    CHECK(!facts.empty());
-    return std::ranges::any_of(facts, [&](const SourceFact& fact) {
-      return std::ranges::find(fact.guards, guard) != fact.guards.end();
-    });
-  };
   const auto train = [](const std::string& place) {
     return SourceInput{"train.cpp", "",
                        "#include <torch/torch.h>\n"
@@ -373,11 +373,7 @@ TEST_CASE("a copy of a program, and what its steps call to end it, are judged as
   CHECK(reads({{"train.cpp", "", step("  if (bad) exit_simulation(loss);\n")}}).empty());
 
   const auto is_spare = [&](const std::string& path) {
-    const RuleSet rules = item_rule({"step", "forward"});
-    const SourceIndex index = SourceIndex::build({{path, "", step("  stop(loss);\n")}}, rules, {});
-    const std::vector<SourceFact> facts = index.facts();
-    REQUIRE(facts.size() == 1);
-    return std::ranges::find(facts.front().guards, kSpare) != facts.front().guards.end();
+    return lowered({{path, "", step("  stop(loss);\n")}}, kSpare);
   };
   for (const char* path :
        {"main (copy).cpp", "src/train_old.cpp", "backup/train.cpp", "a/deprecated/b.cpp"})

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "source/syntax/identifier.h"
+#include "source/syntax/parsed_text.h"
 
 namespace stallscope {
 namespace {
@@ -11,12 +12,8 @@ namespace {
 /// Whether what stands before a body says that the body decides more than what the function does.
 bool needs_body(std::string_view head) {
   constexpr std::array<std::string_view, 3> kDecided = {"auto", "constexpr", "consteval"};
-  return std::ranges::any_of(kDecided, [&](std::string_view word) {
-    for (size_t at = head.find(word); at != std::string_view::npos; at = head.find(word, at + 1)) {
-      if (is_whole_identifier(head, at, word.size())) return true;
-    }
-    return false;
-  });
+  return std::ranges::any_of(kDecided,
+                             [&](std::string_view word) { return holds_identifier(head, word); });
 }
 
 /// Where the initialisers of a constructor begin, in what follows its parameters: at the only
@@ -31,13 +28,6 @@ size_t initialisers(std::string_view tail) {
     return at;
   }
   return tail.size();
-}
-
-/// Blanks what lies between two places, but for the ends of lines.
-void blank(std::string& text, size_t first, size_t last) {
-  for (size_t at = first; at < last; ++at) {
-    if (text[at] != '\n' && text[at] != '\r') text[at] = ' ';
-  }
 }
 
 /// A member that its class defines is declared where it was defined: with an empty body, a

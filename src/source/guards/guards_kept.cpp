@@ -199,13 +199,8 @@ bool Guards::is_declared_global(NodeId name) const {
 
 /// Whether some function says `global NAME`: what the module gives the name is not all it ever is.
 bool Guards::is_set_by_function(std::string_view name) const {
-  return std::ranges::any_of(globals_, [&](NodeId at) {
-    const std::string_view names = ast_.slice(at);
-    for (size_t from = names.find(name); from != std::string_view::npos;
-         from = names.find(name, from + 1))
-      if (is_whole_identifier(names, from, name.size())) return true;
-    return false;
-  });
+  return std::ranges::any_of(globals_,
+                             [&](NodeId at) { return holds_identifier(ast_.slice(at), name); });
 }
 
 }  // namespace stallscope

@@ -124,12 +124,8 @@ bool is_of_own_table(const Ast& ast, NodeId flag) {
   const NodeId table = ast.child(flag, Role::object);
   const NodeId function = ast.ancestor(flag, K::function);
   if (table == kNoNode || function == kNoNode || ast[table].kind != K::name) return false;
-  const std::string_view text = ast.slice(function);
   const size_t here = ast[table].first_byte - ast[function].first_byte;
-  for (size_t at = text.find(ast[table].text); at < here; at = text.find(ast[table].text, at + 1)) {
-    if (is_whole_identifier(text, at, ast[table].text.size())) return false;
-  }
-  return true;
+  return !holds_identifier(ast.slice(function).substr(0, here), ast[table].text);
 }
 
 /// C++: `static bool made; if (!made) { made = true; ...`, of what outlives the function; and

@@ -17,4 +17,12 @@ inline bool is_whole_identifier(std::string_view text, size_t at, size_t size) {
          (end >= text.size() || !is_identifier_char(text[end]));
 }
 
+/// Whether `name` stands somewhere in a text, as no part of a longer one.
+inline bool holds_identifier(std::string_view text, std::string_view name) {
+  for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    if (is_whole_identifier(text, at, name.size())) return true;
+  }
+  return false;
+}
+
 }  // namespace stallscope

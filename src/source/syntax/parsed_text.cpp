@@ -168,12 +168,9 @@ class ParsedText {
     out_.replace(at, text.size(), text);
   }
 
-  /// Bytes and lines stay where they are.
   void blank(size_t first, size_t last) {
     if (out_.empty()) out_ = source_;
-    for (size_t at = first; at < last; ++at) {
-      if (out_[at] != '\n' && out_[at] != '\r') out_[at] = ' ';
-    }
+    stallscope::blank(out_, first, last);
   }
 
   std::string_view source_;
@@ -181,6 +178,12 @@ class ParsedText {
 };
 
 }  // namespace
+
+void blank(std::string& text, size_t first, size_t last) {
+  for (size_t at = first; at < last; ++at) {
+    if (text[at] != '\n' && text[at] != '\r') text[at] = ' ';
+  }
+}
 
 uint32_t conflict_line(std::string_view source) {
   // Nearly every file is done with two searches.

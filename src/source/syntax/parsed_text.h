@@ -15,6 +15,10 @@ namespace stallscope {
 /// Empty when there are none.
 std::string parsed_text(std::string_view source, Grammar grammar);
 
+/// Blanks what lies between two places of a text, but for the ends of lines: bytes and lines stay
+/// where they are.
+void blank(std::string& text, size_t first, size_t last);
+
 /// The first line on which a merge left a marker of a conflict; 0 = none.
 uint32_t conflict_line(std::string_view source);
 
