@@ -6,6 +6,8 @@ import re
 
 import torch
 
+from expected_lines import expected_lines
+
 RULES = pathlib.Path(__file__).parents[2] / "rules"
 # Attributes that a tensor has, and that say nothing of what its owner is.
 PROPERTIES = {"shape", "device", "dtype", "ndim", "T", "mT", "data", "grad", "is_cuda", "requires_grad"}
@@ -17,8 +19,8 @@ def marked_statements(rule):
         text = path.read_text()
         tree = ast.parse(text)
         imports = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))] + aliases(tree)
-        for number, line in enumerate(text.splitlines(), 1):
-            if re.search(rf"# expect:.*\b{rule}\b", line):
+        for number, marked in expected_lines(path):
+            if marked == rule:
                 yield path, number, innermost(tree, number), imports
 
 

@@ -2,15 +2,9 @@
 import subprocess
 import sys
 
+from expected_lines import expected_lines
 from gpu_harness import (OUT, ROOT, SAMPLES, NotApplicable, check, events, expect, findings, python, record, run,
                          written)
-
-
-def marked_line(rule, program):
-    for number, line in enumerate((SAMPLES / program).read_text().splitlines(), 1):
-        if f"# expect: {rule}" in line:
-            return number
-    raise AssertionError(f"{program} marks no line for {rule}")
 
 
 def pair_check(rule):
@@ -18,7 +12,7 @@ def pair_check(rule):
     def pair():
         _, stalled = record(f"{rule}-stalled", *python(f"{rule}/stalled.py"))
         _, fixed = record(f"{rule}-fixed", *python(f"{rule}/fixed.py"))
-        line = marked_line(rule, f"{rule}/stalled.py")
+        line = next(line for line, marked in expected_lines(SAMPLES / rule / "stalled.py") if marked == rule)
         found = findings(stalled, rule)
         expect(any(place["line"] == line for f in found for place in f["locations"]), f"not found at line {line}")
         expect(not findings(fixed, rule), "found in the fixed twin")

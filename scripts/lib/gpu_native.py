@@ -2,6 +2,7 @@
 import json
 import shutil
 
+from expected_lines import expected_line
 from gpu_harness import OUT, ROOT, NotApplicable, check, events, expect, findings, record, run
 
 SAMPLES = ROOT / "samples/cuda"
@@ -16,18 +17,10 @@ def built(folder, variant):
     return program
 
 
-def marked(folder):
-    """Rule and line of what stalled.cu expects."""
-    for number, line in enumerate((folder / "stalled.cu").read_text().splitlines(), 1):
-        if "// expect: " in line:
-            return line.split("// expect: ")[1], number
-    raise AssertionError(f"{folder} marks no line")
-
-
 def pair_check(folder):
     @check(f"CUDA C++: {folder.name} is found at its line, and not in the fixed twin", torch=False, seconds=40)
     def pair():
-        rule, line = marked(folder)
+        line, rule = expected_line(folder / "stalled.cu")
         reports, values = {}, {}
         for variant in ("stalled", "fixed"):
             program = built(folder, variant)

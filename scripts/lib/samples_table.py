@@ -6,13 +6,13 @@
 import dataclasses
 import json
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 
+from expected_lines import expected_line
+
 SAMPLES = pathlib.Path(__file__).resolve().parents[2] / "samples"
-EXPECT = re.compile(r"// expect: ([a-z0-9-]+)")
 
 
 @dataclasses.dataclass
@@ -56,12 +56,8 @@ def names():
 
 
 def expectation(name):
-    """The rule and the line that the stalled program marks."""
-    text = (SAMPLES / name / "stalled.cpp").read_text()
-    for number, line in enumerate(text.splitlines(), 1):
-        if match := EXPECT.search(line):
-            return match.group(1), number
-    raise ValueError(f"samples/{name}/stalled.cpp marks no line with // expect:")
+    """The line and the rule that the stalled program marks."""
+    return expected_line(SAMPLES / name / "stalled.cpp")
 
 
 def record(tool, program, folder):
@@ -77,7 +73,7 @@ def record(tool, program, folder):
 
 def record_pair(tool, build, name, folder):
     """Record both programs of a sample into `folder`."""
-    rule, line = expectation(name)
+    line, rule = expectation(name)
     runs = [record(tool, pathlib.Path(build) / "samples" / f"{name}-{variant}",
                    pathlib.Path(folder) / f"{name}-{variant}") for variant in ("stalled", "fixed")]
     return Pair(name, rule, line, *runs)

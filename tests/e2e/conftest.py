@@ -3,12 +3,14 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 
 import pytest
 
 SOURCE = pathlib.Path(os.environ.get("STALLSCOPE_SOURCE", pathlib.Path(__file__).parents[2]))
 BUILD = pathlib.Path(os.environ.get("STALLSCOPE_BUILD", SOURCE / "build/release"))
 TOOL = pathlib.Path(os.environ.get("STALLSCOPE", BUILD / "stallscope"))
+sys.path.insert(0, str(SOURCE / "scripts/lib"))
 SHARED_TRACES = pathlib.Path(os.environ.get("STALLSCOPE_TRACES", SOURCE.parent / "shared/data/traces"))
 
 

@@ -3,6 +3,8 @@ import tarfile
 
 import pytest
 
+from expected_lines import expected_line
+
 TRACES = {"h200/cuda-item-in-step": ("item-in-step", "cuda/item-in-step/stalled.cu"),
           "h200/pytorch-item-in-step": ("item-in-step", "pytorch/item-in-step/stalled.py"),
           "h200/pytorch-blocking-host-to-device": ("blocking-host-to-device", "pytorch/blocking-host-to-device/stalled.py"),
@@ -21,10 +23,6 @@ def unpacked(source, tmp_path_factory):
     return unpack
 
 
-def marked_line(path):
-    return next(number for number, line in enumerate(path.read_text().splitlines(), 1) if "expect: " in line)
-
-
 @pytest.mark.parametrize("name", TRACES)
 def test_the_stalled_program_shows_its_line_and_the_fixed_twin_does_not(tool, source, unpacked, tmp_path, name):
     rule, path = TRACES[name]
@@ -39,7 +37,7 @@ def test_the_stalled_program_shows_its_line_and_the_fixed_twin_does_not(tool, so
     [finding] = found["stalled"]
     assert finding["status"] == "measured"
     [place] = finding["locations"]
-    assert place["file"].endswith(path) and place["line"] == marked_line(source / "samples" / path)
+    assert place["file"].endswith(path) and place["line"] == expected_line(source / "samples" / path)[0]
 
 
 def test_the_line_of_a_run_meets_what_lint_finds_in_the_source(tool, source, unpacked, tmp_path):

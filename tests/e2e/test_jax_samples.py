@@ -3,6 +3,7 @@ import re
 
 import pytest
 
+from expected_lines import expected_line
 from python_packages import python_with
 
 pytestmark = pytest.mark.timed
@@ -20,10 +21,6 @@ def findings(tool, source, out, sample, *options):
     return report, seen, program
 
 
-def marked_line(program):
-    return next(number for number, line in enumerate(program.read_text().splitlines(), 1) if "# expect: " in line)
-
-
 def evidence(finding):
     return {item["name"]: item["value"] for item in finding["evidence"]}
 
@@ -31,7 +28,7 @@ def evidence(finding):
 def test_a_loop_is_found_with_calls_leaves_and_growth(tool, source, tmp_path):
     report, seen, program = findings(tool, source, tmp_path / "out", f"{RULE}/stalled.py")
     finding, = seen
-    assert finding["locations"][0]["line"] == marked_line(program)
+    assert finding["locations"][0]["line"] == expected_line(program)[0]
     assert finding["locations"][0]["function"] == "clip"
     values = evidence(finding)
     assert values["occurrences"] == 10
@@ -47,7 +44,7 @@ def test_a_loop_is_found_with_calls_leaves_and_growth(tool, source, tmp_path):
 def test_a_rewrite_at_start_up_is_found_with_its_one_time_cost(tool, source, tmp_path):
     _, seen, program = findings(tool, source, tmp_path / "out", "tree-rewrite-at-startup/stalled.py")
     finding, = seen
-    assert finding["locations"][0]["line"] == marked_line(program)
+    assert finding["locations"][0]["line"] == expected_line(program)[0]
     assert evidence(finding)["one_time_calls"] == 200
     assert "200 calls" in finding["message"]
     assert finding["gain"]["oneTimeNs"] > 100e6
@@ -63,7 +60,7 @@ def test_the_batched_twin_is_silent(tool, source, tmp_path, sample):
 def test_without_annotations_the_line_is_found_and_counts_are_unknown(tool, source, tmp_path):
     report, seen, program = findings(tool, source, tmp_path / "out", f"{RULE}/stalled.py", "--annotate", "off")
     finding, = seen
-    assert finding["locations"][0]["line"] == marked_line(program)
+    assert finding["locations"][0]["line"] == expected_line(program)[0]
     values = evidence(finding)
     assert "occurrences" not in values and "leaves" not in values
     assert report["ranks"][0]["stepSource"] is None

@@ -5,11 +5,11 @@ import pathlib
 import shutil
 import signal
 import subprocess
-import sys
 import time
 
 import pytest
 
+import lint_bench
 from conftest import TOOL
 from test_lint import lint
 
@@ -159,12 +159,10 @@ def test_confidence_is_higher_with_types(tool, project, libclang):
     assert confidence("--libclang", "off") == {"likely"}
 
 
-def test_real_headers_and_stubs_agree(tool, project, source, libclang):
+def test_real_headers_and_stubs_agree(tool, project, libclang):
     include = os.environ.get("STALLSCOPE_TORCH_INCLUDE", "")
     if not (pathlib.Path(include) / "torch/csrc/api/include/torch/torch.h").exists():
         pytest.skip("PyTorch's headers are not here: set STALLSCOPE_TORCH_INCLUDE to their folder")
-    sys.path.insert(0, str(source / "scripts/lib"))
-    import lint_bench
     lint_bench.copy_corpus(project)
     (project / "typed.cpp").write_text(TYPED)
     stubs = lint(tool, project)

@@ -1,18 +1,16 @@
 """The PyTorch and JAX samples under the linter: the marked lines and no others. (Neither is needed.)"""
 import json
-import re
 
 import pytest
+
+from expected_lines import expected_lines
 
 
 @pytest.mark.parametrize("name, lines", [("pytorch", 9), ("jax", 2)])
 def test_lint_finds_the_marked_lines_and_nothing_in_the_fixed_twins(tool, source, name, lines):
     folder = source / "samples" / name
-    expected = set()
-    for path in folder.rglob("*.py"):
-        for number, line in enumerate(path.read_text().splitlines(), 1):
-            for rule in re.findall(r"# expect: ([\w-]+)", line):
-                expected.add((path.relative_to(folder).as_posix(), number, rule))
+    expected = {(path.relative_to(folder).as_posix(), line, rule)
+                for path in folder.rglob("*.py") for line, rule in expected_lines(path)}
     assert len(expected) == lines
 
     done = tool("lint", "--no-cache", "--format", "json", folder, check=1)
