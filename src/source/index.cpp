@@ -124,6 +124,17 @@ bool reads_item(const CompiledClause& clause) {
   return std::ranges::find(clause.clause->calls, ".item") != clause.clause->calls.end();
 }
 
+/// What one fact takes of another, for which it speaks: its lines, other than its own.
+void take_lines(const SourceFact& of, SourceFact& to) {
+  std::vector<SourceLine> lines = of.also;
+  lines.push_back({of.file, of.first_line, of.function, of.language});
+  for (SourceLine& line : lines) {
+    const bool own = line.file == to.file && line.line == to.first_line;
+    if (!own && std::ranges::find(to.also, line) == to.also.end())
+      to.also.push_back(std::move(line));
+  }
+}
+
 }  // namespace
 
 SourceIndex SourceIndex::build(const std::vector<SourceInput>& inputs, const RuleSet& rules,
@@ -222,6 +233,7 @@ void SourceIndex::merge_blocks(std::vector<SourceFact>& facts,
     const size_t best = *std::ranges::max_element(members, {}, rank);
     for (const size_t i : members) {
       if (i == best) continue;
+      take_lines(facts[i], facts[best]);
       if (facts[i].rule_id != facts[best].rule_id) facts[best].related.push_back(facts[i].rule_id);
       facts[i].rule_id.clear();
     }
@@ -234,13 +246,17 @@ void SourceIndex::merge_blocks(std::vector<SourceFact>& facts,
 /// One rule speaks once about a line: a.item(), b.item() are read by the same statement. Some speak
 /// once about a function: what they are about is its loop, or how it is built.
 void SourceIndex::merge_lines(std::vector<SourceFact>& facts) const {
-  std::set<std::tuple<uint32_t, std::string, std::string_view>> seen;
+  using Place = std::tuple<uint32_t, std::string_view, std::string_view>;
+  std::map<Place, SourceFact*> seen;
   for (SourceFact& fact : facts) {
     if (fact.rule_id.empty()) continue;
     const auto rule = std::ranges::find(rules_->rules(), fact.rule_id, &SourceRule::id);
     const uint32_t line =
         rule != rules_->rules().end() && rule->once_per_function ? 0 : fact.first_line;
-    if (!seen.emplace(line, fact.rule_id, fact.function).second) fact.rule_id.clear();
+    const auto [first, added] = seen.try_emplace(Place(line, fact.rule_id, fact.function), &fact);
+    if (added) continue;
+    take_lines(fact, *first->second);
+    fact.rule_id.clear();
   }
 }
 
@@ -368,6 +384,8 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
   out.certainty = clause.on ? subject.certainty : Certainty::proven;
   if (guessed) out.certainty = std::min(out.certainty, Certainty::likely);
   if (buffer) out.also = *buffer;
+  for (const uint32_t line : candidate.also)
+    out.also.push_back({facts.path, line, out.function, facts.language});
   out.line_text = candidate.line_text;
   out.ordinal = candidate.ordinal;
   for (const auto& [name, text] : candidate.metavariables) out.metavariables[name] = text;

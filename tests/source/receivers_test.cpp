@@ -302,3 +302,46 @@ TEST_CASE("a hook runs in each pass, a partial function when it is called") {
   CHECK(in_step({{"train.py", made("weigh, scale=2")}}) == "train.py:2");
   CHECK(in_step({{"train.py", made("other, scale=2")}}).empty());
 }
+
+TEST_CASE("a base's method does not run those of a class that has another in its place") {
+  const auto layers = [](const std::string& own) {
+    return "class Layer:\n"
+           "    def add(self, loss):\n        self.read(loss)\n"
+           "class Part(Layer):\n"
+           "    def read(self, loss):\n        return loss.sum().item()\n" +
+           own;
+  };
+  const auto found = [&](const std::string& own) {
+    const std::string made = trainer("from net import Layer, Part\n",
+                                     "meter = Layer()\n    other = Part()", "meter.add(loss)");
+    return in_step({{"net.py", layers(own)}, {"train.py", made}});
+  };
+  CHECK(found("") == "net.py:6");
+  CHECK(found("    def add(self, loss):\n        self.kept = loss\n").empty());
+  CHECK(found("    def add(self, loss):\n        super().add(loss)\n") == "net.py:6");
+}
+
+TEST_CASE("of many agents without a base, a method that takes a step in each is followed in all") {
+  const auto agents = [](int count, const std::string& last) {
+    std::string out;
+    for (int i = 0; i < count; ++i) {
+      out += "class Ddpg" + std::to_string(i) +
+             ":\n    def train_policy(self, x):\n        loss = self.net(x).mean()\n        " +
+             (i + 1 < count ? "loss.backward()\n        self.optimizer.step()\n" : last) +
+             "        return loss\n";
+    }
+    return out;
+  };
+  const auto found = [&](int count, const std::string& last) {
+    return in_step({{"agents.py", agents(count, last)},
+                    {"train.py",
+                     "def run(agent, memory):\n"
+                     "    for _ in range(100):\n"
+                     "        loss = agent.train_policy(memory.sample())\n"
+                     "        total = loss.item()\n"}});
+  };
+  const std::string update = "loss.backward()\n        self.optimizer.step()\n";
+  CHECK(found(2, update) == "train.py:4");
+  CHECK(found(9, update) == "train.py:4");
+  CHECK(found(9, "pass\n").empty());
+}

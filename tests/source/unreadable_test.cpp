@@ -69,7 +69,7 @@ TEST_CASE("how much could be read counts each broken place once") {
   CHECK(facts.readable < 1);
 }
 
-TEST_CASE("what #if 0 and #ifdef DEBUG take out is no code, what their #else holds is") {
+TEST_CASE("what #if 0, #ifdef DEBUG and the #else of #ifdef USE_CUDA take out is no code") {
   const auto block = [](const std::string& name) {
     return "void " + name + "(torch::Tensor y) {\n  float a = y.item<float>();\n}\n";
   };
@@ -97,6 +97,16 @@ TEST_CASE("what #if 0 and #ifdef DEBUG take out is no code, what their #else hol
       {"for what the file asks for",
        "#define PROFILE\n#if defined(PROFILE)\n" + block("f") + "#endif\n", 1},
       {"for one of two", "#if defined(DEBUG) || defined(A)\n" + block("f") + "#endif\n", 1},
+      {"beside what has a device",
+       "#ifdef USE_CUDA\n" + block("f") + "#else\n" + block("g") + "#endif\n" + block("h"), 2},
+      {"for one device or the other",
+       "#if defined(WITH_GPU)\n" + block("f") + "#elif defined(A)\n" + block("g") + "#else\n" +
+           block("h") + "#endif\n",
+       2},
+      {"for the host in a kernel's file",
+       "#ifdef __CUDA_ARCH__\n" + block("f") + "#else\n" + block("g") + "#endif\n", 2},
+      {"without a feature of the device",
+       "#ifdef MULTI_GPU\n" + block("f") + "#else\n" + block("g") + "#endif\n", 2},
       {"without debugging", "#ifndef DEBUG\n" + block("f") + "#else\n" + block("g") + "#endif\n",
        2},
   };

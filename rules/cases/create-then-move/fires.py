@@ -233,3 +233,11 @@ class PaddedNet(torch.nn.Module):
     def forward(self, x):
         pad = torch.autograd.Variable(torch.zeros(x.shape[0], x.shape[1], 8)).type(x.type())  # expect: create-then-move
         return torch.cat([x, pad], 2)
+
+
+class Warp(torch.nn.Module):
+    def forward(self, x, flow):
+        height, width = x.shape[-2:]
+        y_grid, x_grid = torch.meshgrid(torch.arange(height), torch.arange(width))
+        grid = torch.stack((x_grid, y_grid), 2).type_as(x)  # expect: create-then-move
+        return torch.nn.functional.grid_sample(x, grid + flow)

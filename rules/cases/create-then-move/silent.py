@@ -129,3 +129,21 @@ def train_on_moved_points(model, loader, optimizer, device):
         points = sparse(features, coords).to(device)
         (model(points) - target.to(device)).square().mean().backward()
         optimizer.step()
+
+
+class Linear(torch.nn.Module):
+    def forward(self, x):
+        return x @ self.effective_weight().T
+
+
+class Butterfly(Linear):
+    """Has a forward pass of its own: only who looks at the weights asks for them as a whole."""
+
+    def effective_weight(self):
+        return self.factors(torch.eye(self.width).to(self.device))
+
+    def forward(self, x):
+        return self.factors(x)
+
+    def draw(self, axis):
+        axis.imshow(self.effective_weight().cpu())

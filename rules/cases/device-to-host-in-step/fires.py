@@ -142,3 +142,12 @@ def train_and_show(model, loader, optimizer, shown, folder):
         values = to_image(loss.detach().cpu())  # expect: device-to-host-in-step
         shown.put(values)
         cv2.imwrite(f"{folder}/{i}.png", x)
+
+
+def train_with_hooks(trainer, model, writer):
+    def log_gradients(epoch, step, loss):
+        for parameter in model.parameters():
+            writer.add_histogram("grads", parameter.grad.flatten().tolist(), step)  # expect: device-to-host-in-step
+
+    trainer.register_batch_end_hook(log_gradients)
+    trainer.run()

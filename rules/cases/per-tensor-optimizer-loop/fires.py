@@ -1,4 +1,5 @@
 import torch
+from torch.nn.utils.clip_grad import clip_grad_norm
 
 
 @torch.no_grad()
@@ -199,3 +200,11 @@ def train_averages(model, average, loader, optimizer):
         optimizer.step()
         accumulate(average, model)
         average_by_lerp(average, model, 0.99)
+
+
+class Clipper:
+    def step(self):
+        for group in self.optimizer.param_groups:
+            for parameter in group["params"]:
+                clip_grad_norm(parameter, self.limit)  # expect: per-tensor-optimizer-loop
+        self.optimizer.step()

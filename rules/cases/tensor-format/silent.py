@@ -111,3 +111,14 @@ def train_recorded(model, criterion, loader, optimizer):
         kept = {"loss": loss}
         if at % 50 == 0:
             wandb.log(kept)
+
+
+class Runner:
+    """Sums up on the device, reads it at an interval."""
+
+    def train_pass(self, batch):
+        loss = self.network(batch.cuda()).mean()
+        loss.backward()
+        norm = torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
+        self.optimizer.step()
+        self.integrator.add_scalar("norm", norm)

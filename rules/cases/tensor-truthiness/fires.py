@@ -243,3 +243,20 @@ class Refined(torch.nn.Module):
             if (out > 0.5).all():  # expect: tensor-truthiness
                 return out
         return out
+
+
+class Policy(torch.nn.Module):
+    def evaluate_actions(self, states: torch.Tensor, actions: torch.Tensor):
+        """Of the actions that were taken: what each update begins with."""
+        mean = self.net(states)
+        if torch.any(torch.isnan(mean)):  # expect: tensor-truthiness
+            print("mean", mean)
+        return torch.distributions.Normal(mean, 1, validate_args=False).log_prob(actions)
+
+
+def update(policy: Policy, optimizer, buffer):
+    for states, actions, advantages in buffer:
+        loss = -(policy.evaluate_actions(states, actions) * advantages).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()

@@ -14,7 +14,8 @@ using K = NodeKind;
 
 /// Functions whose call is one training step's update.
 const std::unordered_set<std::string_view> kUpdateFunctions = {
-    "optax.apply_updates", "equinox.apply_updates", "torch_xla.core.xla_model.optimizer_step"};
+    "optax.apply_updates", "equinox.apply_updates", "torchopt.apply_updates",
+    "torch_xla.core.xla_model.optimizer_step"};
 
 /// torch.autograd.grad(loss, list(model.parameters())): the gradient that training takes; those of
 /// inputs are penalties, forces and residuals within a forward pass.

@@ -186,8 +186,9 @@ struct Candidate {
   uint32_t loop = kNone;
   uint32_t first_byte = 0, last_byte = 0;
   uint32_t first_line = 0, last_line = 0, column = 0;
-  uint32_t anchor_line = 0;  ///< last line of the callee: where newer Pythons report the call
-  uint32_t block = 0;        ///< the outermost expression: one host block is one finding
+  uint32_t anchor_line = 0;    ///< last line of the callee: where newer Pythons report the call
+  std::vector<uint32_t> also;  ///< further lines of the function that it is about
+  uint32_t block = 0;          ///< the outermost expression: one host block is one finding
   uint32_t guards = 0;
   Value subject;
   Option option;

@@ -90,6 +90,8 @@ class CallGraph {
   bool makes_its_objects(std::string_view class_name) const;
   /// Whether other functions decide whose method is called.
   bool is_open(size_t file, const CallFacts& call) const;
+  bool derives_from(std::string_view klass, uint32_t file, std::string_view base) const;
+  bool has_its_own(FunctionId method, FunctionId caller) const;
   std::string_view own_class(FunctionId id) const;
   std::vector<FunctionId> nested(FunctionId in, std::string_view name) const;
   std::vector<FunctionId> wrappers(uint32_t file, const CallFacts& call) const;
@@ -97,7 +99,8 @@ class CallGraph {
   std::vector<FunctionId> batch_movers(size_t file, std::string_view name) const;
   void find_batch_movers();
   bool imports(size_t file, size_t other) const;
-  bool override_each_other(std::span<const FunctionId> methods) const;
+  bool takes_steps(FunctionId id) const;
+  bool are_alike(std::span<const FunctionId> methods) const;
   std::vector<FunctionId> open_targets(size_t file, const CallFacts& call) const;
   struct Classes {
     std::vector<ClassPlace> found;

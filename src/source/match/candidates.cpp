@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "source/match/clause_tests.h"
 #include "source/match/options.h"
+#include "source/match/origins.h"
 #include "source/match/place_guards.h"
 #include "source/match/subjects.h"
 #include "source/names/roles.h"
@@ -135,7 +136,7 @@ class CandidateCollector {
     if (!applies(clause) || !file_.inference.has_tensors()) return;
     std::vector<Match> found;
     clause.matcher->find(file_, found);
-    for (const Match& match : found) consider(clause, match.node, match.bindings, &match.subject);
+    for (const Match& match : found) consider(clause, match);
   }
 
   void at(const CompiledClause& clause, NodeId id) {
@@ -299,6 +300,12 @@ class CandidateCollector {
     return from && from->kind == DependencyKind::parameter && !value.has(kAttribute);
   }
 
+  void consider(const CompiledClause& clause, const Match& match) {
+    const size_t before = facts_.candidates.size();
+    consider(clause, match.node, match.bindings, &match.subject);
+    if (facts_.candidates.size() > before) add_lines(match.also, facts_.candidates.back());
+  }
+
   void consider(const CompiledClause& clause, NodeId id, const Bindings& bindings,
                 const Value* given) {
     if (is_device_code(id)) return;
@@ -387,8 +394,7 @@ class CandidateCollector {
     out.first_line = node.first_line;
     out.last_line = node.last_line;
     out.column = node.column;
-    NodeId callee = node.kind == K::call ? ast_.child(id, Role::callee) : kNoNode;
-    out.anchor_line = callee == kNoNode ? node.first_line : ast_[callee].last_line;
+    out.anchor_line = anchor_of(id);
     out.block = chain_of(id);
     out.guards = guards;
     out.in_inner_loop = std::ranges::any_of(clause.nested, [](const CompiledNested& n) {
@@ -396,11 +402,28 @@ class CandidateCollector {
              n.test->node == "parameter-loop";
     });
     out.subject = subject;
+    if (out.first_line != out.anchor_line) out.also.push_back(out.first_line);
+    add_lines(origins_of(file_, id, bindings), out);
     if (clause.own_device_buffers) out.given = given_to_constructor(id);
     for (const auto& [name, bound] : bindings)
       out.metavariables.emplace_back(name, ast_.slice(bound));
     std::ranges::sort(out.metavariables);
     facts_.candidates.push_back(std::move(out));
+  }
+
+  /// The lines of nodes that a candidate is about, beside its own.
+  void add_lines(const std::vector<NodeId>& nodes, Candidate& to) const {
+    for (const NodeId node : nodes) {
+      const uint32_t line = anchor_of(node);
+      if (line != to.anchor_line && std::ranges::find(to.also, line) == to.also.end())
+        to.also.push_back(line);
+    }
+  }
+
+  /// The last line of a call's callee, where newer Pythons report the call; else the first line.
+  uint32_t anchor_of(NodeId id) const {
+    const NodeId callee = ast_[id].kind == K::call ? ast_.child(id, Role::callee) : kNoNode;
+    return callee == kNoNode ? ast_[id].first_line : ast_[callee].last_line;
   }
 
   /// Of `Buffer b(rows, cols);` and `Buffer b{rows, cols};` two, by the text: the grammar takes

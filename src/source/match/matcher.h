@@ -25,6 +25,7 @@ struct Match {
   NodeId node = 0;
   Value subject;
   Bindings bindings;
+  std::vector<NodeId> also = {};  ///< what else it is about
 };
 
 struct Matcher {

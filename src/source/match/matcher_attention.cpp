@@ -57,27 +57,27 @@ class Attention {
     return object == kNoNode || file_.names.resolve(callee).imported ? first : object;
   }
 
-  /// Whether `subject`, normalised in `softmax`, is a product with a transposed operand.
-  bool is_of_scores(NodeId subject, NodeId softmax) const {
-    if (holds_scores(subject)) return true;
+  /// The product with a transposed operand that `subject`, normalised in `softmax`, is; or kNoNode.
+  NodeId scores(NodeId subject, NodeId softmax) const {
+    if (const NodeId product = scores_in(subject); product != kNoNode) return product;
     Texts names;
     add(subject, names);
     for (size_t i = 0; i < names.size(); ++i) {
       for (NodeId at = body_; at < softmax; ++at) {
         const NodeId right = assigned_to(at, names[i]);
         if (right == kNoNode || is_in_other_branch(at, softmax)) continue;
-        if (holds_scores(right)) return true;
+        if (const NodeId product = scores_in(right); product != kNoNode) return product;
         add(right, names);
       }
     }
-    return false;
+    return kNoNode;
   }
 
-  /// Whether what `softmax` gives is an operand of a product, and nothing else: weights that are
-  /// handed on or kept have to be computed, which the fused kernel does not do.
-  bool weighs(NodeId softmax) const {
+  /// The product of which what `softmax` gives is an operand, if it is nothing else: weights that
+  /// are handed on or kept have to be computed, which the fused kernel does not do. Or kNoNode.
+  NodeId weighed(NodeId softmax) const {
     Texts names;
-    bool multiplied = false;
+    NodeId multiplied = kNoNode;
     std::string_view overwritten;
     NodeId overwritten_at = kNoNode;
     for (NodeId at = body_; at < ast_[body_].end; ++at) {
@@ -91,8 +91,8 @@ class Attention {
         const bool weights =
             right != kNoNode && left != kNoNode &&
             (leads_to(right, softmax) || (at > softmax && has(names, root(right))));
-        if (weights && ast_[left].kind != K::name) return false;  // self.weights = weights
-        if (weights && drops_in_jax(right)) return false;
+        if (weights && ast_[left].kind != K::name) return kNoNode;  // self.weights = weights
+        if (weights && drops_in_jax(right)) return kNoNode;
         if (weights && names.size() < kMaxNames) names.push_back(ast_[left].text);
         if (!weights && left != kNoNode && at > softmax && has(names, ast_[left].text)) {
           overwritten = ast_[left].text;
@@ -100,14 +100,15 @@ class Attention {
         }
       }
       if (at > softmax && ast_[at].kind == K::name && has(names, ast_[at].text) && is_kept(at))
-        return false;
-      if (multiplied || !is_product(at)) continue;
+        return kNoNode;
+      if (multiplied != kNoNode || !is_product(at)) continue;
       const std::vector<NodeId> factors = operands(at);
       for (size_t i = 0; i < factors.size(); ++i) {
         if (!leads_to(factors[i], softmax) && (at < softmax || !has(names, root(factors[i]))))
           continue;
-        if (is_as_it_was(factors[i], at, softmax) && !sums_over(at, i, axis(softmax))) return false;
-        multiplied = true;
+        if (is_as_it_was(factors[i], at, softmax) && !sums_over(at, i, axis(softmax)))
+          return kNoNode;
+        multiplied = at;
       }
     }
     return multiplied;
@@ -245,17 +246,18 @@ class Attention {
     return false;
   }
 
-  bool holds_scores(NodeId id) const {
+  /// The product within an expression that may give scores, or kNoNode.
+  NodeId scores_in(NodeId id) const {
     // torch.cat((q @ k.mT, other)): no fused kernel takes scores of two kinds.
-    if (callee_name_of(id) == "cat") return false;
+    if (callee_name_of(id) == "cat") return kNoNode;
     for (NodeId at = id; at < ast_[id].end; ++at) {
       if (is_product(at) && file_.outline.function_of[at] == function_ && !is_over_channels(at) &&
           (callee_name_of(at) == "bmm" || callee_name_of(at) == "baddbmm" ||
            contains_any(ast_.slice(at), {"transpose", ".t()", ".mt", "permute", "...d", "einsum",
                                          "k_t", "kt", "key", "hk"})))
-        return true;
+        return at;
     }
-    return false;
+    return kNoNode;
   }
 
   std::string_view callee_name_of(NodeId id) const {
@@ -354,8 +356,11 @@ void find_manual_attention(const FileView& file, std::vector<Match>& out) {
     std::vector<Match> found;
     for (NodeId id : made) {
       const NodeId subject = attention.normalised(id);
-      if (subject != kNoNode && attention.is_of_scores(subject, id) && attention.weighs(id))
-        found.push_back({id, likely(Kind::device_tensor), {}});
+      if (subject == kNoNode) continue;
+      const NodeId scores = attention.scores(subject, id);
+      const NodeId weighed = scores == kNoNode ? kNoNode : attention.weighed(id);
+      if (weighed != kNoNode)
+        found.push_back({id, likely(Kind::device_tensor), {}, {scores, weighed}});
     }
     if (found.size() <= kMostAttentions) std::ranges::copy(found, std::back_inserter(out));
   }

@@ -14,9 +14,18 @@ using K = NodeKind;
 
 constexpr size_t kHeadOfText = 16;  ///< where a message says what it is
 
+/// Whether what a method belongs to sums up tensors by its name, to be read at an interval.
+bool sums_up(const FileView& file, NodeId call) {
+  const NodeId callee = file.ast.child(call, Role::callee);
+  const NodeId object = callee == kNoNode ? kNoNode : file.ast.child(callee, Role::object);
+  return object != kNoNode && contains_any(last_component(file.ast.slice(object)),
+                                           {"integrator", "meter", "accumulator", "averager"});
+}
+
 /// writer.add_scalar("loss", loss, step)
 bool logs_numbers(const FileView& file, NodeId call) {
-  return is_one_of(callee_name(file.ast, call), {"add_scalar", "add_scalars", "log_metric"}) ||
+  const std::string_view name = callee_name(file.ast, call);
+  return (is_one_of(name, {"add_scalar", "add_scalars", "log_metric"}) && !sums_up(file, call)) ||
          is_one_of(file.names.resolve(file.ast.child(call, Role::callee)).path,
                    {"wandb.log", "mlflow.log_metrics", "swanlab.log"});
 }

@@ -223,6 +223,8 @@ class Builder {
     of_module |= contains_any(out.class_name, {"lossfn", "lossfunction", "criterion"}) ||
                  out.class_name.ends_with("Loss");
     out.flags |= role_flags(snake_case(out.name), of_module, !out.class_name.empty());
+    if (!out.class_name.empty() && judges_actions(out.name, out.parameters))
+      out.flags &= ~static_cast<uint32_t>(kEvalFunction | kInferenceFunction);
     // A lambda runs where its function wants it: run(), setup() or load() there are no program's.
     if ((out.flags & kNested) != 0 && ast_.grammar == Grammar::cuda)
       out.flags &=

@@ -258,7 +258,10 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
        is_one_of(text, {"on_train_start", "on_train_begin", "on_train_end", "before_train",
                         "after_train", "on_training_start", "on_training_end"})))
     flags |= kInitFunction;
-  if (text.ends_with("_epoch_end") || text.ends_with("_epoch_start")) flags |= kInitFunction;
+  if (text.ends_with("_epoch_end") || text.ends_with("_epoch_start") ||
+      contains_any(text, {"post_epoch", "after_epoch", "end_epoch", "end_of_epoch", "finish_epoch",
+                          "log_epoch", "epoch_log", "epoch_summary"}))
+    flags |= kInitFunction;
   return flags;
 }
 
@@ -316,13 +319,25 @@ bool names_batches(std::string_view head) {
 }
 
 bool names_iterations(std::string_view head) {
-  return contains_any(head, {"num_iter",          "n_iter",      "max_iter",  "niter",
-                             "iterations",        "iteration <", "iter < ",   "iter_ <",
-                             "< iters",           "step < ",     "step_ <",   "num_step",
-                             "n_steps",           "nsteps",      "max_step",  "total_steps",
-                             "number_of_steps",   "num_round",   "timestep",  "generation < ",
-                             "train_num_batches", "minibatch",   "time_step", "iter = 0;;",
-                             "iter = 0; ;",       "iter = 1;;"}) &&
+  return contains_any(head, {"num_iter",      "n_iter",
+                             "max_iter",      "niter",
+                             "iterations",    "iteration <",
+                             "iter < ",       "iter_ <",
+                             "< iters",       "step < ",
+                             "step_ <",       "num_step",
+                             "n_steps",       "nsteps",
+                             "< steps",       "max_step",
+                             "total_steps",   "number_of_steps",
+                             "num_round",     "timestep",
+                             "generation < ", "train_num_batches",
+                             "minibatch",     "time_step",
+                             "iter = 0;;",    "iter = 0; ;",
+                             "iter = 1;;",    "< tstop",
+                             "< t_stop",      "< tend",
+                             "< t_end",       "< tmax",
+                             "< t_max",       "< end_time",
+                             "< tfinal",      "< t_final",
+                             "< final_time",  "< stop_time"}) &&
          !contains_any(head, {"eval", "epoch", "warm", "bench", "repeat", "trial", "test", ">>"});
 }
 

@@ -153,6 +153,9 @@ bool is_deployment_library(std::string_view package);
 
 /// Whether a function of this name that takes nothing tries what its file defines: test, check_env.
 bool is_trial_name(std::string_view name);
+/// Whether a method of that name and these parameters asks a policy about the actions that were
+/// taken, as each update does: evaluate_actions(obs, actions), evaluate(state, action).
+bool judges_actions(std::string_view name, const std::vector<std::string>& parameters);
 
 /// Whether a function of this name tells people how training goes: what nobody is seen to call does
 /// so now and then.

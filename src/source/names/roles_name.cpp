@@ -124,7 +124,10 @@ bool is_simulator_name(std::string_view name) {
 
 bool is_hook_registration(std::string_view name) {
   return name == "register_hook" || name == "register_post_accumulate_grad_hook" ||
-         (name.starts_with("register_f") && name.ends_with("_hook"));
+         (name.starts_with("register_f") && name.ends_with("_hook")) ||
+         // a trainer's own: register_batch_end_hook(log)
+         (name.starts_with("register_") && has_word(name, {"batch", "step"}) &&
+          has_word(name, {"hook", "callback"}));
 }
 
 bool is_learning_call(std::string_view object, std::string_view method) {
@@ -209,7 +212,7 @@ bool is_whole_evaluation(std::string_view name) {
 
 bool is_simulation_step(std::string_view name) {
   const std::string text = lower(snake_case(name));
-  return has_word(text, {"step", "timestep", "advance", "iterate", "evolve"}) &&
+  return has_word(text, {"step", "timestep", "substep", "advance", "iterate", "evolve", "cycle"}) &&
          !has_word(text,
                    {"get",   "set",    "num",    "n",     "init",      "print", "log",  "size",
                     "test",  "check",  "count",  "max",   "min",       "reset", "load", "save",
@@ -234,6 +237,15 @@ bool is_report_name(std::string_view name) {
   return has_word(text, {"log", "logging", "summary", "print"}) &&
          !contains_any(text, {"log_prob", "log_like", "log_ratio", "log_softmax", "log_prior",
                               "log_dens", "log_sigmoid", "log_det"});
+}
+
+bool judges_actions(std::string_view name, const std::vector<std::string>& parameters) {
+  const std::string text = lower(snake_case(name));
+  if (!has_word(text, {"evaluate", "eval"})) return false;
+  if (has_word(text, {"action", "actions", "act", "acts"})) return true;
+  return text == "evaluate" && std::ranges::any_of(parameters, [](const std::string& parameter) {
+           return has_word(lower(parameter), {"action", "actions", "act", "acts"});
+         });
 }
 
 bool is_trial_name(std::string_view name) {

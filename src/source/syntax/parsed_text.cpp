@@ -71,9 +71,10 @@ class ParsedText {
     if (lines > kLongRun) blank(first, source_.size());
   }
 
-  /// What `#if 0` and `#ifdef DEBUG` take out, up to their #else, #elif or #endif.
+  /// What `#if 0` and `#ifdef DEBUG` take out, up to their #else, #elif or #endif; and the #else of
+  /// `#ifdef USE_CUDA`, which is for builds without a device.
   void blank_unused() {
-    enum class Part : uint8_t { other, unused, rest };
+    enum class Part : uint8_t { other, unused, rest, device, host };
     struct Open {
       Part part;
       size_t first;
@@ -89,7 +90,11 @@ class ParsedText {
       text = without_indent(text.substr(1));
       if (text.starts_with("if")) {
         const bool nested = std::ranges::any_of(open, is_unused);
-        open.push_back({!nested && is_off(text) ? Part::unused : Part::other, first});
+        open.push_back({nested                ? Part::other
+                        : is_off(text)        ? Part::unused
+                        : is_for_device(text) ? Part::device
+                                              : Part::other,
+                        first});
         continue;
       }
       if (open.empty()) continue;
@@ -97,12 +102,16 @@ class ParsedText {
       if (text.starts_with("else") && top.part == Part::unused) {
         blank(top.first, end);
         top.part = Part::rest;
+      } else if (text.starts_with("else") && top.part == Part::device) {
+        top = {Part::host, end};
       } else if (text.starts_with("elif ") && top.part == Part::unused) {
         blank(top.first, first);
         out_.replace(static_cast<size_t>(text.data() - source_.data()), 4, "if  ");
         top.part = Part::other;
       } else if (text.starts_with("endif")) {
-        if (top.part != Part::other) blank(top.part == Part::unused ? top.first : first, end);
+        if (top.part == Part::host) blank(top.first, first);
+        if (top.part == Part::unused) blank(top.first, end);
+        if (top.part == Part::rest) blank(first, end);
         open.pop_back();
       }
     }
@@ -141,20 +150,41 @@ class ParsedText {
   /// the file does not define: compiled where somebody looks for a fault or takes the time.
   bool is_off(std::string_view directive) const {
     if (is_if_zero(directive)) return true;
-    const bool unless = directive.starts_with("ifndef");
-    directive.remove_prefix(unless ? 6 : directive.starts_with("ifdef") ? 5 : 2);
+    const std::string_view name = only_name(directive);
+    if (directive.starts_with("ifndef")) return name == "NDEBUG";
+    return names_debugging(name) &&
+           source_.find("define " + std::string(name)) == std::string_view::npos;
+  }
+
+  /// "ifdef USE_CUDA", "if defined(WITH_GPU)"
+  static bool is_for_device(std::string_view directive) {
+    return !directive.starts_with("ifndef") && names_device(only_name(directive));
+  }
+
+  /// The one name that a directive asks for; empty of `defined(A) || defined(B)`, `LEVEL == 0`.
+  static std::string_view only_name(std::string_view directive) {
+    directive.remove_prefix(directive.starts_with("ifndef")  ? 6
+                            : directive.starts_with("ifdef") ? 5
+                                                             : 2);
     directive = without_indent(directive);
     if (directive.starts_with("defined")) directive = directive.substr(7);
     const size_t first = directive.find_first_not_of(" \t(");
-    if (first == std::string_view::npos) return false;
+    if (first == std::string_view::npos) return {};
     directive.remove_prefix(first);
     const auto end = std::ranges::find_if_not(directive, is_identifier_char);
     const std::string_view name(directive.begin(), end), rest(end, directive.end());
-    // `defined(A) || defined(B)`, `LEVEL == 0`
-    if (rest.find_first_of("|&!=<") != std::string_view::npos) return false;
-    if (unless) return name == "NDEBUG";
-    return names_debugging(name) &&
-           source_.find("define " + std::string(name)) == std::string_view::npos;
+    return rest.find_first_of("|&!=<") == std::string_view::npos ? name : std::string_view();
+  }
+
+  /// USE_CUDA, AER_THRUST_GPU; neither __CUDA_ARCH__, whose other side is the host's code for the
+  /// device, nor CUDA_AWARE_MPI and MULTI_GPU, without which there is a device as well.
+  static bool names_device(std::string_view name) {
+    std::string words = lower(name);
+    for (const std::string_view end : {"_enabled", "_support", "_backend"}) {
+      if (words.ends_with(end)) words.resize(words.size() - end.size());
+    }
+    return (words.ends_with("cuda") || words.ends_with("gpu")) &&
+           !has_word(words, {"no", "without", "disable", "aware", "multi", "single", "direct"});
   }
 
   static bool names_debugging(std::string_view name) {

@@ -28,6 +28,20 @@ bool is_module_like_class(const FileFacts& facts, uint32_t klass) {
   return facts.classes[klass].is_module;
 }
 
+/// Whether an expression is indexed by more than one axis, or asked for what of a tensor and a
+/// tuple only the tensor has: `y.nonzero()[:, 1]`, `y.nonzero().squeeze(1)`.
+bool is_used_as_tensor(const Ast& ast, NodeId id) {
+  const Node& around = ast[ast[id].parent];
+  if (ast[id].role != Role::object) return false;
+  if (around.kind == K::attribute)
+    return is_one_of(around.text, {"squeeze", "view", "reshape", "flatten", "numel", "size",
+                                   "shape", "long", "t", "T", "tolist", "cpu", "to", "item",
+                                   "split", "sort", "unbind", "transpose"});
+  return around.kind == K::subscript &&
+         ast.slice(ast[id].parent).substr(ast[id].last_byte - around.first_byte).find(',') !=
+             std::string_view::npos;
+}
+
 }  // namespace
 
 Value Inference::eval_call(NodeId id) {
@@ -343,9 +357,11 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
       known->flags |= kModuleOutput;
     return *known;
   }
-  // Where nobody uses NumPy, (x != y).nonzero() is PyTorch's.
+  // Where nobody uses NumPy, (x != y).nonzero() is PyTorch's; NumPy's gives a tuple, which has none
+  // of a tensor's methods.
   if (name == "nonzero" && receiver.kind == Kind::unknown && shape.count == 0 &&
-      names_.uses("torch") && !names_.uses("numpy") && !names_.uses("cupy"))
+      names_.uses("torch") &&
+      ((!names_.uses("numpy") && !names_.uses("cupy")) || is_used_as_tensor(ast_, id)))
     return likely(Kind::device_tensor);
   // In a PyTorch file x.any() of what is not known to be NumPy is a tensor.
   if ((name == "any" || name == "all") && receiver.kind == Kind::unknown && names_.uses("torch") &&

@@ -223,9 +223,8 @@ Value Inference::eval_collection(NodeId id) {
   if (all_jax && ast_[id].kind == K::dict) return likely(Kind::jax_array, kJax);
   if (any_device) return ast_[id].kind == K::dict ? Value{} : likely(Kind::tensor_list);
   if (any_batch) return likely(Kind::batch, kLoaded);
-  // torch::cat({torch::ones(n), torch::zeros(m)}): could be made on the device.
-  const bool fresh = all_fresh && ast_.grammar == Grammar::cuda;
-  if (all_host_tensors) return likely(Kind::host_tensors, fresh ? +kFresh : 0);
+  // torch.cat((torch.ones(n), torch.zeros(m))): could be made on the device.
+  if (all_host_tensors) return likely(Kind::host_tensors, all_fresh ? +kFresh : 0);
   if (all_other) return likely(Kind::other);  // slices
   if (all_host) return likely(Kind::list);
   return {};

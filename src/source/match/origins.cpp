@@ -1,0 +1,39 @@
+#include "source/match/origins.h"
+
+#include <algorithm>
+
+namespace stallscope {
+namespace {
+
+using K = NodeKind;
+
+/// What a name was given last before its statement, if that made a tensor on the host; or kNoNode.
+NodeId made_before(const FileView& file, NodeId name) {
+  if (name == kNoNode || file.ast[name].kind != K::name) return kNoNode;
+  if (file.inference.at(name).kind != Kind::host_tensor) return kNoNode;
+  const NodeId made = file.inference.definition(file.outline.function_of[name], file.ast[name].text,
+                                                file.ast.statement_of(name));
+  if (made == kNoNode) return kNoNode;
+  const NodeId whole =
+      file.ast[made].kind == K::subscript ? file.ast.child(made, Role::object) : made;
+  return whole != kNoNode && file.ast[whole].kind == K::call ? whole : kNoNode;
+}
+
+}  // namespace
+
+std::vector<NodeId> origins_of(const FileView& file, NodeId id, const Bindings& bindings) {
+  std::vector<NodeId> out;
+  const auto add = [&](NodeId name) {
+    const NodeId made = made_before(file, name);
+    if (made != kNoNode && std::ranges::find(out, made) == out.end()) out.push_back(made);
+  };
+  if (file.ast[id].kind == K::call) {
+    const NodeId callee = file.ast.child(id, Role::callee);
+    if (callee != kNoNode) add(file.ast.child(callee, Role::object));
+    add(file.ast.child(id, Role::argument));
+  }
+  for (const auto& [name, bound] : bindings) add(bound);
+  return out;
+}
+
+}  // namespace stallscope

@@ -1,0 +1,71 @@
+// The lines that a finding is about beside its own: where it is to be mended.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "source/item_rule.h"
+#include "source/places.h"
+
+using namespace stallscope;
+
+namespace {
+
+/// "line: others" of each fact, sorted and joined by blanks.
+std::string lines(const RuleSet& rules, const std::string& code) {
+  const std::vector<SourceInput> files = {{"net.py", "", "import torch\n" + code}};
+  const SourceIndex index = SourceIndex::build(files, rules, {});
+  std::vector<std::string> out;
+  for (const SourceFact& fact : index.facts()) {
+    std::string text = std::to_string(fact.first_line) + ":";
+    for (const SourceLine& line : fact.also) text += std::to_string(line.line) + ",";
+    out.push_back(std::move(text));
+  }
+  return sorted_in_line(std::move(out));
+}
+
+RuleSet moves() {
+  SourceClause clause;
+  clause.calls = {".to"};
+  clause.on = "fresh-tensor";
+  clause.certainty = "likely";
+  return clause_rule(std::move(clause), {"python"});
+}
+
+std::string forward(const std::string& body) {
+  return "class Net(torch.nn.Module):\n    def forward(self, x):\n" + body;
+}
+
+}  // namespace
+
+TEST_CASE("a tensor that is moved is told with the line that made it") {
+  const std::string moved = "        return y.to(x.device)\n";
+  CHECK(lines(moves(), forward("        y = torch.zeros(3)\n" + moved)) == "5:4,");
+  CHECK(lines(moves(), forward("        return torch.zeros(3).to(x.device)\n")) == "4:");
+}
+
+TEST_CASE("an expression over several lines is told with its first one") {
+  CHECK(lines(moves(), forward("        return (torch.zeros(\n            3)\n"
+                               "            .to(x.device))\n")) == "6:4,");
+}
+
+TEST_CASE("attention is told from its first product to its second") {
+  SourceClause clause;
+  clause.matcher = "manual-attention";
+  const RuleSet rules = clause_rule(std::move(clause), {"python"});
+  CHECK(lines(rules, forward("        q, k, v = self.qkv(x)\n"
+                             "        w = q @ k.transpose(-2, -1)\n"
+                             "        w = w * self.scale\n"
+                             "        w = w.softmax(-1)\n"
+                             "        return w @ v\n")) == "7:5,8,");
+}
+
+TEST_CASE("what is told once for a function is told with its other lines") {
+  SourceClause clause;
+  clause.calls = {".item"};
+  auto condition = std::make_shared<SourceCondition>();
+  condition->any.push_back(std::move(clause));
+  auto compiled = RuleSet::compile({{{"read", {"python"}, condition, true}}});
+  REQUIRE(compiled.ok());
+  CHECK(lines(compiled.value(), forward("        a = x.sum().item()\n"
+                                        "        return a + x.max().item()\n")) == "4:5,");
+}
