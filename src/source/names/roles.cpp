@@ -319,25 +319,19 @@ bool names_batches(std::string_view head) {
 }
 
 bool names_iterations(std::string_view head) {
-  return contains_any(head, {"num_iter",      "n_iter",
-                             "max_iter",      "niter",
-                             "iterations",    "iteration <",
-                             "iter < ",       "iter_ <",
-                             "< iters",       "step < ",
-                             "step_ <",       "num_step",
-                             "n_steps",       "nsteps",
-                             "< steps",       "max_step",
-                             "total_steps",   "number_of_steps",
-                             "num_round",     "timestep",
-                             "generation < ", "train_num_batches",
-                             "minibatch",     "time_step",
-                             "iter = 0;;",    "iter = 0; ;",
-                             "iter = 1;;",    "< tstop",
-                             "< t_stop",      "< tend",
-                             "< t_end",       "< tmax",
-                             "< t_max",       "< end_time",
-                             "< tfinal",      "< t_final",
-                             "< final_time",  "< stop_time"}) &&
+  return contains_any(head, {"num_iter",    "n_iter",          "max_iter",
+                             "niter",       "iterations",      "iteration <",
+                             "iter < ",     "iter_ <",         "< iters",
+                             "step < ",     "step_ <",         "num_step",
+                             "n_steps",     "nsteps",          "max_step",
+                             "total_steps", "number_of_steps", "num_round",
+                             "timestep",    "generation < ",   "train_num_batches",
+                             "minibatch",   "time_step",       "iter = 0;;",
+                             "iter = 0; ;", "iter = 1;;",      "< tstop",
+                             "< t_stop",    "< tend",          "< t_end",
+                             "< tmax",      "< t_max",         "< end_time",
+                             "< tfinal",    "< t_final",       "< final_time",
+                             "< stop_time"}) &&
          !contains_any(head, {"eval", "epoch", "warm", "bench", "repeat", "trial", "test", ">>"});
 }
 
