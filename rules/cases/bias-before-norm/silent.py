@@ -30,3 +30,27 @@ def projector(width, hidden, normalise):
     layers.append(nn.ReLU(inplace=True))
     layers.append(nn.Linear(hidden, width))
     return nn.Sequential(*layers)
+
+
+class Twice(nn.Module):
+    """Once with the norm, once without."""
+
+    def __init__(self, c):
+        super().__init__()
+        self.conv = nn.Conv2d(c, c, 3, padding=1)
+        self.norm = nn.BatchNorm2d(c)
+
+    def forward(self, x):
+        return self.norm(self.conv(x)) + self.conv(x)
+
+
+class Activated(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.conv = nn.Conv2d(c, c, 3, padding=1)
+        self.norm = nn.BatchNorm2d(c)
+
+    def forward(self, x):
+        x = self.conv(x)
+        x = x.relu()
+        return self.norm(x)

@@ -21,3 +21,11 @@ void train_on(torch::nn::Sequential model, Loader& loader, torch::optim::Adam& o
     log(loss.template item<float>());  // expect: item-in-step
   }
 }
+
+void train_clipped(torch::nn::Sequential model, torch::optim::Adam& optimizer) {
+  for (auto& batch : *loader) {
+    torch::nll_loss(model->forward(batch.data), batch.target).backward();
+    torch::nn::utils::clip_grad_norm_(model->parameters(), 1.0);  // expect: item-in-step
+    optimizer.step();
+  }
+}

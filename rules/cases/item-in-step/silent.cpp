@@ -11,3 +11,11 @@ void train(torch::nn::Sequential model, torch::optim::Adam& optimizer) {
     }
   }
 }
+
+void train_clipped_by_value(torch::nn::Sequential model, torch::optim::Adam& optimizer) {
+  for (auto& batch : *loader) {
+    torch::nll_loss(model->forward(batch.data), batch.target).backward();
+    torch::nn::utils::clip_grad_value_(model->parameters(), 1.0);
+    optimizer.step();
+  }
+}

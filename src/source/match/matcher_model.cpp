@@ -162,35 +162,6 @@ void find_eval_with_grad(const FileView& file, std::vector<Match>& out) {
   }
 }
 
-void find_bias_before_norm(const FileView& file, std::vector<Match>& out) {
-  const Ast& ast = file.ast;
-  auto convolution = [&](NodeId call) {
-    std::string_view name = callee_name(ast, call);
-    if (name != "Conv1d" && name != "Conv2d" && name != "Conv3d" && name != "ConvTranspose2d")
-      return false;
-    for (NodeId c : children(ast, call)) {
-      if (ast[c].kind == K::keyword && ast[c].text == "bias")
-        return ast.slice(ast.child(c, Role::value)) == "True";
-      if (ast[c].kind == K::star) return false;
-    }
-    if (ast.grammar == Grammar::python) return true;
-    // LibTorch: Conv2d(Conv2dOptions(3, 64, 3).padding(1)), Conv2d(3, 64, 3)
-    const std::string_view text = ast.slice(call);
-    const NodeId first = ast.child(call, Role::argument);
-    return text.find(".bias(") == std::string_view::npos && first != kNoNode &&
-           (text.find("Options(") != std::string_view::npos || ast[first].kind == K::number);
-  };
-  for (NodeId id = 1; id < ast.size(); ++id) {
-    if (ast[id].kind != K::call || ast[id].role == Role::callee) continue;
-    if (!convolution(id)) continue;
-    NodeId next = ast[id].next;
-    if (next != kNoNode && ast[next].kind == K::call &&
-        callee_name(ast, next).starts_with("BatchNorm")) {
-      out.push_back({id, proven(Kind::module), {}});
-    }
-  }
-}
-
 /// Where `id` stands among the branches of conditions about accumulation.
 struct Accumulating {
   bool then = false, otherwise = false;

@@ -1,0 +1,122 @@
+// The matcher for a convolution whose bias batch norm takes away again.
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "source/match/matcher.h"
+#include "source/syntax/words.h"
+
+namespace stallscope {
+namespace {
+
+using K = NodeKind;
+
+/// Whether a call makes a convolution with a bias, as far as it says.
+bool makes_biased_convolution(const Ast& ast, NodeId call) {
+  if (ast[call].kind != K::call ||
+      !is_one_of(callee_name(ast, call), {"Conv1d", "Conv2d", "Conv3d", "ConvTranspose2d"}))
+    return false;
+  for (NodeId c : children(ast, call)) {
+    if (ast[c].kind == K::keyword && ast[c].text == "bias")
+      return ast.slice(ast.child(c, Role::value)) == "True";
+    if (ast[c].kind == K::star) return false;
+  }
+  if (ast.grammar == Grammar::python) return true;
+  // LibTorch: Conv2d(Conv2dOptions(3, 64, 3).padding(1)), Conv2d(3, 64, 3)
+  const std::string_view text = ast.slice(call);
+  const NodeId first = ast.child(call, Role::argument);
+  return text.find(".bias(") == std::string_view::npos && first != kNoNode &&
+         (text.find("Options(") != std::string_view::npos || ast[first].kind == K::number);
+}
+
+bool makes_norm(const Ast& ast, NodeId call) {
+  return ast[call].kind == K::call && callee_name(ast, call).starts_with("BatchNorm");
+}
+
+/// The attributes of a class of Python that are convolutions or norms, and how its methods use them:
+/// self.bn(self.conv(x)), or x = self.conv(x) and x = self.bn(x) in the statement behind it.
+class Layers {
+ public:
+  Layers(const FileView& file, NodeId klass) : ast_(file.ast), klass_(klass) {
+    for (NodeId at = klass; at < ast_[klass].end; ++at) {
+      if (ast_[at].kind != K::assign) continue;
+      const NodeId left = ast_.child(at, Role::left), right = ast_.child(at, Role::right);
+      if (left == kNoNode || right == kNoNode || own(left).empty()) continue;
+      if (makes_biased_convolution(ast_, right)) convolutions_.emplace(own(left), right);
+      if (makes_norm(ast_, right)) norms_.emplace(own(left), right);
+    }
+  }
+
+  /// Where convolutions are made that nothing but a norm is given what they give.
+  std::vector<NodeId> normed() const {
+    std::vector<NodeId> out;
+    if (norms_.empty()) return out;
+    std::map<std::string_view, std::pair<bool, bool>> uses;  // before a norm, elsewhere
+    for (NodeId at = klass_; at < ast_[klass_].end; ++at) {
+      const NodeId callee = ast_[at].kind == K::attribute ? at : kNoNode;
+      if (callee == kNoNode || !convolutions_.contains(own(callee)) ||
+          ast_[callee].role == Role::left)
+        continue;
+      auto& [before, elsewhere] = uses[own(callee)];
+      (ast_[callee].role == Role::callee && goes_to_norm(ast_[callee].parent) ? before
+                                                                              : elsewhere) = true;
+    }
+    for (const auto& [name, made] : convolutions_) {
+      const auto used = uses.find(name);
+      if (used != uses.end() && used->second.first && !used->second.second) out.push_back(made);
+    }
+    return out;
+  }
+
+ private:
+  /// "conv" of self.conv; empty of anything else.
+  std::string_view own(NodeId id) const {
+    const NodeId object = ast_[id].kind == K::attribute ? ast_.child(id, Role::object) : kNoNode;
+    return object != kNoNode && ast_.slice(object) == "self" ? ast_[id].text : std::string_view();
+  }
+
+  bool is_norm_call(NodeId call) const {
+    const NodeId callee = ast_[call].kind == K::call ? ast_.child(call, Role::callee) : kNoNode;
+    return callee != kNoNode && norms_.contains(own(callee));
+  }
+
+  /// Whether a norm is all that is given what `call` gives.
+  bool goes_to_norm(NodeId call) const {
+    const NodeId around = ast_[call].parent;
+    if (ast_[call].role == Role::argument) return is_norm_call(around);
+    const NodeId name = ast_[around].kind == K::assign && ast_[call].role == Role::right
+                            ? ast_.child(around, Role::left)
+                            : kNoNode;
+    const NodeId behind = name == kNoNode ? kNoNode : ast_[around].next;
+    const NodeId norm = behind != kNoNode && ast_[behind].kind == K::assign
+                            ? ast_.child(behind, Role::right)
+                            : kNoNode;
+    const NodeId given =
+        norm != kNoNode && is_norm_call(norm) ? ast_.child(norm, Role::argument) : kNoNode;
+    return given != kNoNode && ast_.slice(given) == ast_.slice(name) &&
+           ast_.slice(ast_.child(behind, Role::left)) == ast_.slice(name);
+  }
+
+  const Ast& ast_;
+  const NodeId klass_;
+  std::map<std::string_view, NodeId> convolutions_, norms_;  ///< where each is made
+};
+
+}  // namespace
+
+void find_bias_before_norm(const FileView& file, std::vector<Match>& out) {
+  const Ast& ast = file.ast;
+  for (NodeId id = 1; id < ast.size(); ++id) {
+    if (ast[id].role == Role::callee || !makes_biased_convolution(ast, id)) continue;
+    const NodeId next = ast[id].next;
+    if (next != kNoNode && makes_norm(ast, next)) out.push_back({id, proven(Kind::module), {}});
+  }
+  if (ast.grammar != Grammar::python) return;
+  for (const NodeId klass : file.outline.classes) {
+    for (const NodeId made : Layers(file, klass).normed())
+      out.push_back({made, proven(Kind::module), {}});
+  }
+}
+
+}  // namespace stallscope
