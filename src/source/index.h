@@ -95,6 +95,7 @@ class SourceIndex {
   bool is_switched_nowhere(size_t file, std::string_view parameter) const;
   bool is_given_numbers(FunctionId function) const;
   bool is_asked_by(const Edge& edge, const Option& option, unsigned hops) const;
+  bool is_asked_by_none(FunctionId function, const Option& option) const;
   bool is_never_asked(size_t file, const Option& option, unsigned hops) const;
   bool is_called_for_nobody(FunctionId function) const;
   bool hands_on_nothing(const Edge& edge, const Option& option, unsigned hops) const;

@@ -1,11 +1,13 @@
 // Code that nothing in the project is seen to call: whether it may run in a step all the same.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <optional>
 #include <string>
 
 #include "base/text.h"
 #include "source/index.h"
+#include "source/link/purpose.h"
 #include "source/names/mentions.h"
 #include "source/names/roles.h"
 #include "source/syntax/words.h"
@@ -22,8 +24,10 @@ bool deploys(const FileFacts& file) {
 
 /// Whether a literal of that hash turns an option off; None is given by nobody.
 bool is_off(uint32_t literal) {
-  static const uint32_t no = name_hash("False"), zero = name_hash("0");
-  return literal == no || literal == zero;
+  static const std::array<uint32_t, 5> off = {name_hash("False"), name_hash("0"),
+                                              name_hash("false"), name_hash("nullptr"),
+                                              name_hash("NULL")};
+  return std::ranges::find(off, literal) != off.end();
 }
 
 /// What frameworks call, or what is handed on as a value, may be called in any way.
@@ -68,8 +72,10 @@ SourceIndex::Given SourceIndex::given(const CallFacts& call, const FunctionFacts
                                       uint32_t parameter) {
   if (call.form == CallForm::reference) return Given::unknown;
   const bool named = (call.keywords & name_bit(f.parameters[parameter])) != 0;
-  if (!named && call.positional == kAnyArguments) return Given::unknown;
-  if (!named && call.positional <= position_of(f, parameter)) return Given::no;
+  // C++ counts all, it has no other kind.
+  const uint8_t count = call.positional == kAnyArguments ? call.given : call.positional;
+  if (!named && count == kAnyArguments) return Given::unknown;
+  if (!named && count <= position_of(f, parameter)) return Given::no;
   static const uint32_t none = name_hash("None");
   return literal_for(call, f, parameter) == none ? Given::no : Given::yes;
 }
@@ -131,11 +137,33 @@ bool SourceIndex::is_asked_by(const Edge& edge, const Option& option, unsigned h
   return hops == 0 || !hands_on_nothing(edge, option, hops - 1);
 }
 
+/// C++: whether no call of that name, of at least one, gives what `option` wants. Whose function a
+/// call means is not always seen, nor what stands in files that are not read.
+bool SourceIndex::is_asked_by_none(FunctionId function, const Option& option) const {
+  const FunctionFacts& f = graph_->function(function);
+  if (is_called_by_others(f)) return false;
+  bool any = false;
+  for (const auto& file : files_) {
+    if (!file->is_compiled() || is_test_file(*file)) continue;
+    if (file->skipped && mentions(file->used_words, name_hash(f.name))) return false;
+    for (const CallFacts& call : file->calls) {
+      if (last_component(call.name) != f.name) continue;
+      const Given gives = given(call, f, option.parameter);
+      const auto literal = literal_for(call, f, option.parameter);
+      if (gives == Given::unknown || (gives == Given::yes && !(literal && is_off(*literal))))
+        return false;
+      any = true;
+    }
+  }
+  return any;
+}
+
 /// Whether nobody who is seen to call the function, at least one, gives what `option` wants.
 bool SourceIndex::is_never_asked(size_t file, const Option& option, unsigned hops) const {
   const FunctionId function = graph_->id_of(file, option.function);
   const FunctionFacts& f = graph_->function(function);
   if (f.parameters[option.parameter].starts_with("**")) return is_given_numbers(function);
+  if (files_[file]->is_compiled()) return is_asked_by_none(function, option);
   if ((f.flags & kForward) != 0) return is_switched_nowhere(file, f.parameters[option.parameter]);
   if (is_called_by_others(f) || (f.name.starts_with("__") && f.name != "__init__")) return false;
   bool any = false;

@@ -52,3 +52,16 @@ void drain_streams(std::vector<cudaStream_t>& streams) {
     launch_next(streams[i]);
   }
 }
+
+void clear(float* values, int n, bool wait = false) {
+  fill<<<n, 256>>>(values);
+  if (wait) cudaDeviceSynchronize();
+}
+
+void train_cleared(float* values, int steps) {
+  for (int step = 0; step < steps; ++step) {
+    clear(values, 8);
+    clear(values, 4, step > 2);  // expect: explicit-sync
+    update<<<8, 256>>>(values);
+  }
+}

@@ -408,7 +408,9 @@ class EvidenceCollector {
       const Value& value = inference_.at(value_node);
       // mask = None; model(x, mask): as good as not given
       const bool none = value.kind == Kind::none && value.certainty == Certainty::proven;
-      if (!any && (none || is_literal(value_node)) && out.literals.size() < kMostArguments) {
+      const bool constant = ast_.grammar == Grammar::cuda && ast_[value_node].kind == K::constant;
+      if ((constant || (!any && (none || is_literal(value_node)))) &&
+          out.literals.size() < kMostArguments) {
         const std::string_view text = none ? "None" : ast_.slice(value_node);
         out.literals.emplace_back(name_hash(name), literal_hash(text));
       }

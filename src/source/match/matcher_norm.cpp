@@ -34,8 +34,8 @@ bool makes_norm(const Ast& ast, NodeId call) {
   return ast[call].kind == K::call && callee_name(ast, call).starts_with("BatchNorm");
 }
 
-/// The attributes of a class of Python that are convolutions or norms, and how its methods use them:
-/// self.bn(self.conv(x)), or x = self.conv(x) and x = self.bn(x) in the statement behind it.
+/// The attributes of a class of Python that are convolutions or norms, and how its methods use
+/// them: self.bn(self.conv(x)), or x = self.conv(x) and x = self.bn(x) in the statement behind it.
 class Layers {
  public:
   Layers(const FileView& file, NodeId klass) : ast_(file.ast), klass_(klass) {

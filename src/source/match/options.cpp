@@ -13,7 +13,7 @@ using K = NodeKind;
 
 Option Options::needed_around(NodeId id) const {
   const uint32_t function = file_.outline.function_of[id];
-  if (ast_.grammar != Grammar::python || function == 0) return {};
+  if (function == 0) return {};
   NodeId below = id;
   for (NodeId at = ast_[id].parent; at != kNoNode && ast_[at].kind != K::function;
        below = at, at = ast_[at].parent) {
@@ -21,12 +21,23 @@ Option Options::needed_around(NodeId id) const {
     const NodeId condition = ast_.child(at, Role::condition);
     if (condition == kNoNode || ast_[below].role == Role::condition) continue;
     const bool otherwise = ast_[below].role == Role::alternative && ast_[below].kind != K::elif_;
-    const Option found = otherwise                               ? turned_off(condition, function)
+    const bool compiled = ast_.grammar == Grammar::cuda;
+    const Option found = compiled && ast_[below].role == Role::consequence
+                             ? flag(condition, function)
+                         : compiled                              ? Option{}
+                         : otherwise                             ? turned_off(condition, function)
                          : ast_[below].role == Role::consequence ? asked_by(condition, function)
                                                                  : Option{};
     if (found.parameter != kNone) return found;
   }
   return {};
+}
+
+/// C++: what `if (flag)` of a parameter asks for. Its default may stand where it is declared.
+Option Options::flag(NodeId condition, uint32_t function) const {
+  std::string_view name = ast_.slice(condition);
+  if (name.starts_with('(') && name.ends_with(')')) name = name.substr(1, name.size() - 2);
+  return option_of(function, name, {}, ast_[condition].parent);
 }
 
 /// The keywords without which no tensor is read: `for k, v in kwargs.items(): v = v.item()` of a
