@@ -69,3 +69,14 @@ TEST_CASE("what is told once for a function is told with its other lines") {
   CHECK(lines(compiled.value(), forward("        a = x.sum().item()\n"
                                         "        return a + x.max().item()\n")) == "4:5,");
 }
+
+TEST_CASE("a literal that is asked for is told with its line") {
+  SourceClause clause;
+  clause.calls = {"torch.DataLoader"};
+  clause.args = {{"workers", {"absent", "0"}}, {"0", {"present"}}};
+  const RuleSet rules = clause_rule(std::move(clause), {"python"});
+  CHECK(lines(rules,
+              "def make(data):\n    return torch.DataLoader(\n        data,\n"
+              "        workers=0)\n") == "3:5,");
+  CHECK(lines(rules, "def make(data):\n    return torch.DataLoader(\n        data)\n") == "3:");
+}

@@ -285,6 +285,25 @@ TEST_CASE("methods of classes that nothing makes are dead, whoever calls them") 
   CHECK(found("", "", {{"tests/test_layers.py", "", "from layers import Gate\nGate()\n"}}).empty());
 }
 
+TEST_CASE("a function of autograd that its package does not export is dead if nothing applies it") {
+  const auto found = [](const std::string& more, std::vector<SourceInput> others) {
+    others.push_back({"pyproject.toml", "", "[project]\nname = \"x\"\n"});
+    others.push_back({"pool.py", "",
+                      "import torch\n"
+                      "class Pool(torch.autograd.Function):\n"
+                      "    @staticmethod\n"
+                      "    def forward(ctx, x):\n"
+                      "        return x / x.sum().item()\n" +
+                          more});
+    others.push_back({"net.py", "", "import pool\n" + module_with("", "        pool.reduce(x)\n")});
+    return reads(others);
+  };
+  CHECK(found("", {}).empty());
+  CHECK(found("def reduce(x):\n    return Pool.apply(x)\n", {}) == "pool.py:5");
+  CHECK(found("", {{"use.py", "", "import pool\nprint(pool.Pool.apply(1))\n"}}) == "pool.py:5");
+  CHECK(found("", {{"__init__.py", "", "from .pool import Pool\n"}}) == "pool.py:5");
+}
+
 TEST_CASE("a decorated class is given to its decorator") {
   const auto found = [](const std::string& decorator) {
     return reads({{"layers.py", "",

@@ -147,3 +147,11 @@ class Butterfly(Linear):
 
     def draw(self, axis):
         axis.imshow(self.effective_weight().cpu())
+
+
+class Dropped(torch.nn.Module):
+    """The parts of a sparse tensor are where that is."""
+
+    def forward(self, graph, kept):
+        index, values = graph._indices()[:, kept], graph._values()[kept]
+        return torch.sparse.FloatTensor(index, values, graph.shape).to(self.device)

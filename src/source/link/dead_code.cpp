@@ -255,17 +255,27 @@ bool DeadCode::is_offered(uint32_t file) const {
   });
 }
 
+/// Whether a class is a function of autograd that its package does not export: what others use is
+/// the function around its apply().
+bool DeadCode::is_for_its_file(const ClassPlace& klass) const {
+  return std::ranges::any_of(klass.facts->bases,
+                             [](const std::string& base) {
+                               return base == "Function" || base.ends_with("autograd.Function");
+                             }) &&
+         files_with(as_export(name_hash(klass.facts->name)), Tests::count) == kNoFile;
+}
+
 bool DeadCode::is_unused(const ClassPlace& klass) const {
   // What is asked for again on the way keeps itself in use.
   const auto [answer, added] = unused_.try_emplace(klass.facts, false);
   if (!added) return answer->second;
   const FileFacts& file = *graph_.files()[klass.file];
-  const bool out = file.language == "python" && !is_named_elsewhere(klass) &&
-                   is_used_module(klass.file) && !is_offered(klass.file) &&
-                   !is_asked_by_name(file.path) &&
-                   std::ranges::all_of(klass.facts->users, [&](uint32_t user) {
-                     return user != 0 && is_unused_name(klass.file, user);
-                   });
+  const bool out =
+      file.language == "python" && !is_named_elsewhere(klass) && is_used_module(klass.file) &&
+      (!is_offered(klass.file) || is_for_its_file(klass)) && !is_asked_by_name(file.path) &&
+      std::ranges::all_of(klass.facts->users, [&](uint32_t user) {
+        return user != 0 && is_unused_name(klass.file, user);
+      });
   return unused_[klass.facts] = out;
 }
 

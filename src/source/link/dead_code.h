@@ -67,6 +67,7 @@ class DeadCode {
   bool is_named_elsewhere(const ClassPlace& klass) const;
   bool is_offered(uint32_t file) const;
   void find_used_words() const;
+  bool is_for_its_file(const ClassPlace& klass) const;
   bool is_unused(const ClassPlace& klass) const;
   bool is_unused_name(uint32_t file, uint32_t name) const;
   bool is_in_script(FunctionId id) const;

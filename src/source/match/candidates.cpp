@@ -303,7 +303,7 @@ class CandidateCollector {
   void consider(const CompiledClause& clause, const Match& match) {
     const size_t before = facts_.candidates.size();
     consider(clause, match.node, match.bindings, &match.subject);
-    if (facts_.candidates.size() > before) add_lines(match.also, facts_.candidates.back());
+    if (facts_.candidates.size() > before) add_lines(ast_, match.also, facts_.candidates.back());
   }
 
   void consider(const CompiledClause& clause, NodeId id, const Bindings& bindings,
@@ -394,7 +394,7 @@ class CandidateCollector {
     out.first_line = node.first_line;
     out.last_line = node.last_line;
     out.column = node.column;
-    out.anchor_line = anchor_of(id);
+    out.anchor_line = anchor_of(ast_, id);
     out.block = chain_of(id);
     out.guards = guards;
     out.in_inner_loop = std::ranges::any_of(clause.nested, [](const CompiledNested& n) {
@@ -403,27 +403,13 @@ class CandidateCollector {
     });
     out.subject = subject;
     if (out.first_line != out.anchor_line) out.also.push_back(out.first_line);
-    add_lines(origins_of(file_, id, bindings), out);
+    add_lines(ast_, origins_of(file_, id, bindings), out);
+    add_lines(ast_, tests_.literals_of(id, clause.clause->args), out);
     if (clause.own_device_buffers) out.given = given_to_constructor(id);
     for (const auto& [name, bound] : bindings)
       out.metavariables.emplace_back(name, ast_.slice(bound));
     std::ranges::sort(out.metavariables);
     facts_.candidates.push_back(std::move(out));
-  }
-
-  /// The lines of nodes that a candidate is about, beside its own.
-  void add_lines(const std::vector<NodeId>& nodes, Candidate& to) const {
-    for (const NodeId node : nodes) {
-      const uint32_t line = anchor_of(node);
-      if (line != to.anchor_line && std::ranges::find(to.also, line) == to.also.end())
-        to.also.push_back(line);
-    }
-  }
-
-  /// The last line of a call's callee, where newer Pythons report the call; else the first line.
-  uint32_t anchor_of(NodeId id) const {
-    const NodeId callee = ast_[id].kind == K::call ? ast_.child(id, Role::callee) : kNoNode;
-    return callee == kNoNode ? ast_[id].first_line : ast_[callee].last_line;
   }
 
   /// Of `Buffer b(rows, cols);` and `Buffer b{rows, cols};` two, by the text: the grammar takes

@@ -40,10 +40,10 @@ bool fits(const Value& value, const KindWord& wanted, Certainty least) {
   return least == Certainty::unknown || value.dependency != 0;
 }
 
-bool ClauseTests::argument_fits(NodeId call, const ArgumentTest& test) const {
+ClauseTests::Argument ClauseTests::argument(NodeId call, const ArgumentTest& test) const {
   NodeId found = kNoNode;
   size_t position = 0;
-  bool open = false;  // *args, **kwargs: may hold anything
+  bool open = false;
   // "0/device": by its position or by its name
   const auto is_named = [&](std::string_view name) {
     for (size_t at = 0; at <= test.name.size();) {
@@ -62,10 +62,27 @@ bool ClauseTests::argument_fits(NodeId call, const ArgumentTest& test) const {
     const std::string name = keyword ? std::string(ast_[c].text) : std::to_string(position++);
     if (is_named(name)) found = keyword ? ast_.child(c, Role::value) : c;
   }
+  return {found, open};
+}
+
+bool ClauseTests::argument_fits(NodeId call, const ArgumentTest& test) const {
+  const auto [found, open] = argument(call, test);
   return std::ranges::any_of(test.any_of, [&](const std::string& wanted) {
     if (wanted == "absent") return found == kNoNode && !open;
     return found != kNoNode && (wanted == "present" || argument_is(found, wanted));
   });
+}
+
+std::vector<NodeId> ClauseTests::literals_of(NodeId call,
+                                             const std::vector<ArgumentTest>& tests) const {
+  std::vector<NodeId> out;
+  if (ast_[call].kind != K::call) return out;
+  for (const ArgumentTest& test : tests) {
+    const NodeId found = argument(call, test).value;
+    if (found != kNoNode && (ast_[found].kind == K::constant || ast_[found].kind == K::number))
+      out.push_back(found);
+  }
+  return out;
 }
 
 /// What `**options` gives by a name that is asked for, if the file says so: options =

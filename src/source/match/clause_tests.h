@@ -19,10 +19,17 @@ class ClauseTests {
 
   /// Whether an argument of `call` looks as the test wants it.
   bool argument_fits(NodeId call, const ArgumentTest& test) const;
+  /// The numbers and constants of `call` that the tests ask for: False of pin_memory=False.
+  std::vector<NodeId> literals_of(NodeId call, const std::vector<ArgumentTest>& tests) const;
   /// Whether what is around `id`, or below it, holds; the caller negates.
   bool nested_holds(NodeId id, const CompiledNested& nested) const;
 
  private:
+  struct Argument {
+    NodeId value = kNoNode;
+    bool open = false;  ///< *args, **kwargs: may hold anything
+  };
+  Argument argument(NodeId call, const ArgumentTest& test) const;
   bool argument_is(NodeId found, std::string_view wanted) const;
   bool is_just_loaded(NodeId found) const;
   bool says(NodeId argument, std::string_view word) const;

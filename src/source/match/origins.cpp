@@ -36,4 +36,17 @@ std::vector<NodeId> origins_of(const FileView& file, NodeId id, const Bindings& 
   return out;
 }
 
+uint32_t anchor_of(const Ast& ast, NodeId id) {
+  const NodeId callee = ast[id].kind == K::call ? ast.child(id, Role::callee) : kNoNode;
+  return callee == kNoNode ? ast[id].first_line : ast[callee].last_line;
+}
+
+void add_lines(const Ast& ast, const std::vector<NodeId>& nodes, Candidate& to) {
+  for (const NodeId node : nodes) {
+    const uint32_t line = anchor_of(ast, node);
+    if (line != to.anchor_line && std::ranges::find(to.also, line) == to.also.end())
+      to.also.push_back(line);
+  }
+}
+
 }  // namespace stallscope

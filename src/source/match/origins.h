@@ -1,5 +1,5 @@
-// Origins: where what a place is about was made, if that is another line of its function: the one
-// to mend.
+// Origins: what a place is about beside its own line: where what it needs was made, which is to be
+// mended.
 #pragma once
 
 #include <vector>
@@ -11,5 +11,11 @@ namespace stallscope {
 /// What made the host tensors that the call or expression `id` is about, or what `bindings` name in
 /// it: `torch.randperm(n)` of `order = torch.randperm(n)` above `x[order]`.
 std::vector<NodeId> origins_of(const FileView& file, NodeId id, const Bindings& bindings);
+
+/// The last line of a call's callee, where newer Pythons report the call; else the first line.
+uint32_t anchor_of(const Ast& ast, NodeId id);
+
+/// Notes the lines of `nodes` as what a candidate is about beside its own.
+void add_lines(const Ast& ast, const std::vector<NodeId>& nodes, Candidate& to);
 
 }  // namespace stallscope

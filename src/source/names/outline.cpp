@@ -251,6 +251,11 @@ class Builder {
     if (returns != kNoNode && (out.flags & kForward) == 0 &&
         ast_.slice(returns).ends_with("ndarray"))
       out.flags |= kInferenceFunction;
+    // A forward pass that gives NumPy's arrays has no gradient.
+    if (returns != kNoNode && (out.flags & kForward) != 0 &&
+        contains_any(ast_.slice(returns), {"np.ndarray"}) &&
+        !contains_any(ast_.slice(returns), {"jnp.", "tensor"}))
+      out.flags = (out.flags | kInferenceFunction) & ~static_cast<uint32_t>(kForward | kWeakRole);
     // Metrics of what was sampled from the model: once an evaluation.
     if (contains_any(out.class_name, {"metric"}) && contains_any(out.class_name, {"sampling"}))
       out.flags = (out.flags | kEvalFunction | kInferenceFunction) &

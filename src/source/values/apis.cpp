@@ -200,7 +200,9 @@ Value of_torch(std::string_view path, std::string_view name, const CallShape& ca
   }
   // torch.normal(0, 1, size=(n,)) is of numbers, torch.normal(mean, std) of tensors
   const bool drawn = name == "normal" && call.first.kind == Kind::number;
-  if (kFactories.contains(name) || kFromHostData.contains(name) || drawn) {
+  // torch.sparse.FloatTensor(indices, values, size) is where these are.
+  const bool sparse = path.starts_with("torch.sparse.") && !call.any_host_tensor;
+  if (!sparse && (kFactories.contains(name) || kFromHostData.contains(name) || drawn)) {
     // torch.FloatTensor(n, m): sizes, so nothing of the host's is in it yet.
     const bool sized = name.ends_with("Tensor") &&
                        (call.count > 1 || call.first.kind == Kind::number || call.has_size);
