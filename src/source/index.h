@@ -94,6 +94,8 @@ class SourceIndex {
                       SourceFact& out) const;
   bool is_switched_nowhere(size_t file, std::string_view parameter) const;
   bool is_given_numbers(FunctionId function) const;
+  static std::optional<bool> asks_for(const CallFacts& call, const FunctionFacts& f,
+                                      const Option& option);
   bool is_asked_by(const Edge& edge, const Option& option, unsigned hops) const;
   bool is_asked_by_none(FunctionId function, const Option& option) const;
   bool is_never_asked(size_t file, const Option& option, unsigned hops) const;

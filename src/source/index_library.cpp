@@ -127,13 +127,20 @@ bool SourceIndex::is_given_numbers(FunctionId function) const {
   return any;
 }
 
-/// Whether a call gives its function what `option`, one of its own parameters, wants.
-bool SourceIndex::is_asked_by(const Edge& edge, const Option& option, unsigned hops) const {
-  const FunctionFacts& f = graph_->function(edge.to);
-  const Given gives = given(*edge.call, f, option.parameter);
+/// Whether a call of `f` gives what `option`, one of its own parameters, wants, as far as the call
+/// itself says.
+std::optional<bool> SourceIndex::asks_for(const CallFacts& call, const FunctionFacts& f,
+                                          const Option& option) {
+  const Given gives = given(call, f, option.parameter);
   if (gives != Given::yes) return gives == Given::unknown;
-  if (const auto literal = literal_for(*edge.call, f, option.parameter))
-    return option.literal != 0 ? literal == option.literal : !is_off(*literal);
+  const auto literal = literal_for(call, f, option.parameter);
+  if (!literal) return {};
+  return option.literal != 0 ? literal == option.literal : !is_off(*literal);
+}
+
+/// The same, where what is handed on says it.
+bool SourceIndex::is_asked_by(const Edge& edge, const Option& option, unsigned hops) const {
+  if (const auto asks = asks_for(*edge.call, graph_->function(edge.to), option)) return *asks;
   return hops == 0 || !hands_on_nothing(edge, option, hops - 1);
 }
 
@@ -148,10 +155,7 @@ bool SourceIndex::is_asked_by_none(FunctionId function, const Option& option) co
     if (file->skipped && mentions(file->used_words, name_hash(f.name))) return false;
     for (const CallFacts& call : file->calls) {
       if (last_component(call.name) != f.name) continue;
-      const Given gives = given(call, f, option.parameter);
-      const auto literal = literal_for(call, f, option.parameter);
-      if (gives == Given::unknown || (gives == Given::yes && !(literal && is_off(*literal))))
-        return false;
+      if (asks_for(call, f, option).value_or(true)) return false;
       any = true;
     }
   }

@@ -62,12 +62,9 @@ TEST_CASE("attention is told from its first product to its second") {
 TEST_CASE("what is told once for a function is told with its other lines") {
   SourceClause clause;
   clause.calls = {".item"};
-  auto condition = std::make_shared<SourceCondition>();
-  condition->any.push_back(std::move(clause));
-  auto compiled = RuleSet::compile({{{"read", {"python"}, condition, true}}});
-  REQUIRE(compiled.ok());
-  CHECK(lines(compiled.value(), forward("        a = x.sum().item()\n"
-                                        "        return a + x.max().item()\n")) == "4:5,");
+  const RuleSet rules = clause_rule(std::move(clause), {"python"});
+  CHECK(lines(rules, forward("        a = x.sum().item()\n"
+                             "        return a + x.max().item()\n")) == "4:5,");
 }
 
 TEST_CASE("a literal that is asked for is told with its line") {

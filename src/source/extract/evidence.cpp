@@ -408,6 +408,7 @@ class EvidenceCollector {
       const Value& value = inference_.at(value_node);
       // mask = None; model(x, mask): as good as not given
       const bool none = value.kind == Kind::none && value.certainty == Certainty::proven;
+      // C++: what a flag is given
       const bool constant = ast_.grammar == Grammar::cuda && ast_[value_node].kind == K::constant;
       if ((constant || (!any && (none || is_literal(value_node)))) &&
           out.literals.size() < kMostArguments) {

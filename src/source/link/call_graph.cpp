@@ -193,26 +193,6 @@ bool CallGraph::imports(size_t file, size_t other) const {
   });
 }
 
-/// Whether a function holds a backward pass or an update itself.
-bool CallGraph::takes_steps(FunctionId id) const {
-  return (function(id).flags & kStepEvidence) != 0 ||
-         std::ranges::any_of(file(id).loops, [&](const LoopFacts& loop) {
-           return loop.function == where_[id].second && (loop.backward || loop.optimizer_step);
-         });
-}
-
-/// Whether methods of one name do one thing: of all agents, train_policy() takes a step; for
-/// callback in callbacks: callback.on_step(), all that derives from one class of the project.
-bool CallGraph::are_alike(std::span<const FunctionId> methods) const {
-  constexpr size_t kMostAlike = 48;
-  if (methods.empty() || methods.size() > kMostAlike) return false;
-  if (std::ranges::all_of(methods, [&](FunctionId id) { return takes_steps(id); })) return true;
-  const std::string_view root = root_class(function(methods.front()).class_name);
-  return std::ranges::all_of(methods, [&](FunctionId id) {
-    return !function(id).class_name.empty() && root_class(function(id).class_name) == root;
-  });
-}
-
 std::string_view CallGraph::receiver_class(const FileFacts& file, const CallFacts& call) const {
   if (call.receiver == 0) return {};
   const Dependency& on = file.dependencies[call.receiver - 1];
@@ -429,34 +409,6 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
   }
   if (out.size() > kMaxTargets) out.resize(kMaxTargets);
   return out;
-}
-
-/// Whether a class of a file has one of the name `base` among those it derives from.
-bool CallGraph::derives_from(std::string_view klass, uint32_t file, std::string_view base) const {
-  return std::ranges::any_of(classes_.named(klass), [&](const ClassPlace& place) {
-    return place.file == file &&
-           std::ranges::any_of(classes_.with_bases(place),
-                               [&](const ClassPlace& above) { return above.facts->name == base; });
-  });
-}
-
-/// Whether the class of `method` has another method in the place of `caller`, which does not call
-/// that: Base.forward() calls self.weight(), and of Derived, which has a forward(), not its.
-bool CallGraph::has_its_own(FunctionId method, FunctionId caller) const {
-  const FunctionFacts& from = function(caller);
-  const std::string_view klass = function(method).class_name;
-  if (from.class_name.empty() || klass.empty() || klass == from.class_name ||
-      from.name == function(method).name)
-    return false;
-  const auto [file, index] = where_[method];
-  for (const FunctionId other : members(klass, from.name)) {
-    if (where_[other].first != file) continue;
-    return derives_from(klass, file, from.class_name) &&
-           std::ranges::none_of(files_[file]->calls, [&](const CallFacts& call) {
-             return call.function == where_[other].second && last_component(call.name) == from.name;
-           });
-  }
-  return false;
 }
 
 /// The class whose method a function is, or is defined in.

@@ -136,7 +136,8 @@ class CandidateCollector {
     if (!applies(clause) || !file_.inference.has_tensors()) return;
     std::vector<Match> found;
     clause.matcher->find(file_, found);
-    for (const Match& match : found) consider(clause, match);
+    for (const Match& match : found)
+      consider(clause, match.node, match.bindings, &match.subject, match.also);
   }
 
   void at(const CompiledClause& clause, NodeId id) {
@@ -300,14 +301,8 @@ class CandidateCollector {
     return from && from->kind == DependencyKind::parameter && !value.has(kAttribute);
   }
 
-  void consider(const CompiledClause& clause, const Match& match) {
-    const size_t before = facts_.candidates.size();
-    consider(clause, match.node, match.bindings, &match.subject);
-    if (facts_.candidates.size() > before) add_lines(ast_, match.also, facts_.candidates.back());
-  }
-
   void consider(const CompiledClause& clause, NodeId id, const Bindings& bindings,
-                const Value* given) {
+                const Value* given, const std::vector<NodeId>& also = {}) {
     if (is_device_code(id)) return;
     Value subject = given ? *given : subjects_.of(id);
     // to_gpu(x) moves batches, by its name; who hands it what it made itself is told of that.
@@ -349,6 +344,7 @@ class CandidateCollector {
                                    : kNone;
     if ((guards & clause.unless & ~(parameter == kNone ? 0u : +kGuardNotGiven)) != 0) return;
     add(clause, id, bindings, subject, guards);
+    add_lines(ast_, also, facts_.candidates.back());
     facts_.candidates.back().default_of = parameter;
     Option& option = facts_.candidates.back().option = options_.needed_around(id);
     if (option.parameter == kNone) option = options_.keywords_read(id);

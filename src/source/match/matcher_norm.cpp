@@ -107,6 +107,7 @@ class Layers {
 
 void find_bias_before_norm(const FileView& file, std::vector<Match>& out) {
   const Ast& ast = file.ast;
+  if (ast.source.find("BatchNorm") == std::string_view::npos) return;
   for (NodeId id = 1; id < ast.size(); ++id) {
     if (ast[id].role == Role::callee || !makes_biased_convolution(ast, id)) continue;
     const NodeId next = ast[id].next;

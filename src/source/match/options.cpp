@@ -21,23 +21,12 @@ Option Options::needed_around(NodeId id) const {
     const NodeId condition = ast_.child(at, Role::condition);
     if (condition == kNoNode || ast_[below].role == Role::condition) continue;
     const bool otherwise = ast_[below].role == Role::alternative && ast_[below].kind != K::elif_;
-    const bool compiled = ast_.grammar == Grammar::cuda;
-    const Option found = compiled && ast_[below].role == Role::consequence
-                             ? flag(condition, function)
-                         : compiled                              ? Option{}
-                         : otherwise                             ? turned_off(condition, function)
+    const Option found = otherwise                               ? turned_off(condition, function)
                          : ast_[below].role == Role::consequence ? asked_by(condition, function)
                                                                  : Option{};
     if (found.parameter != kNone) return found;
   }
   return {};
-}
-
-/// C++: what `if (flag)` of a parameter asks for. Its default may stand where it is declared.
-Option Options::flag(NodeId condition, uint32_t function) const {
-  std::string_view name = ast_.slice(condition);
-  if (name.starts_with('(') && name.ends_with(')')) name = name.substr(1, name.size() - 2);
-  return option_of(function, name, {}, ast_[condition].parent);
 }
 
 /// The keywords without which no tensor is read: `for k, v in kwargs.items(): v = v.item()` of a
@@ -96,9 +85,14 @@ Option Options::option_of(uint32_t function, std::string_view parameter, std::st
           literal.empty() ? 0 : literal_hash(literal)};
 }
 
-/// What `if flag:`, `if x is not None:`, `if mode == "slow":` and the same of self.flag ask for.
+/// What `if flag:`, `if x is not None:`, `if mode == "slow":` and the same of self.flag ask for; of
+/// C++ `if (flag)` alone.
 Option Options::asked_by(NodeId condition, uint32_t function) const {
   std::string_view name = ast_.slice(condition);
+  if (ast_.grammar == Grammar::cuda) {  // its default may stand where the function is declared
+    if (name.starts_with('(') && name.ends_with(')')) name = name.substr(1, name.size() - 2);
+    return option_of(function, name, {}, ast_[condition].parent);
+  }
   std::string_view literal;
   constexpr std::string_view kGiven = " is not None";
   if (const NodeId what = asked_to_exist(ast_, condition); what != kNoNode) {

@@ -27,7 +27,6 @@ class Options {
 
  private:
   Option turned_off(NodeId condition, uint32_t function) const;
-  Option flag(NodeId condition, uint32_t function) const;
   Option asked_by(NodeId condition, uint32_t function) const;
   Option wanted(std::string_view name, std::string_view literal, uint32_t function,
                 NodeId asking) const;

@@ -240,12 +240,12 @@ bool is_report_name(std::string_view name) {
 }
 
 bool judges_actions(std::string_view name, const std::vector<std::string>& parameters) {
+  const auto says_actions = [](std::string_view text) {
+    return has_word(lower(text), {"action", "actions", "act", "acts"});
+  };
   const std::string text = lower(snake_case(name));
-  if (!has_word(text, {"evaluate", "eval"})) return false;
-  if (has_word(text, {"action", "actions", "act", "acts"})) return true;
-  return text == "evaluate" && std::ranges::any_of(parameters, [](const std::string& parameter) {
-           return has_word(lower(parameter), {"action", "actions", "act", "acts"});
-         });
+  return (has_word(text, {"evaluate", "eval"}) && says_actions(text)) ||
+         (text == "evaluate" && std::ranges::any_of(parameters, says_actions));
 }
 
 bool is_trial_name(std::string_view name) {
