@@ -88,6 +88,7 @@ std::vector<std::vector<SourceFact>> SourceIndex::waits(std::set<FunctionId>& to
         there.last_byte = call.last_byte;
         there.column = call.column;
         there.line_text = call.line_text;
+        there.also.clear();  // lines of the other function
         there.subject =
             kind == Wrapper::moves ? graph_->argument(edge, moved_argument(f, candidate)) : subject;
         if ((there.guards & clause.unless) != 0) continue;
@@ -103,6 +104,9 @@ std::vector<std::vector<SourceFact>> SourceIndex::waits(std::set<FunctionId>& to
           continue;
         if (hands_on(edge.from, kind)) continue;
         if (reads_back || kind == Wrapper::releases) told.insert(called);
+        // Where it waits, which may be the better place to change.
+        fact.also.push_back({files_[f]->path, candidate.anchor_line,
+                             graph_->function(called).qualified, files_[f]->language});
         fact.ordinal = ordinals[{edge.from, rule.id, call.line_text}]++;
         out[file].push_back(std::move(fact));
       }

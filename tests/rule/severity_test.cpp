@@ -38,4 +38,6 @@ TEST_CASE("what code shows alone is no worse than it can be sure of") {
   CHECK(severity(f) == Severity::low);
   f.certainty = Certainty::proven;
   CHECK(severity(f) == Severity::high);
+  f.language = "cuda";
+  CHECK(severity(f) == Severity::low);
 }

@@ -345,3 +345,27 @@ TEST_CASE("of many agents without a base, a method that takes a step in each is 
   CHECK(found(9, update) == "train.py:4");
   CHECK(found(9, "pass\n").empty());
 }
+
+TEST_CASE("in C++ what a class declares says whose methods its own call, in whatever file") {
+  const auto scale = [](const std::string& klass) {
+    return "void " + klass + "::scale(torch::Tensor y) { double a = y.item<double>(); }\n";
+  };
+  const auto found = [&](const std::string& fields) {
+    return in_step({{"matrix.cpp", scale("Matrix")},
+                    {"vector.cpp", scale("Vector")},
+                    {"net.h",
+                     "class Matrix { void scale(torch::Tensor y); };\n"
+                     "class Vector { void scale(torch::Tensor y); };\n"
+                     "class Net {\n  void update(torch::Tensor loss);\n" +
+                         fields + "};\n"},
+                    {"net.cpp", "void Net::update(torch::Tensor loss) { weights_.scale(loss); }\n"},
+                    {"main.cpp",
+                     "void train(Net& net, torch::optim::SGD& sgd, Loader& loader) {\n"
+                     "  for (auto& batch : *loader) {\n"
+                     "    auto loss = net.forward(batch.data);\n"
+                     "    loss.backward();\n    sgd.step();\n    net.update(loss);\n  }\n}\n"}});
+  };
+  CHECK(found("") == "matrix.cpp:1 vector.cpp:1");
+  CHECK(found("  Matrix weights_;\n  Vector bias_;\n") == "matrix.cpp:1");
+  CHECK(found("  std::vector<std::unique_ptr<Vector>> weights_;\n") == "vector.cpp:1");
+}

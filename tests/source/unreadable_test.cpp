@@ -69,7 +69,9 @@ TEST_CASE("how much could be read counts each broken place once") {
   CHECK(facts.readable < 1);
 }
 
-TEST_CASE("what #if 0, #ifdef DEBUG and the #else of #ifdef USE_CUDA take out is no code") {
+TEST_CASE(
+    "what #if 0, #ifdef DEBUG, another variant and the #else of #ifdef USE_CUDA take out is no "
+    "code") {
   const auto block = [](const std::string& name) {
     return "void " + name + "(torch::Tensor y) {\n  float a = y.item<float>();\n}\n";
   };
@@ -107,6 +109,18 @@ TEST_CASE("what #if 0, #ifdef DEBUG and the #else of #ifdef USE_CUDA take out is
        "#ifdef __CUDA_ARCH__\n" + block("f") + "#else\n" + block("g") + "#endif\n", 2},
       {"without a feature of the device",
        "#ifdef MULTI_GPU\n" + block("f") + "#else\n" + block("g") + "#endif\n", 2},
+      {"another variant",
+       "#define KIND 3\n#if KIND == 1\n" + block("f") + "#elif KIND == 2\n" + block("g") +
+           "#elif KIND == 3 // best\n" + block("h") + "#else\n" + block("i") + "#endif\n",
+       1},
+      {"behind the variant",
+       "#define KIND 1 // fast\n#if KIND == 1\n" + block("f") + "#elif defined(A)\n" + block("g") +
+           "#else\n" + block("h") + "#endif\n" + block("i"),
+       2},
+      {"what a switch is off for", "#define KEEP 0\n#if KEEP\n" + block("f") + "#endif\n", 0},
+      {"a variant that is defined anew",
+       "#define KIND 1\n#undef KIND\n#define KIND 2\n#if KIND == 1\n" + block("f") + "#endif\n", 1},
+      {"a variant of another file", "#if KIND == 1\n" + block("f") + "#endif\n", 1},
       {"without debugging", "#ifndef DEBUG\n" + block("f") + "#else\n" + block("g") + "#endif\n",
        2},
   };

@@ -42,7 +42,7 @@ struct FactsLayout {
     } else if constexpr (std::is_same_v<Plain, Switch>) {
       io(v.name), io(v.value), io(v.test);
     } else if constexpr (std::is_same_v<Plain, ClassFacts>) {
-      io(v.name), io(v.bases), io(v.is_module), io(v.users);
+      io(v.name), io(v.bases), io(v.is_module), io(v.fields), io(v.users);
     } else if constexpr (std::is_same_v<Plain, Candidate>) {
       io(v.rule), io(v.clause), io(v.function), io(v.loop), io(v.first_byte), io(v.last_byte),
           io(v.first_line);

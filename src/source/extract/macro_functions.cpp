@@ -89,7 +89,8 @@ std::string_view waiting_call(std::string_view body) {
 bool may_be_waiting_macro(std::string_view name) {
   if (starts_with_any(name, {"TORCH_", "AT_", "C10_", "EXPECT_", "ASSERT_", "TF_"})) return false;
   const std::string text = lower(snake_case(name));
-  return has_word(text, {"sync", "synchronize", "wait", "check", "error", "errors", "err"}) &&
+  return has_word(text, {"sync", "synchronize", "wait", "check", "error", "errors", "err", "kernel",
+                         "launch"}) &&
          !has_word(text, {"time", "timer", "timing", "tic", "toc", "bench", "profile", "debug"});
 }
 
@@ -120,6 +121,7 @@ void add_macro_functions(std::string_view text, const RuleSet& rules, uint32_t l
     const std::string_view call = waiting_call(macro.body);
     const std::vector<uint32_t>* const clauses = rules.by_call(call);
     if (!once || call.empty() || clauses == nullptr || reader.is_for_trials()) continue;
+    const auto waits_at = line + static_cast<uint32_t>(std::count(macro.body.data(), call.data(), '\n'));
     for (const uint32_t c : *clauses) {
       const CompiledClause& clause = rules.clauses()[c];
       if (clause.on != nullptr || !clause.nested.empty() || (clause.languages & languages) == 0)
@@ -128,7 +130,7 @@ void add_macro_functions(std::string_view text, const RuleSet& rules, uint32_t l
       candidate.rule = clause.rule;
       candidate.clause = c;
       candidate.function = index;
-      candidate.first_line = candidate.last_line = candidate.anchor_line = line;
+      candidate.first_line = candidate.last_line = candidate.anchor_line = waits_at;
       candidate.first_byte = candidate.last_byte = static_cast<uint32_t>(macro.at);
       candidate.line_text = line_text(text, candidate.first_byte);
     }

@@ -9,7 +9,8 @@
 
 namespace stallscope {
 
-/// Whether a macro, or a call of one, may wait by its name: CHECK_SYNC, cudaCheckError.
+/// Whether a macro, or a call of one, may wait by its name: CHECK_SYNC, cudaCheckError,
+/// KERNEL_CALL.
 bool may_be_waiting_macro(std::string_view name);
 
 /// Adds the macros that `text` defines under such names to the functions of its file, and to its

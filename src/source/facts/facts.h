@@ -174,6 +174,8 @@ struct ClassFacts {
   std::string name;
   std::vector<std::string> bases;  ///< resolved
   bool is_module = false;
+  /// C++: names and declared types of what its objects hold.
+  std::vector<std::pair<std::string, std::string>> fields;
   /// Python: hashes of the names of the outermost definitions in its file that name it, beside its
   /// own; 0 stands for what the module itself does, and for decorators.
   std::vector<uint32_t> users;

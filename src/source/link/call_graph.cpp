@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string>
 
 #include "base/parallel.h"
@@ -122,7 +123,7 @@ void CallGraph::find_edges(uint32_t f, FileEdges& out) const {
         : call.form == CallForm::prefix  ? named_by_prefix(f, call)
         : call.moves_batch               ? movers_of(call.name)
         : is_dispatched(file, call, receiver)
-            ? dispatched(call)
+            ? dispatched(f, call)
             : resolve(f, call.name, call.form, from, receiver, call.given, call.object);
     add_calls(f, call, targets, is_open(f, call) ? out.open : out.known);
   }
@@ -240,6 +241,15 @@ bool CallGraph::may_have_defaults(FunctionId id, uint8_t given) const {
   const FunctionFacts& f = function(id);
   return file(id).is_compiled() && given > 0 && given < f.required &&
          f.required - given <= kMostDefaults;
+}
+
+/// Keeps the functions that take so many arguments; where none does, those that may.
+void CallGraph::keep_taking(uint8_t given, std::vector<FunctionId>& functions) const {
+  const bool exact =
+      std::ranges::any_of(functions, [&](FunctionId id) { return takes(id, given); });
+  std::erase_if(functions, [&](FunctionId id) {
+    return !(exact ? takes(id, given) : may_have_defaults(id, given));
+  });
 }
 
 /// What a method's name runs on an object of a class, as a file names the class: its own method or
@@ -368,17 +378,10 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
     if (!out.empty()) return out;
   }
   if (form == CallForm::method || (form == CallForm::reference && module.empty())) {
-    for (FunctionId id : found->second) {
-      if (form == CallForm::method && (function(id).class_name.empty() || !takes(id, given)))
-        continue;
-      if (form == CallForm::reference && where_[id].first != file) continue;
-      out.push_back(id);
-    }
-    if (out.empty() && form == CallForm::method) {
-      for (FunctionId id : found->second) {
-        if (!function(id).class_name.empty() && may_have_defaults(id, given)) out.push_back(id);
-      }
-    }
+    std::ranges::copy_if(found->second, std::back_inserter(out), [&](FunctionId id) {
+      return form == CallForm::method ? !function(id).class_name.empty() : where_[id].first == file;
+    });
+    if (form == CallForm::method) keep_taking(given, out);
     if (form == CallForm::method && files_[file]->language == "python")
       keep_called_after(object, out);
     const bool common = form == CallForm::method && is_common_method(last);

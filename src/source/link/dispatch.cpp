@@ -3,10 +3,12 @@
 // one class hierarchy, with as many arguments, is meant; of several hierarchies, the one that the
 // object is named after.
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "source/link/call_graph.h"
 #include "source/names/names.h"
+#include "source/syntax/identifier.h"
 #include "source/syntax/words.h"
 
 namespace stallscope {
@@ -69,19 +71,45 @@ std::string_view CallGraph::root_class(std::string_view name) const {
   return name;
 }
 
-std::vector<FunctionId> CallGraph::dispatched(const CallFacts& call) const {
+/// The class of the project that `weights_` is declared to be, or to hold, in the class of the
+/// method that names it; empty if none is.
+std::string_view CallGraph::field_class(FunctionId in, std::string_view name) const {
+  for (const ClassPlace& own : classes_.named(own_class(in))) {
+    for (const ClassPlace& klass : classes_.with_bases(own)) {
+      for (const auto& [field, type] : klass.facts->fields) {
+        if (field != name) continue;
+        // std::vector<std::unique_ptr<Layer>>: the last word that is a class of the project.
+        std::string_view rest = type;
+        while (!rest.empty()) {
+          const auto end = std::ranges::find_if(rest.rbegin(), rest.rend(), is_identifier_char);
+          rest = rest.substr(0, static_cast<size_t>(rest.rend() - end));
+          const auto begin = std::find_if_not(rest.rbegin(), rest.rend(), is_identifier_char);
+          const std::string_view word = rest.substr(static_cast<size_t>(rest.rend() - begin));
+          if (!word.empty() && !classes_.named(word).empty()) return word;
+          rest.remove_suffix(word.size());
+        }
+      }
+    }
+  }
+  return {};
+}
+
+std::vector<FunctionId> CallGraph::dispatched(uint32_t f, const CallFacts& call) const {
   std::vector<FunctionId> out;
   auto found = by_name_.find(call.name);
   if (found == by_name_.end()) return out;
+  const auto no_method = [&](FunctionId id) {
+    return function(id).class_name.empty() || !file(id).is_compiled();
+  };
+  const std::string_view declared = field_class(id_of(f, call.function), call.object);
+  if (!declared.empty()) out = methods(declared, call.name, f);
+  std::erase_if(out, no_method);
+  keep_taking(call.given, out);
+  if (!out.empty()) return out;
+  std::ranges::remove_copy_if(found->second, std::back_inserter(out), no_method);
+  keep_taking(call.given, out);
   std::vector<std::string_view> roots;
-  const bool exact = std::ranges::any_of(found->second, [&](FunctionId id) {
-    return !function(id).class_name.empty() && file(id).is_compiled() && takes(id, call.given);
-  });
-  for (FunctionId id : found->second) {
-    if (function(id).class_name.empty() || !file(id).is_compiled() ||
-        !(exact ? takes(id, call.given) : may_have_defaults(id, call.given)))
-      continue;
-    out.push_back(id);
+  for (const FunctionId id : out) {
     const std::string_view root = root_class(function(id).class_name);
     if (std::ranges::find(roots, root) == roots.end()) roots.push_back(root);
   }

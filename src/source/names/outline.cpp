@@ -174,9 +174,26 @@ class Builder {
       out.is_module |=
           known.is_module && std::ranges::find(out.bases, known.name) != out.bases.end();
     }
+    if (ast_.grammar == Grammar::cuda) add_fields(id, out);
     facts_.classes.push_back(std::move(out));
     out_.classes.push_back(id);
     return static_cast<uint32_t>(out_.classes.size() - 1);
+  }
+
+  /// `Matrix weights_;` in the body of a class; of a type that may be the program's own.
+  void add_fields(NodeId klass, ClassFacts& out) const {
+    const NodeId body = ast_.child(klass, Role::body);
+    if (body == kNoNode) return;
+    for (const NodeId declaration : children(ast_, body)) {
+      const NodeId name =
+          ast_[declaration].kind == K::assign ? ast_.child(declaration, Role::left) : kNoNode;
+      const std::string_view type = ast_[declaration].text;
+      if (name == kNoNode || ast_[name].kind != K::name || type.empty() ||
+          is_one_of(type, {"int", "float", "double", "bool", "char", "size_t", "auto",
+                           "std::string", "int64_t", "uint32_t", "unsigned"}))
+        continue;
+      out.fields.emplace_back(ast_[name].text, type);
+    }
   }
 
   uint32_t add_function(NodeId id, uint32_t parent, uint32_t klass) {

@@ -1,6 +1,9 @@
 #include "source/syntax/parsed_text.h"
 
 #include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "base/text.h"
@@ -71,16 +74,19 @@ class ParsedText {
     if (lines > kLongRun) blank(first, source_.size());
   }
 
-  /// What `#if 0` and `#ifdef DEBUG` take out, up to their #else, #elif or #endif; and the #else of
-  /// `#ifdef USE_CUDA`, which is for builds without a device.
+  /// What `#if 0` and `#ifdef DEBUG` take out, up to their #else, #elif or #endif; the #else of
+  /// `#ifdef USE_CUDA`, which is for builds without a device; and, behind `#define VARIANT 3`, all
+  /// that `#if VARIANT == 1` and its like leave out.
   void blank_unused() {
-    enum class Part : uint8_t { other, unused, rest, device, host };
+    enum class Part : uint8_t { other, unused, rest, used, behind_used, device, host };
     struct Open {
       Part part;
       size_t first;
     };
     std::vector<Open> open;
-    const auto is_unused = [](const Open& o) { return o.part == Part::unused; };
+    const auto is_unused = [](const Open& o) {
+      return o.part == Part::unused || o.part == Part::behind_used;
+    };
     for (size_t at = 0; at < source_.size();) {
       const std::string_view line = line_at(source_, at);
       const size_t first = at, end = at + line.size();
@@ -92,6 +98,7 @@ class ParsedText {
         const bool nested = std::ranges::any_of(open, is_unused);
         open.push_back({nested                ? Part::other
                         : is_off(text)        ? Part::unused
+                        : is_on(text)         ? Part::used
                         : is_for_device(text) ? Part::device
                                               : Part::other,
                         first});
@@ -99,17 +106,24 @@ class ParsedText {
       }
       if (open.empty()) continue;
       Open& top = open.back();
-      if (text.starts_with("else") && top.part == Part::unused) {
+      if (top.part == Part::used && (text.starts_with("else") || text.starts_with("elif"))) {
+        top = {Part::behind_used, first};
+      } else if (text.starts_with("else") && top.part == Part::unused) {
         blank(top.first, end);
         top.part = Part::rest;
       } else if (text.starts_with("else") && top.part == Part::device) {
         top = {Part::host, end};
       } else if (text.starts_with("elif ") && top.part == Part::unused) {
         blank(top.first, first);
-        out_.replace(static_cast<size_t>(text.data() - source_.data()), 4, "if  ");
-        top.part = Part::other;
+        const std::string_view condition = text.substr(2);
+        if (value_of(condition) == 0) {
+          top.first = first;
+          continue;
+        }
+        replace(static_cast<size_t>(text.data() - source_.data()), "if  ");
+        top.part = value_of(condition) ? Part::used : Part::other;
       } else if (text.starts_with("endif")) {
-        if (top.part == Part::host) blank(top.first, first);
+        if (top.part == Part::host || top.part == Part::behind_used) blank(top.first, first);
         if (top.part == Part::unused) blank(top.first, end);
         if (top.part == Part::rest) blank(first, end);
         open.pop_back();
@@ -149,11 +163,71 @@ class ParsedText {
   /// "ifdef MEASURE_TIME", "if defined(DEBUG)", "if VERBOSE > 0", "ifndef NDEBUG" of a name that
   /// the file does not define: compiled where somebody looks for a fault or takes the time.
   bool is_off(std::string_view directive) const {
-    if (is_if_zero(directive)) return true;
+    if (is_if_zero(directive) || value_of(directive) == 0) return true;
     const std::string_view name = only_name(directive);
     if (directive.starts_with("ifndef")) return name == "NDEBUG";
     return names_debugging(name) &&
            source_.find("define " + std::string(name)) == std::string_view::npos;
+  }
+
+  /// "3", and what may stand behind it.
+  static std::optional<int> number(std::string_view text) {
+    int value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || !ends_there(text.substr(static_cast<size_t>(end - text.data()))))
+      return {};
+    return value;
+  }
+
+  /// Whether only a remark follows.
+  static bool ends_there(std::string_view rest) {
+    rest = trimmed(rest);
+    return rest.empty() || rest.starts_with("//") || rest.starts_with("/*");
+  }
+
+  bool is_on(std::string_view directive) const {
+    const std::optional<int> value = value_of(directive);
+    return value && *value != 0;
+  }
+
+  /// What "if VARIANT == 3" or "if VARIANT" asks for, of a name that the file defines once, as a
+  /// number.
+  std::optional<int> value_of(std::string_view directive) const {
+    if (!directive.starts_with("if")) return {};
+    std::string_view text = without_indent(directive.substr(2, directive.find('\n')));
+    if (directive.starts_with("ifdef") || directive.starts_with("ifndef")) return {};
+    const auto end = std::ranges::find_if_not(text, is_identifier_char);
+    const std::string_view name(text.begin(), end);
+    if (name.empty()) return {};
+    const std::string_view rest = trimmed(std::string_view(end, text.end()));
+    const std::optional<int> known = defined(name);
+    if (!known) return {};
+    if (ends_there(rest)) return *known;
+    const bool equal = rest.starts_with("==");
+    if (!equal && !rest.starts_with("!=")) return {};
+    const std::optional<int> other = number(trimmed(rest.substr(2)));
+    if (!other) return {};
+    return (*known == *other) == equal ? 1 : 0;
+  }
+
+  /// The number that the file's only #define of a name gives it, unless it takes that back.
+  std::optional<int> defined(std::string_view name) const {
+    const auto [known, added] = defined_.try_emplace(name);
+    if (!added) return known->second;
+    std::optional<int> value;
+    unsigned times = 0;
+    for (size_t at = source_.find(name); at != std::string_view::npos;
+         at = source_.find(name, at + name.size())) {
+      const size_t begin = source_.rfind('\n', at) + 1;  // npos + 1 is the file's first line
+      std::string_view head = without_indent(source_.substr(begin, at - begin));
+      if (!head.starts_with('#') || !is_whole_identifier(source_, at, name.size())) continue;
+      head = trimmed(head.substr(1));
+      if (head != "define" && head != "undef") continue;
+      if (head == "undef" || ++times > 1) return known->second = std::nullopt;
+      const size_t from = at + name.size();
+      value = number(trimmed(line_at(source_, from)));
+    }
+    return known->second = value;
   }
 
   /// "ifdef USE_CUDA", "if defined(WITH_GPU)"
@@ -205,6 +279,7 @@ class ParsedText {
 
   std::string_view source_;
   std::string out_;
+  mutable std::map<std::string_view, std::optional<int>> defined_;
 };
 
 }  // namespace
