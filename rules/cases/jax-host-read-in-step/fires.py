@@ -125,3 +125,12 @@ def train_with_norm(state, step, loader, logger):
         state, grads = step(state, batch)
         logger.write({"norm": float(optax.global_norm(grads))})  # expect: jax-host-read-in-step
     return state
+
+
+def train_with_state(step_fn, params, opt_state, data, steps):
+    for _ in range(steps):
+        result = step_fn(params, opt_state, data)
+        params, opt_state, data, stats = result
+        host_stats = jax.tree_util.tree_map(lambda x: jax.device_get(x)[0], stats)  # expect: jax-host-read-in-step
+        print(host_stats)
+    return params

@@ -95,8 +95,8 @@ class Scaled:
         states = model.state_dict()
         for name, value in self.ema.state_dict().items():
             if value.dtype.is_floating_point:
-                value *= self.decay
-                value += (1 - self.decay) * states[name].detach()  # expect: per-tensor-optimizer-loop
+                value *= self.decay  # expect: per-tensor-optimizer-loop
+                value += (1 - self.decay) * states[name].detach()
 
 
 def train_averaged(model, loader, optimizer, shadow: Shadow, scaled: Scaled):
@@ -208,3 +208,20 @@ class Clipper:
             for parameter in group["params"]:
                 clip_grad_norm(parameter, self.limit)  # expect: per-tensor-optimizer-loop
         self.optimizer.step()
+
+
+class WeightAverage:
+    def update_ema(self, model, decay):
+        for key, ema_p in self.state_dict_ema.items():
+            model_p = model.state_dict()[key]
+            ema_p *= decay  # expect: per-tensor-optimizer-loop
+            ema_p += (1.0 - decay) * model_p
+
+
+def train_with_average(model, average, optimizer, loader):
+    for x in loader:
+        loss = model(x).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        average.update_ema(model, 0.99)

@@ -30,6 +30,21 @@ bool asks_for_parameters(const Ast& ast, NodeId call) {
   return false;
 }
 
+/// params, opt_state, loss = step_fn(params, opt_state, batch): what takes the state of an
+/// optimiser and gives something for it to keep is a step of JAX.
+bool hands_on_optimizer_state(const Ast& ast, NodeId call) {
+  if (ast[ast[call].parent].kind != K::assign ||
+      contains_any(callee_name(ast, call), {"init", "save", "checkpoint", "restore", "load", "eval",
+                                            "replicate", "shard", "device_put", "deepcopy"}))
+    return false;
+  for (const NodeId c : children(ast, call)) {
+    if (ast[c].role == Role::argument && ast[c].kind == K::name &&
+        is_one_of(ast[c].text, {"opt_state", "optimizer_state", "optim_state"}))
+      return true;
+  }
+  return false;
+}
+
 /// Node::backpropagate(leaf, value), node->backpropagate(value): up a search tree, no gradient.
 bool goes_up_tree(const Ast& ast, NodeId callee) {
   if (ast[callee].text.find("propagate") == std::string_view::npos) return false;
@@ -88,7 +103,8 @@ Evidence StepEvidence::of(NodeId call, NodeId callee) const {
   }
   // p_train_step = jax.pmap(step_fn) of a function that is handed in
   if (names_.uses_jax() && outline_.loop_of[call] != kNone &&
-      contains_any(name, {"train_step", "training_step", "update_step"}))
+      (contains_any(name, {"train_step", "training_step", "update_step"}) ||
+       hands_on_optimizer_state(ast_, call)))
     return Evidence::backward;
   const Dotted& path = names_.resolve(callee);
   if (gradients_.contains(name) || (path.imported && gradients_.is_called(call, path)))

@@ -370,7 +370,7 @@ bool runs_over_parameters(const Ast& ast, NodeId loop) {
     std::string_view text = ast.slice(over);
     if (text.size() > 160) text = text.substr(0, 160);
     return contains_any(
-        text, {"parameters()", "params", "param_group", "state_dict()", "grads", "named_parameters",
+        text, {"parameters()", "params", "param_group", "state_dict", "grads", "named_parameters",
                "parameters", "gradients", "trainable_variables", "buffers()"});
   };
   for (NodeId c : children(ast, loop)) {
