@@ -81,8 +81,7 @@ CaseResult run_source_case(std::span<const Rule> rules, const Rule& rule, const 
     const SourceIndex index = SourceIndex::build({{name, "", *text}}, *compiled, *options);
     std::vector<Found> found;
     for (const SourceFact& fact : index.facts()) {
-      // Told with another that says more of the same expression, it is told.
-      if (fact.rule_id == rule.id || std::ranges::find(fact.related, rule.id) != fact.related.end())
+      if (names_rule(fact, rule.id))
         found.push_back({.rule_id = rule.id, .file = fact.file, .line = fact.first_line});
     }
     const std::vector<Expectation> expected = expected_lines(*text, name, rule.id, typed);

@@ -318,7 +318,9 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
             : given_by_callers(function, candidate.default_of))
       return false;
   }
-  if (candidate.option.parameter != kNone && is_never_asked(file, candidate.option, kMaxHops))
+  if (candidate.option.parameter != kNone &&
+      (is_never_asked(file, candidate.option, kMaxHops) ||
+       !contexts_->is_asked_in_steps(graph_->id_of(file, candidate.function), candidate.option)))
     return false;
   if (is_called_for_nobody(graph_->id_of(file, candidate.function))) return false;
   const std::vector<SourceLine>* const buffer =
@@ -389,8 +391,9 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
   out.line_text = candidate.line_text;
   out.ordinal = candidate.ordinal;
   for (const auto& [name, text] : candidate.metavariables) out.metavariables[name] = text;
+  const uint32_t lower = clause.lower | kGuardRankZero | kGuardEvaluation;
   for (const GuardWord& g : guard_words()) {
-    if ((candidate.guards & g.guard & (clause.lower | kGuardRankZero)) == 0) continue;
+    if ((candidate.guards & g.guard & lower) == 0) continue;
     out.guards.emplace_back(g.name);
     ++out.lowered;
   }

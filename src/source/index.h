@@ -16,6 +16,7 @@
 #include "source/link/contexts.h"
 #include "source/link/dead_code.h"
 #include "source/link/device_buffers.h"
+#include "source/link/given.h"
 
 namespace stallscope {
 
@@ -94,17 +95,13 @@ class SourceIndex {
                       SourceFact& out) const;
   bool is_switched_nowhere(size_t file, std::string_view parameter) const;
   bool is_given_numbers(FunctionId function) const;
-  static std::optional<bool> asks_for(const CallFacts& call, const FunctionFacts& f,
-                                      const Option& option);
   bool is_asked_by(const Edge& edge, const Option& option, unsigned hops) const;
   bool is_asked_by_none(FunctionId function, const Option& option) const;
   bool is_never_asked(size_t file, const Option& option, unsigned hops) const;
   bool is_called_for_nobody(FunctionId function) const;
   bool hands_on_nothing(const Edge& edge, const Option& option, unsigned hops) const;
   bool left_out_by_callers(FunctionId function, uint32_t parameter) const;
-  enum class Given : uint8_t { no, yes, unknown };  ///< an argument, by one call
-  static Given given(const CallFacts& call, const FunctionFacts& f, uint32_t parameter);
-  bool all_callers(FunctionId function, uint32_t parameter, Given wanted) const;
+  bool all_callers(FunctionId function, uint32_t parameter, GivenBy wanted) const;
   bool given_by_callers(FunctionId function, uint32_t parameter) const;
   bool says_training(size_t file, const FunctionFacts& function) const;
   bool stand_alone(size_t file, SourceFact& out) const;

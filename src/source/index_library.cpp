@@ -1,6 +1,5 @@
 // Code that nothing in the project is seen to call: whether it may run in a step all the same.
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <optional>
 #include <string>
@@ -22,41 +21,10 @@ bool deploys(const FileFacts& file) {
   });
 }
 
-/// Whether a literal of that hash turns an option off; None is given by nobody.
-bool is_off(uint32_t literal) {
-  static const std::array<uint32_t, 5> off = {name_hash("False"), name_hash("0"),
-                                              name_hash("false"), name_hash("nullptr"),
-                                              name_hash("NULL")};
-  return std::ranges::find(off, literal) != off.end();
-}
-
-/// What frameworks call, or what is handed on as a value, may be called in any way.
-bool is_called_by_others(const FunctionFacts& f) {
-  return (f.flags & (kForward | kHook | kEntryPoint | kDecorated | kJitCompiled)) != 0;
-}
-
-/// Of a parameter among the arguments of a call.
-uint32_t position_of(const FunctionFacts& f, uint32_t parameter) {
-  const bool bound = f.parameters.front() == "self" || f.parameters.front() == "cls";
-  return parameter - (bound ? 1 : 0);
-}
-
-/// The literal that a call gives a parameter, by name or by position.
-std::optional<uint32_t> literal_for(const CallFacts& call, const FunctionFacts& f,
-                                    uint32_t parameter) {
-  const std::string& name = f.parameters[parameter];
-  const bool named = (call.keywords & name_bit(name)) != 0;
-  const uint32_t key = name_hash(named ? name : std::to_string(position_of(f, parameter)));
-  for (const auto& [at, literal] : call.literals) {
-    if (at == key) return literal;
-  }
-  return {};
-}
-
 }  // namespace
 
 /// Whether all calls outside tests that are seen, at least one, treat a parameter as `wanted`.
-bool SourceIndex::all_callers(FunctionId function, uint32_t parameter, Given wanted) const {
+bool SourceIndex::all_callers(FunctionId function, uint32_t parameter, GivenBy wanted) const {
   bool any = false;
   for (const uint32_t e : graph_->callers(function)) {
     const Edge& edge = graph_->edges()[e];
@@ -67,24 +35,11 @@ bool SourceIndex::all_callers(FunctionId function, uint32_t parameter, Given wan
   return any;
 }
 
-/// Whether a call gives a parameter something; None is nothing.
-SourceIndex::Given SourceIndex::given(const CallFacts& call, const FunctionFacts& f,
-                                      uint32_t parameter) {
-  if (call.form == CallForm::reference) return Given::unknown;
-  const bool named = (call.keywords & name_bit(f.parameters[parameter])) != 0;
-  // C++ counts all, it has no other kind.
-  const uint8_t count = call.positional == kAnyArguments ? call.given : call.positional;
-  if (!named && count == kAnyArguments) return Given::unknown;
-  if (!named && count <= position_of(f, parameter)) return Given::no;
-  static const uint32_t none = name_hash("None");
-  return literal_for(call, f, parameter) == none ? Given::no : Given::yes;
-}
-
 /// Whether a parameter that has a default is given by none of those who call the function.
 bool SourceIndex::left_out_by_callers(FunctionId function, uint32_t parameter) const {
   const FunctionFacts& f = graph_->function(function);
-  return !is_called_by_others(f) && !f.name.starts_with("__") &&
-         all_callers(function, parameter, Given::no);
+  return !is_called_from_outside(f) && !f.name.starts_with("__") &&
+         all_callers(function, parameter, GivenBy::no);
 }
 
 /// forward(x, ret_details=False), whose calls are not seen: whether no call of its file gives an
@@ -127,18 +82,7 @@ bool SourceIndex::is_given_numbers(FunctionId function) const {
   return any;
 }
 
-/// Whether a call of `f` gives what `option`, one of its own parameters, wants, as far as the call
-/// itself says.
-std::optional<bool> SourceIndex::asks_for(const CallFacts& call, const FunctionFacts& f,
-                                          const Option& option) {
-  const Given gives = given(call, f, option.parameter);
-  if (gives != Given::yes) return gives == Given::unknown;
-  const auto literal = literal_for(call, f, option.parameter);
-  if (!literal) return {};
-  return option.literal != 0 ? literal == option.literal : !is_off(*literal);
-}
-
-/// The same, where what is handed on says it.
+/// Whether a call gives what `option` wants, itself or by what it hands on.
 bool SourceIndex::is_asked_by(const Edge& edge, const Option& option, unsigned hops) const {
   if (const auto asks = asks_for(*edge.call, graph_->function(edge.to), option)) return *asks;
   return hops == 0 || !hands_on_nothing(edge, option, hops - 1);
@@ -148,7 +92,7 @@ bool SourceIndex::is_asked_by(const Edge& edge, const Option& option, unsigned h
 /// call means is not always seen, nor what stands in files that are not read.
 bool SourceIndex::is_asked_by_none(FunctionId function, const Option& option) const {
   const FunctionFacts& f = graph_->function(function);
-  if (is_called_by_others(f)) return false;
+  if (is_called_from_outside(f)) return false;
   bool any = false;
   for (const auto& file : files_) {
     if (!file->is_compiled() || is_test_file(*file)) continue;
@@ -169,7 +113,7 @@ bool SourceIndex::is_never_asked(size_t file, const Option& option, unsigned hop
   if (f.parameters[option.parameter].starts_with("**")) return is_given_numbers(function);
   if (files_[file]->is_compiled()) return is_asked_by_none(function, option);
   if ((f.flags & kForward) != 0) return is_switched_nowhere(file, f.parameters[option.parameter]);
-  if (is_called_by_others(f) || (f.name.starts_with("__") && f.name != "__init__")) return false;
+  if (is_called_from_outside(f) || (f.name.starts_with("__") && f.name != "__init__")) return false;
   bool any = false;
   for (const uint32_t e : graph_->callers(function)) {
     const Edge& edge = graph_->edges()[e];
@@ -185,7 +129,7 @@ bool SourceIndex::is_never_asked(size_t file, const Option& option, unsigned hop
 /// does not check, show or keep others may ask a library for: jacobians=None.
 bool SourceIndex::is_called_for_nobody(FunctionId function) const {
   const FunctionFacts& f = graph_->function(function);
-  if (is_called_by_others(f) || f.name.starts_with("__")) return false;
+  if (is_called_from_outside(f) || f.name.starts_with("__")) return false;
   bool any = false;
   for (const uint32_t e : graph_->callers(function)) {
     const Edge& edge = graph_->edges()[e];
@@ -226,7 +170,7 @@ bool SourceIndex::hands_on_nothing(const Edge& edge, const Option& option, unsig
 /// Whether a parameter that has a default is given by all who call the function, and never as what
 /// the device has to compute first.
 bool SourceIndex::given_by_callers(FunctionId function, uint32_t parameter) const {
-  return all_callers(function, parameter, Given::yes) &&
+  return all_callers(function, parameter, GivenBy::yes) &&
          !of_parameter(function, parameter, kMaxHops).is_device();
 }
 

@@ -137,7 +137,7 @@ bool SourceIndex::runs_for(const Edge& edge, size_t file, const Candidate& candi
       return false;
   }
   return candidate.default_of == kNone ||
-         given(*edge.call, graph_->function(edge.to), candidate.default_of) != Given::yes;
+         given(*edge.call, graph_->function(edge.to), candidate.default_of) != GivenBy::yes;
 }
 
 /// Whether the caller of a wrapper is one itself: its own callers answer.

@@ -91,6 +91,9 @@ TEST_CASE("how a place waits for an option") {
   CHECK(found("cfg.probe == 'flat'", "'flat'") == "a.py:9");
   CHECK(found("cfg.probe == 2.0", "2") == "a.py:9");
   CHECK(found("cfg.probe != 'flat'", "'flat'") == "-a.py:9");
+  CHECK(found("cfg.probe > 1", "1") == "-a.py:9");
+  CHECK(found("cfg.probe >= 2", "4") == "a.py:9");
+  CHECK(found("not cfg.probe > 1", "0") == "a.py:9");
   // Of what is no configuration a library may set it.
   CHECK(found("p.probe is not None") == "a.py:9");
   CHECK(lowered_places({{"a.py", "",
@@ -135,6 +138,26 @@ TEST_CASE("what is called only where an option is on runs there alone") {
   };
   CHECK(found("") == "-a.py:4");
   CHECK(found("    measure(loss)\n") == "a.py:4");
+}
+
+TEST_CASE(
+    "what a call asks for by its argument runs for that call, not for others of its function") {
+  const auto read = [](const std::string& name) {
+    return "def " + name + "(x):\n    return x.sum().item()\n";
+  };
+  const auto places = [&](const std::string& method, const std::string& defined) {
+    return lowered_places(
+        {{"train.py", "",
+          step_with(read("beam") + "def decode(x, method):\n    if method == 'beam':\n" + defined +
+                        "    return x\n" + "def predict(x):\n    return decode(x, 'beam')\n",
+                    "    decode(loss, " + method + ")\n")}});
+  };
+  const std::string calls = "        return beam(x)\n", reads = "        return x.sum().item()\n";
+  CHECK(places("'beam'", calls) == "train.py:3");
+  CHECK(places("method", calls) == "train.py:3");
+  CHECK(places("'forcing'", calls).empty());
+  CHECK(places("'beam'", reads) == "train.py:6");
+  CHECK(places("'forcing'", reads).empty());
 }
 
 TEST_CASE("what a text gives a name") {

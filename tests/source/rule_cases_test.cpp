@@ -66,7 +66,7 @@ void check_cases(const ClangOptions& clang, bool (*read)(std::string_view langua
       SourceIndex index = SourceIndex::build({{name, "", text}}, *compiled, options);
       Lines found;
       for (const SourceFact& fact : index.facts()) {
-        if (fact.rule_id == id) found.insert({fact.first_line, id});
+        if (names_rule(fact, id)) found.insert({fact.first_line, id});
       }
       const Lines expected = expected_lines(text, id, clang.on);
       CHECK_MESSAGE(name.starts_with("fires") == !expected_lines(text, id, true).empty(),

@@ -260,3 +260,13 @@ def update(policy: Policy, optimizer, buffer):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+
+
+class Bonds(torch.nn.Module):
+    def forward(self, features, is_atom):
+        atoms = torch.where(is_atom)[0]
+        ends, starts = torch.where(features == 6)
+        inside = [i for i in ends if i in atoms]  # expect: tensor-truthiness
+        if starts[0] not in atoms:  # expect: tensor-truthiness
+            inside = inside[1:]
+        return features[inside]

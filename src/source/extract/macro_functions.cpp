@@ -1,7 +1,7 @@
 #include "source/extract/macro_functions.h"
 
 #include <algorithm>
-#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "source/match/macro_calls.h"
@@ -13,10 +13,11 @@
 namespace stallscope {
 namespace {
 
+/// What stops the host, memory that is allocated among it.
 bool waits(std::string_view call) {
   return is_one_of(call, {"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaThreadSynchronize",
                           "hipDeviceSynchronize", "hipStreamSynchronize", "cuCtxSynchronize",
-                          "cuStreamSynchronize"});
+                          "cuStreamSynchronize", "cudaMalloc", "hipMalloc", "cudaMallocManaged"});
 }
 
 /// Reads a text from its start on: the line of a place, and the #if lines that it stands under.
@@ -90,7 +91,7 @@ bool may_be_waiting_macro(std::string_view name) {
   if (starts_with_any(name, {"TORCH_", "AT_", "C10_", "EXPECT_", "ASSERT_", "TF_"})) return false;
   const std::string text = lower(snake_case(name));
   return has_word(text, {"sync", "synchronize", "wait", "check", "error", "errors", "err", "kernel",
-                         "launch"}) &&
+                         "launch", "alloc", "malloc", "allocate"}) &&
          !has_word(text, {"time", "timer", "timing", "tic", "toc", "bench", "profile", "debug"});
 }
 
@@ -101,11 +102,11 @@ void add_macro_functions(std::string_view text, const RuleSet& rules, uint32_t l
     size_t at = 0;
   };
   std::vector<Macro> macros;
-  std::unordered_map<std::string_view, unsigned> defined;
+  std::unordered_set<std::string_view> may_pass;
   for_each_macro(text, [&](std::string_view name, std::string_view body, size_t at) {
     if (!body.starts_with('(') || !may_be_waiting_macro(name)) return;
     macros.push_back({name, body, at});
-    ++defined[name];
+    if (waiting_call(body).empty()) may_pass.insert(name);
   });
   Preprocessed reader(text);
   for (const Macro& macro : macros) {
@@ -116,15 +117,17 @@ void add_macro_functions(std::string_view text, const RuleSet& rules, uint32_t l
     f.name = f.qualified = macro.name;
     f.first_line = f.last_line = line;
     f.flags = kMacro;
-    // Defined twice, it is another one in other builds.
-    const bool once = defined[macro.name] == 1;
+    // Defined twice, it may be one that does not wait in other builds.
+    const bool always = !may_pass.contains(macro.name);
     const std::string_view call = waiting_call(macro.body);
     const std::vector<uint32_t>* const clauses = rules.by_call(call);
-    if (!once || call.empty() || clauses == nullptr || reader.is_for_trials()) continue;
-    const auto waits_at = line + static_cast<uint32_t>(std::count(macro.body.data(), call.data(), '\n'));
+    if (!always || call.empty() || clauses == nullptr || reader.is_for_trials()) continue;
+    const auto waits_at =
+        line + static_cast<uint32_t>(std::count(macro.body.data(), call.data(), '\n'));
     for (const uint32_t c : *clauses) {
       const CompiledClause& clause = rules.clauses()[c];
-      if (clause.on != nullptr || !clause.nested.empty() || (clause.languages & languages) == 0)
+      if (clause.on != nullptr || !clause.nested.empty() || !clause.clause->args.empty() ||
+          !clause.clause->function_has.empty() || (clause.languages & languages) == 0)
         continue;
       Candidate& candidate = facts.candidates.emplace_back();
       candidate.rule = clause.rule;

@@ -45,6 +45,15 @@ bool hands_on_optimizer_state(const Ast& ast, NodeId call) {
   return false;
 }
 
+/// loss = solver.step_fn(key, batch)
+bool steps_on_batch(const Ast& ast, NodeId call) {
+  if (callee_name(ast, call) != "step_fn") return false;
+  for (const NodeId c : children(ast, call)) {
+    if (ast[c].role == Role::argument && last_component(ast.slice(c)) == "batch") return true;
+  }
+  return false;
+}
+
 /// Node::backpropagate(leaf, value), node->backpropagate(value): up a search tree, no gradient.
 bool goes_up_tree(const Ast& ast, NodeId callee) {
   if (ast[callee].text.find("propagate") == std::string_view::npos) return false;
@@ -104,7 +113,7 @@ Evidence StepEvidence::of(NodeId call, NodeId callee) const {
   // p_train_step = jax.pmap(step_fn) of a function that is handed in
   if (names_.uses_jax() && outline_.loop_of[call] != kNone &&
       (contains_any(name, {"train_step", "training_step", "update_step"}) ||
-       hands_on_optimizer_state(ast_, call)))
+       hands_on_optimizer_state(ast_, call) || steps_on_batch(ast_, call)))
     return Evidence::backward;
   const Dotted& path = names_.resolve(callee);
   if (gradients_.contains(name) || (path.imported && gradients_.is_called(call, path)))

@@ -2,9 +2,11 @@
 // Observation, so that one rule engine filters both.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace stallscope {
@@ -42,5 +44,10 @@ struct SourceFact {
   std::vector<std::string> related;  ///< other rules that matched the same expression
   std::vector<SourceLine> also;      ///< further lines, told with the finding
 };
+
+/// Whether a fact names a rule, itself or as one that matched the same expression.
+inline bool names_rule(const SourceFact& fact, std::string_view rule) {
+  return fact.rule_id == rule || std::ranges::find(fact.related, rule) != fact.related.end();
+}
 
 }  // namespace stallscope

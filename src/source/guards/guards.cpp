@@ -418,10 +418,11 @@ uint32_t Guards::of_term(NodeId id, bool negated, unsigned depth) const {
     }
     if (!negated && asks_for_interval(id)) guards |= kGuardInterval;
     std::string_view name = ast_.slice(callee);
+    if (name == "bool") name = ast_.slice(id).substr(0, 200);  // not bool(finite.all().item())
     // What is done about a loss that is no number is done seldom.
     if (contains_any(name, {"isnan", "isinf", "is_nan", "is_inf"}))
       return guards | (negated ? 0u : kGuardErrorPath);
-    if (contains_any(name, {"isfinite", "is_finite"}))
+    if (contains_any(name, {"isfinite", "is_finite", "finite_mask", "all_finite"}))
       return guards | (negated ? kGuardErrorPath : 0u);
     if (contains_any(name, {"is_available"})) return guards | (negated ? kGuardCpuBranch : 0u);
     if (contains_any(name, {"isenabledfor"})) return guards | (negated ? 0u : kGuardDebug);

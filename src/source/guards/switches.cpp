@@ -166,6 +166,8 @@ void Switches::of_compare(NodeId compare, bool holds, std::vector<Switch>& out) 
   else if ((op == "==" || op == "!=") &&
            (ast_[right].kind == K::string || ast_[right].kind == K::number))
     test = op == "==" ? Test::equals : Test::differs;
+  else if (holds && ((op == ">" && value == "1") || (op == ">=" && value == "2")))
+    return add(left, Test::differs, literal_hash("1"), out);
   else
     return;
   add(left, holds ? test : opposite(test), literal_hash(value), out);

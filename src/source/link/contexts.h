@@ -48,6 +48,9 @@ class Contexts {
   std::vector<std::string> chain(FunctionId function, uint32_t loop, uint16_t bit) const;
   /// Whether steps and forward passes come here only where an option is on that nothing turns on.
   bool is_by_option(FunctionId function, uint32_t loop) const;
+  /// Whether of those who call a function in steps and forward passes, if it has such, one may give
+  /// what `option`, a parameter of its own, wants.
+  bool is_asked_in_steps(FunctionId function, const Option& option) const;
   /// Whether some function calls it, beside handing it on as a value.
   bool is_called(FunctionId id) const;
   /// The same of functions of another name, outside tests: evaluate(net) calls evaluate(layer).
@@ -104,6 +107,8 @@ class Contexts {
   std::vector<uint16_t> bound_functions() const;
   void seed(const DeadCode& dead);
   void propagate(uint16_t bit, const Switchboard& switches);
+  bool is_asked_for(const Edge& edge, uint16_t bit) const;
+  bool is_asked(FunctionId function, const Option& option, uint16_t bit) const;
   bool is_host_environment(FunctionId id) const;
   bool means_another(const Edge& edge) const;
   bool is_made_again(const Edge& edge) const;

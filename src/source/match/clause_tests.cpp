@@ -131,6 +131,11 @@ bool ClauseTests::argument_is(NodeId found, std::string_view wanted) const {
            !contains_any(text, {"config", "cfg", "args", "opt", "param", "group"});
   }
   if (wanted == "a-local-pointer") return is_local_pointer(found);
+  // host.data(): pageable, unless it is named after what is pinned; thrust's tell get() of the
+  // device
+  if (wanted == "a-vectors-data")
+    return text.find(".data()") != std::string_view::npos && !text.ends_with(".get()") &&
+           !contains_any(text, {"pinned", "pin_", "staging"});
   if (wanted == "a-returned-pointer") return is_returned_pointer(found);
   if (wanted == "not-one-number") return !is_one_number(found);
   if (wanted == "a-cuda-type")

@@ -253,6 +253,23 @@ void find_compared_arguments(const FileView& file, std::vector<Match>& out) {
   }
 }
 
+/// `i in ids`, of a tensor: compares with each of its elements and asks whether any is equal. What
+/// a module gives may be a record, and what has a text among its keys is one.
+void find_elements_asked_for(const FileView& file, std::vector<Match>& out) {
+  const Ast& ast = file.ast;
+  if (ast.grammar != Grammar::python) return;
+  for (NodeId id = 1; id < ast.size(); ++id) {
+    if (ast[id].kind != K::compare || !is_one_of(ast[id].text, {"in", "not in"})) continue;
+    const NodeId left = ast.child(id, Role::left), right = ast.child(id, Role::right);
+    if (left == kNoNode || right == kNoNode || ast[left].kind == K::string) continue;
+    const Value& whole = file.inference.at(right);
+    const Kind asked = file.inference.at(left).kind;
+    if (whole.kind == Kind::device_tensor && !whole.has(kModuleOutput) &&
+        whole.certainty >= Certainty::likely && asked != Kind::text)
+      out.push_back({id, whole, {}});
+  }
+}
+
 }  // namespace
 
 void find_tensor_conditions(const FileView& file, std::vector<Match>& out) {
@@ -270,6 +287,7 @@ void find_tensor_conditions(const FileView& file, std::vector<Match>& out) {
   }
   find_tensor_choices(file, out);
   find_compared_arguments(file, out);
+  find_elements_asked_for(file, out);
 }
 
 }  // namespace stallscope

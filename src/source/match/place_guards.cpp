@@ -212,6 +212,15 @@ bool PlaceGuards::is_timed_once(NodeId id) const {
   return false;
 }
 
+/// C++: for (auto& s : streams) { cudaStreamSynchronize(s); cudaStreamDestroy(s); } at the end.
+bool PlaceGuards::is_cleaning_up(NodeId id) const {
+  const uint32_t loop = file_.outline.loop_of[id];
+  if (ast_.grammar != Grammar::cuda || loop == kNone) return false;
+  const std::string_view text = ast_.slice(file_.outline.loops[loop]);
+  return text.find("StreamDestroy(") != std::string_view::npos &&
+         text.find("StreamCreate") == std::string_view::npos;
+}
+
 /// batch["rgb"].to(device) behind `for key in batch: batch[key] = batch[key].to(device)`: moves
 /// nothing.
 bool PlaceGuards::is_moved_already(NodeId call) const {
@@ -289,6 +298,7 @@ uint32_t PlaceGuards::of(NodeId id) const {
   if (ast_[id].kind == K::call && is_written_out(id)) guards |= kGuardCheckpoint;
   if (waits_as_told(id)) guards |= kGuardDebug;
   if (is_timed_once(id)) guards |= kGuardTest;
+  if (is_cleaning_up(id)) guards |= kGuardOutsideStep;
   if (takes_prefetched(id)) guards |= kGuardPrefetched;
   if (is_unwrapped(id)) guards |= kGuardCheckpoint;
   if (is_moved_already(id)) guards |= kGuardOutsideStep;

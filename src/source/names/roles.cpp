@@ -143,6 +143,8 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
   if (!method && text.starts_with("preprocess")) flags |= kInitFunction;
   // xavierInit(n, m) of a matrix
   if (has_word(text, {"xavier", "kaiming", "glorot"})) flags |= kInitFunction;
+  // capture_cuda_graph(): once for each shape
+  if (text.starts_with("capture_") && contains_any(text, {"graph"})) flags |= kInitFunction;
   // get_update_fn(): hands out what the step calls.
   if (text.starts_with("get_") && (text.ends_with("_fn") || text.ends_with("_func")))
     flags |= kInitFunction;
@@ -332,7 +334,8 @@ bool names_iterations(std::string_view head) {
                              "< tmax",      "< t_max",         "< end_time",
                              "< tfinal",    "< t_final",       "< final_time",
                              "< stop_time"}) &&
-         !contains_any(head, {"eval", "epoch", "warm", "bench", "repeat", "trial", "test", ">>"});
+         !contains_any(head, {"eval", "epoch", "warm", "bench", "repeat", "trial", ">>"}) &&
+         (!contains_any(head, {"test"}) || contains_any(head, {"latest"}));
 }
 
 namespace {

@@ -304,7 +304,8 @@ bool is_deployment_library(std::string_view package) {
 }
 
 bool is_evaluation_class(std::string_view name) {
-  if (contains_any(name, {"validator", "evaluator"})) return true;
+  if (contains_any(name, {"validator", "evaluator", "saliency", "explainer", "attribution"}))
+    return true;
   return std::ranges::any_of(
       std::initializer_list<std::string_view>{"Test", "Val", "Valid", "Validation", "Eval"},
       [&](std::string_view word) {

@@ -85,8 +85,8 @@ bool is_spare_path(std::string_view path) {
   const size_t name = text.rfind('/') + 1;
   const std::string_view folders = std::string_view(text).substr(0, name);
   const std::string_view stem = std::string_view(text).substr(name);
-  constexpr std::array<std::string_view, 4> kFolders = {"deprecated", "obsolete", "backup",
-                                                        "unused"};
+  constexpr std::array<std::string_view, 5> kFolders = {"deprecated", "obsolete", "backup",
+                                                        "unused", "legacy"};
   constexpr std::array<std::string_view, 5> kEndings = {"_copy", "_old", "_bak", "_backup",
                                                         "_deprecated"};
   return contains_any(stem, {" copy", "(copy", "(old"}) ||

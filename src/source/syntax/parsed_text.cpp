@@ -263,8 +263,9 @@ class ParsedText {
 
   static bool names_debugging(std::string_view name) {
     const std::string words = lower(name);
-    return name != "NDEBUG" && has_word(words, {"debug", "dbg", "profile", "profiling", "timing",
-                                                "timer", "measure", "benchmark", "verbose"});
+    return name != "NDEBUG" &&
+           has_word(words, {"debug", "dbg", "profile", "profiling", "timing", "timer", "measure",
+                            "benchmark", "verbose", "perf", "performance", "performances"});
   }
 
   void replace(size_t at, std::string_view text) {

@@ -1,0 +1,209 @@
+// How contexts flow along calls: what a step calls runs in the step, unless the call is rare, for
+// an evaluation, or asked for by others.
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "source/link/contexts.h"
+#include "source/link/given.h"
+#include "source/names/roles.h"
+#include "source/syntax/words.h"
+
+namespace stallscope {
+
+/// env.step(action): what an environment does it does on the host, before the next action, but for
+/// one that is a module.
+bool Contexts::is_host_environment(FunctionId id) const {
+  const FunctionFacts& f = graph_.function(id);
+  return is_one_of(f.name, {"step", "reset"}) &&
+         (is_simulator_name(f.class_name) || f.class_name.ends_with("Env")) &&
+         std::ranges::none_of(graph_.file(id).classes, [&](const ClassFacts& c) {
+           return c.name == f.class_name && c.is_module;
+         });
+}
+
+/// Whether nobody can have an object of what this edge calls by a method's name, since no file
+/// imports it, and the call has another target.
+bool Contexts::means_another(const Edge& edge) const {
+  const auto out_of_reach = [&](const Edge& e) {
+    return (places_[graph_.file_index(e.to)] & kOutOfReach) != 0 &&
+           graph_.file_index(e.from) != graph_.file_index(e.to);
+  };
+  return out_of_reach(edge) && std::ranges::any_of(graph_.calls(edge.from), [&](uint32_t e) {
+           const Edge& other = graph_.edges()[e];
+           return other.call == edge.call && !out_of_reach(other);
+         });
+}
+
+/// Dispatcher(experts, gates) of a forward pass is made in each. A module lasts, and so does what
+/// holds data or does work; what another object's constructor makes is a part of that.
+bool Contexts::is_made_again(const Edge& edge) const {
+  const FunctionFacts& to = graph_.function(edge.to);
+  const std::string name = lower(snake_case(to.class_name));
+  if (graph_.function(edge.from).name == "__init__" ||
+      has_word(name, {"env", "environment", "buffer", "loader", "dataset", "sampler", "trainer",
+                      "optimizer", "model", "scheduler", "logger", "writer", "viewer", "collector",
+                      "transform", "cache", "manager", "engine"}))
+    return false;
+  return std::ranges::none_of(graph_.file(edge.to).classes, [&](const ClassFacts& c) {
+    return c.name == to.class_name && c.is_module;
+  });
+}
+
+/// Whether the caller's context `bit` holds in what this edge calls.
+bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
+  const CallFacts& call = *edge.call;
+  const FunctionFacts& to = graph_.function(edge.to);
+  const bool constructs = call.form == CallForm::function && to.name == "__init__";
+  if (constructs && ((bit & (kInStep | kInForward)) == 0 || !is_made_again(edge))) return false;
+  if (means_another(edge)) return false;
+  const uint16_t from = bits_[edge.from];
+  const bool in_step_loop = step_loop(edge.from, edge.loop) != kNone;
+  const bool in_step =
+      in_step_loop || ((from & kInStep) != 0 && !steps_.is_around_own_steps(edge.from));
+  const bool rare =
+      (call.guards & kSeldom) != 0 || (graph_.function(edge.from).flags & kCachedFunction) != 0;
+  // What examples and tools run at their top level says nothing about the library they use.
+  if ((bit == kOutside || bit == kInInit) && is_example(edge.from) && !is_example(edge.to))
+    return false;
+  // Nor does what a test does in a step.
+  if (is_test(edge.from) && !is_test(edge.to)) return false;
+  // `if not self.training: self.metrics(x)`: for each batch of an evaluation.
+  const bool evaluates = (call.guards & kGuardEvaluation) != 0;
+  // for batch in make_batches(): what a generator makes it makes with the loop.
+  const auto again = [&] {
+    return is_consumed(edge) || to.name == "__enter__" || to.name == "__exit__";
+  };
+  const bool named = ((to.flags & (kEvalFunction | kCheckpointFunction)) != 0 ||
+                      ((to.flags & kInitFunction) != 0 && !constructs && !again())) &&
+                     !steps_.is_whole_step(edge.to);
+  const bool firm = named && (to.flags & kWeakRole) == 0;
+  switch (bit) {
+    case kInStep:
+      return in_step && !rare && !firm && !evaluates && !is_host_environment(edge.to);
+    case kNearStep:
+      return (in_step || ((from & kNearStep) != 0 &&
+                          (graph_.function(edge.from).flags & kEvalFunction) == 0)) &&
+             !rare && !evaluates && !is_host_environment(edge.to);
+    case kAtInterval:
+      return ((in_step || (from & kInForward) != 0) && rare && !named) ||
+             ((from & kAtInterval) != 0 && !in_step_loop && !named);
+    case kInForward:
+      return (from & kInForward) != 0 && !rare && !firm && !evaluates;
+    case kInJit:
+      return (from & kInJit) != 0 || (call.guards & kGuardJit) != 0;
+    case kInEval:
+      if (evaluates && (in_step || (from & kInForward) != 0)) return true;
+      [[fallthrough]];
+    case kInInference:
+    case kInCheckpoint:
+    case kInInit:
+      // What a function's own name says wins: plot() called by evaluate() builds, it does not run.
+      // A constructor that hands on a method does not run it.
+      if (bit == kInInit && call.form == CallForm::reference) return false;
+      // BuildHistogram() of C++ builds in every step: of what it launches its name says nothing.
+      if (bit == kInInit && (to.flags & kDeviceWork) != 0 && sets_up_[edge.from] == 0 &&
+          (graph_.function(edge.from).flags & kWeakRole) != 0)
+        return false;
+      return (from & bit) != 0 && !in_step_loop && (!named || (bits_[edge.to] & bit) != 0);
+    case kEvalLoop: {
+      if (call.form == CallForm::reference) return false;
+      return (from & kEvalLoop) != 0 || (evaluates && (in_step || (from & kInForward) != 0)) ||
+             ((from & kInEval) != 0 && is_batch_loop(edge.from, edge.loop));
+    }
+    case kOutside:
+      // What a function runs besides its step loop; references may be called from anywhere.
+      return call.form != CallForm::reference && !in_step && (from & (kInForward | kInEval)) == 0 &&
+             !repeats(edge) && ((from & kOutside) != 0 || only_runs_steps(edge.from));
+    default:
+      return false;
+  }
+}
+
+/// Whether a program of C++ makes this call again and again: in a loop that is not over epochs.
+bool Contexts::repeats(const Edge& edge) const {
+  const FileFacts& file = graph_.file(edge.from);
+  const uint32_t loop = edge.loop;
+  return loop != kNone && file.language != "python" && !file.loops[loop].seldom &&
+         !file.loops[loop].comprehension;
+}
+
+void Contexts::propagate(uint16_t bit, const Switchboard& switches) {
+  const auto position = static_cast<size_t>(std::countr_zero(bit));
+  // Calls of most functions need not be looked at: some contexts a call hands on and never begins,
+  // and most others begin in a context or in a loop.
+  const bool inherited = (bit & (kInForward | kInInference | kInCheckpoint | kInInit)) != 0;
+  std::vector<FunctionId> work;
+  for (FunctionId id = 0; id < graph_.functions(); ++id) {
+    if (inherited ? (bits_[id] & bit) != 0
+                  : bit == kInJit || bits_[id] != 0 || steps_.in(id) || runs_epochs_[id] != 0)
+      work.push_back(id);
+  }
+  const auto reach = [&](uint32_t e) {
+    const FunctionId to = graph_.edges()[e].to;
+    bits_[to] |= bit;
+    from_[position][to] = e + 1;
+    work.push_back(to);
+  };
+  std::vector<uint32_t> optional, unasked;
+  size_t done = 0;
+  bool switched_on = false;
+  const auto follow = [&](uint32_t e) {
+    const Edge& edge = graph_.edges()[e];
+    if ((bits_[edge.to] & bit) != 0 || !spreads(edge, bit)) return;
+    if (!switched_on && switches.is_off(graph_.file(edge.from), edge.call->switches))
+      optional.push_back(e);
+    else if (!is_asked_for(edge, bit))
+      unasked.push_back(e);
+    else
+      reach(e);
+  };
+  const auto follow_all = [&] {
+    while (done < work.size()) {
+      for (; done < work.size(); ++done) std::ranges::for_each(graph_.calls(work[done]), follow);
+      // Others that came to it since may ask for it.
+      std::ranges::for_each(std::exchange(unasked, {}), follow);
+    }
+  };
+  // First by calls that are made, then by those that wait for what nothing turns on.
+  follow_all();
+  const size_t first_optional = work.size();
+  switched_on = true;
+  std::ranges::for_each(optional, follow);
+  follow_all();
+  for (size_t i = first_optional; i < work.size(); ++i) by_option_[work[i]] |= bit;
+}
+
+/// decode(x, method): whether a call under `if method == "beam":` is made by what comes to the
+/// function with `bit`, as far as those calls say what they give. What has the bit of itself was
+/// not called for it.
+bool Contexts::is_asked_for(const Edge& edge, uint16_t bit) const {
+  const Option& option = edge.call->option;
+  return option.parameter == kNone || option.function != graph_.index_in_file(edge.from) ||
+         (bits_[edge.from] & bit) == 0 || is_asked(edge.from, option, bit);
+}
+
+bool Contexts::is_asked_in_steps(FunctionId function, const Option& option) const {
+  const uint16_t runs = bits_[function] & (kInStep | kInForward);
+  return runs == 0 || option.function != graph_.index_in_file(function) ||
+         graph_.function(function).parameters[option.parameter].starts_with("**") ||
+         ((runs & kInStep) != 0 && is_asked(function, option, kInStep)) ||
+         ((runs & kInForward) != 0 && is_asked(function, option, kInForward));
+}
+
+bool Contexts::is_asked(FunctionId function, const Option& option, uint16_t bit) const {
+  const FunctionFacts& f = graph_.function(function);
+  const auto position = static_cast<size_t>(std::countr_zero(bit));
+  return from_[position][function] == 0 || steps_.in(function) || is_called_from_outside(f) ||
+         std::ranges::any_of(graph_.callers(function), [&](uint32_t e) {
+           const Edge& call = graph_.edges()[e];
+           return spreads(call, bit) && asks_for(*call.call, f, option).value_or(true);
+         });
+}
+
+bool Contexts::is_by_option(FunctionId function, uint32_t loop) const {
+  const uint16_t runs = bits_[function] & (kInStep | kInForward);
+  return runs != 0 && (runs & ~by_option_[function]) == 0 && step_loop(function, loop) == kNone;
+}
+
+}  // namespace stallscope
