@@ -214,10 +214,13 @@ bool PlaceGuards::is_timed_once(NodeId id) const {
 
 /// C++: for (auto& s : streams) { cudaStreamSynchronize(s); cudaStreamDestroy(s); } at the end.
 bool PlaceGuards::is_cleaning_up(NodeId id) const {
+  constexpr size_t kLongest = 400;  ///< a loop that does no more than that
   const uint32_t loop = file_.outline.loop_of[id];
-  if (ast_.grammar != Grammar::cuda || loop == kNone) return false;
+  if (ast_.grammar != Grammar::cuda || loop == kNone || ast_[id].kind != K::call ||
+      facts_.loops[loop].parent != kNone || !callee_name(ast_, id).ends_with("Synchronize"))
+    return false;
   const std::string_view text = ast_.slice(file_.outline.loops[loop]);
-  return text.find("StreamDestroy(") != std::string_view::npos &&
+  return text.size() < kLongest && text.find("StreamDestroy(") != std::string_view::npos &&
          text.find("StreamCreate") == std::string_view::npos;
 }
 
