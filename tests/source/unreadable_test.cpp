@@ -95,6 +95,8 @@ TEST_CASE(
       {"for debugging", "#ifdef DEBUG\n" + block("f") + "#endif\n" + block("g"), 1},
       {"to take the time",
        "#if MEASURE_TIME > 0\n" + block("f") + "#else\n" + block("g") + "#endif\n", 1},
+      {"to see how fast it is", "#if PERF_KERNELS\n" + block("f") + "#endif\n" + block("g"), 1},
+      {"to be fast", "#if HIGH_PERF\n" + block("f") + "#endif\n" + block("g"), 2},
       {"with assertions", "#ifndef NDEBUG\n" + block("f") + "#endif\n" + block("g"), 1},
       {"for what the file asks for",
        "#define PROFILE\n#if defined(PROFILE)\n" + block("f") + "#endif\n", 1},

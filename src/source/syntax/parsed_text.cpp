@@ -261,11 +261,13 @@ class ParsedText {
            !has_word(words, {"no", "without", "disable", "aware", "multi", "single", "direct"});
   }
 
+  /// DEBUG, KERNEL_TIMING, PERFORMANCES_ARGMIN; HIGH_PERFORMANCE is for runs that matter.
   static bool names_debugging(std::string_view name) {
     const std::string words = lower(name);
     return name != "NDEBUG" &&
-           has_word(words, {"debug", "dbg", "profile", "profiling", "timing", "timer", "measure",
-                            "benchmark", "verbose", "perf", "performance", "performances"});
+           (has_word(words, {"debug", "dbg", "profile", "profiling", "timing", "timer", "measure",
+                             "benchmark", "verbose"}) ||
+            has_word(words.substr(0, words.find('_')), {"perf", "performance", "performances"}));
   }
 
   void replace(size_t at, std::string_view text) {
