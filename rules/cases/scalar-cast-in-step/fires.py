@@ -129,3 +129,14 @@ class Plateau:
             loss.backward()
             self.optimizer.step()
             self.scheduler.step(loss)  # expect: scalar-cast-in-step
+
+
+def train_scaled(model, loader, optimizer, scheduler, scaler):
+    for x in loader:
+        loss = model(x).mean()
+        scaler.scale(loss).backward()
+        before = scaler.get_scale()  # expect: scalar-cast-in-step
+        scaler.step(optimizer)
+        scaler.update()
+        if before <= scaler.get_scale():  # expect: scalar-cast-in-step
+            scheduler.step()

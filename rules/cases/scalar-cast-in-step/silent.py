@@ -80,3 +80,14 @@ def fit_by_count(model, loader, optimizer, scheduler, epoch):
         loss.backward()
         optimizer.step()
         scheduler.step(epoch + at / len(loader))
+
+
+def train_scaled(model, loader, optimizer, scaler, logger):
+    for at, x in enumerate(loader):
+        loss = model(x).mean()
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        if at % 100 == 0:
+            logger.log(scaler.get_scale())
+        model.noise.get_scale()
