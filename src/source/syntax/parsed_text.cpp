@@ -82,6 +82,7 @@ class ParsedText {
     struct Open {
       Part part;
       size_t first;
+      bool by_default = false;  ///< in `#ifndef NAME`: a header, or what nobody else has defined
     };
     std::vector<Open> open;
     const auto is_unused = [](const Open& o) {
@@ -101,18 +102,23 @@ class ParsedText {
                         : is_on(text)         ? Part::used
                         : is_for_device(text) ? Part::device
                                               : Part::other,
-                        first});
+                        first, text.starts_with("ifndef")});
         continue;
       }
+      if (text.starts_with("define") || text.starts_with("undef"))
+        note_definition(text, std::ranges::all_of(open, [](const Open& o) {
+                          return o.by_default || o.part == Part::used;
+                        }));
       if (open.empty()) continue;
       Open& top = open.back();
+      if (text.starts_with("el")) top.by_default = false;
       if (top.part == Part::used && (text.starts_with("else") || text.starts_with("elif"))) {
-        top = {Part::behind_used, first};
+        top = {Part::behind_used, first, false};
       } else if (text.starts_with("else") && top.part == Part::unused) {
         blank(top.first, end);
         top.part = Part::rest;
       } else if (text.starts_with("else") && top.part == Part::device) {
-        top = {Part::host, end};
+        top = {Part::host, end, false};
       } else if (text.starts_with("elif ") && top.part == Part::unused) {
         blank(top.first, first);
         const std::string_view condition = text.substr(2);
@@ -194,40 +200,31 @@ class ParsedText {
   /// number.
   std::optional<int> value_of(std::string_view directive) const {
     if (!directive.starts_with("if")) return {};
-    std::string_view text = without_indent(directive.substr(2, directive.find('\n')));
+    const std::string_view text = without_indent(directive.substr(2));
     if (directive.starts_with("ifdef") || directive.starts_with("ifndef")) return {};
     const auto end = std::ranges::find_if_not(text, is_identifier_char);
     const std::string_view name(text.begin(), end);
     if (name.empty()) return {};
     const std::string_view rest = trimmed(std::string_view(end, text.end()));
-    const std::optional<int> known = defined(name);
-    if (!known) return {};
-    if (ends_there(rest)) return *known;
+    const auto known = defined_.find(name);
+    if (known == defined_.end() || !known->second) return {};
+    if (ends_there(rest)) return known->second;
     const bool equal = rest.starts_with("==");
     if (!equal && !rest.starts_with("!=")) return {};
     const std::optional<int> other = number(trimmed(rest.substr(2)));
     if (!other) return {};
-    return (*known == *other) == equal ? 1 : 0;
+    return (known->second == other) == equal ? 1 : 0;
   }
 
-  /// The number that the file's only #define of a name gives it, unless it takes that back.
-  std::optional<int> defined(std::string_view name) const {
+  /// `#define VARIANT 3`, said once and whatever was asked for before: what the name stands for.
+  void note_definition(std::string_view directive, bool always) {
+    const bool defines = directive.starts_with("define");
+    std::string_view text = without_indent(directive.substr(defines ? 6 : 5));
+    const auto end = std::ranges::find_if_not(text, is_identifier_char);
+    const std::string_view name(text.begin(), end);
     const auto [known, added] = defined_.try_emplace(name);
-    if (!added) return known->second;
-    std::optional<int> value;
-    unsigned times = 0;
-    for (size_t at = source_.find(name); at != std::string_view::npos;
-         at = source_.find(name, at + name.size())) {
-      const size_t begin = source_.rfind('\n', at) + 1;  // npos + 1 is the file's first line
-      std::string_view head = without_indent(source_.substr(begin, at - begin));
-      if (!head.starts_with('#') || !is_whole_identifier(source_, at, name.size())) continue;
-      head = trimmed(head.substr(1));
-      if (head != "define" && head != "undef") continue;
-      if (head == "undef" || ++times > 1) return known->second = std::nullopt;
-      const size_t from = at + name.size();
-      value = number(trimmed(line_at(source_, from)));
-    }
-    return known->second = value;
+    known->second = added && defines && always ? number(trimmed(std::string_view(end, text.end())))
+                                               : std::nullopt;
   }
 
   /// "ifdef USE_CUDA", "if defined(WITH_GPU)"
@@ -282,7 +279,7 @@ class ParsedText {
 
   std::string_view source_;
   std::string out_;
-  mutable std::map<std::string_view, std::optional<int>> defined_;
+  std::map<std::string_view, std::optional<int>> defined_;  ///< numbers by name, of #define lines
 };
 
 }  // namespace
