@@ -100,13 +100,14 @@ void add_macro_functions(std::string_view text, const RuleSet& rules, uint32_t l
   struct Macro {
     std::string_view name, body;
     size_t at = 0;
+    std::string_view call;  ///< that waits whenever the macro is used; empty if there is none
   };
   std::vector<Macro> macros;
   std::unordered_set<std::string_view> may_pass;
   for_each_macro(text, [&](std::string_view name, std::string_view body, size_t at) {
     if (!body.starts_with('(') || !may_be_waiting_macro(name)) return;
-    macros.push_back({name, body, at});
-    if (waiting_call(body).empty()) may_pass.insert(name);
+    macros.push_back({name, body, at, waiting_call(body)});
+    if (macros.back().call.empty()) may_pass.insert(name);
   });
   Preprocessed reader(text);
   for (const Macro& macro : macros) {
@@ -118,12 +119,11 @@ void add_macro_functions(std::string_view text, const RuleSet& rules, uint32_t l
     f.first_line = f.last_line = line;
     f.flags = kMacro;
     // Defined twice, it may be one that does not wait in other builds.
-    const bool always = !may_pass.contains(macro.name);
-    const std::string_view call = waiting_call(macro.body);
-    const std::vector<uint32_t>* const clauses = rules.by_call(call);
-    if (!always || call.empty() || clauses == nullptr || reader.is_for_trials()) continue;
+    if (may_pass.contains(macro.name) || reader.is_for_trials()) continue;
+    const std::vector<uint32_t>* const clauses = rules.by_call(macro.call);
+    if (clauses == nullptr) continue;
     const auto waits_at =
-        line + static_cast<uint32_t>(std::count(macro.body.data(), call.data(), '\n'));
+        line + static_cast<uint32_t>(std::count(macro.body.data(), macro.call.data(), '\n'));
     for (const uint32_t c : *clauses) {
       const CompiledClause& clause = rules.clauses()[c];
       if (clause.on != nullptr || !clause.nested.empty() || !clause.clause->args.empty() ||

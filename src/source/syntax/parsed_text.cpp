@@ -121,13 +121,13 @@ class ParsedText {
         top = {Part::host, end, false};
       } else if (text.starts_with("elif ") && top.part == Part::unused) {
         blank(top.first, first);
-        const std::string_view condition = text.substr(2);
-        if (value_of(condition) == 0) {
+        const std::optional<int> value = value_of(text.substr(2));
+        if (value == 0) {
           top.first = first;
           continue;
         }
         replace(static_cast<size_t>(text.data() - source_.data()), "if  ");
-        top.part = value_of(condition) ? Part::used : Part::other;
+        top.part = value ? Part::used : Part::other;
       } else if (text.starts_with("endif")) {
         if (top.part == Part::host || top.part == Part::behind_used) blank(top.first, first);
         if (top.part == Part::unused) blank(top.first, end);
