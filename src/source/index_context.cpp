@@ -37,8 +37,7 @@ bool is_program(const FileFacts& file) {
 bool SourceIndex::stand_alone(size_t file, SourceFact& out) const {
   out.context = "library";
   out.guards.emplace_back("no-visible-caller");
-  if (files_[file]->is_compiled() && dead_code_->is_program())
-    out.guards.emplace_back(kUnreached);
+  if (files_[file]->is_compiled() && dead_code_->is_program()) out.guards.emplace_back(kUnreached);
   out.lowered += 1;
   return true;
 }
@@ -122,10 +121,12 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
                       !contexts_->is_test(function);
   if ((clause.unless & kGuardTest) != 0 && (facts.flags & kTestFunction) != 0 && !checks)
     return false;
-  // An element-wise read is one in a loop inside the step, not in the step's own loop.
-  if (candidate.in_inner_loop && candidate.loop != kNone &&
-      contexts_->step_loop(function, candidate.loop) == candidate.loop)
-    return false;
+  if (contexts_->is_step_loop(function, candidate.loop)) {
+    // An element-wise read is one in a loop inside the step, not in the step's own loop.
+    if (candidate.in_inner_loop) return false;
+    if ((candidate.guards & kGuardLeavesLoop) != 0 && (clause.unless & kGuardInterval) != 0)
+      return false;
+  }
   if ((clause.unless & kGuardJit) != 0 && (bits & kInJit) != 0) return false;
   const bool anywhere = clause.contexts == 0 || clause.wants(Context::any);
   if (anywhere && (clause.unless & kGuardEvaluation) != 0 &&

@@ -43,7 +43,7 @@ std::string given(const std::string& text, const std::string& name,
   std::string out;
   for (const NamedValue& value : values) {
     if (value.name != option_hash(name)) continue;
-    constexpr const char* kKinds[] = {"none", "off", "literal", "other", "same"};
+    constexpr const char* kKinds[] = {"none", "off", "literal", "other", "same", "when"};
     out += (out.empty() ? "" : " ") + std::string(kKinds[static_cast<int>(value.kind)]);
   }
   return out;
@@ -90,6 +90,9 @@ TEST_CASE("how a place waits for an option") {
   CHECK(found("cfg.probe == 'deep'", "'flat'") == "-a.py:9");
   CHECK(found("cfg.probe == 'flat'", "'flat'") == "a.py:9");
   CHECK(found("cfg.probe == 2.0", "2") == "a.py:9");
+  CHECK(found("cfg.probe == True", "False") == "-a.py:9");
+  CHECK(found("cfg.probe is not False", "False") == "-a.py:9");
+  CHECK(found("cfg.probe == False", "False") == "a.py:9");
   CHECK(found("cfg.probe != 'flat'", "'flat'") == "-a.py:9");
   CHECK(found("cfg.probe > 1", "1") == "-a.py:9");
   CHECK(found("cfg.probe >= 2", "4") == "a.py:9");
@@ -100,6 +103,37 @@ TEST_CASE("how a place waits for an option") {
                          step_with("probe = None\n",
                                    "    if probe is None:\n        continue\n"
                                    "    loss.item()\n")}}) == "-a.py:9");
+}
+
+TEST_CASE("what is made only where an option is on turns nothing on") {
+  const auto found = [](const std::string& made) {
+    return lowered_places({{"a.py", "",
+                            step_with("class Config:\n    keep = False\n" + made,
+                                      "    if self.average:\n        loss.item()\n")}});
+  };
+  CHECK(found("self.average = Average(net)\n").starts_with("a.py:"));
+  CHECK(found("self.average = None\nif cfg.keep:\n    self.average = Average(net)\n")
+            .starts_with("-a.py:"));
+  CHECK(found("self.average = Average(net) if cfg.keep else None\n").starts_with("-a.py:"));
+  CHECK(found("self.average = cfg.keep\nif self.average:\n    self.average = Average(net)\n")
+            .starts_with("-a.py:"));
+  CHECK(found("if cfg.rank:\n    self.average = Average(net)\n").starts_with("a.py:"));
+  CHECK(found("if cfg.keep or cfg.more:\n    self.average = Average(net)\n").starts_with("a.py:"));
+  CHECK(found("if cfg.keep:\n    self.average = Average(net)\nmodel = Net(average=build())\n")
+            .starts_with("a.py:"));
+}
+
+TEST_CASE("a key that a configuration is asked for, and that nothing gives, is off") {
+  const auto found = [](const std::string& condition, const std::string& head = "") {
+    return lowered_places(
+        {{"a.py", "", step_with(head, "    if " + condition + ":\n        loss.item()\n")}});
+  };
+  CHECK(found("'probe' in cfg") == "-a.py:7");
+  CHECK(found("'probe' in cfg and cfg['probe'] == True") == "-a.py:7");
+  CHECK(found("'probe' in cfg", "cfg = {'probe': True}\n") == "a.py:8");
+  CHECK(found("'probe' in cfg", "cfg = dict(probe=1)\n") == "a.py:8");
+  CHECK(found("'probe' not in cfg") == "a.py:7");
+  CHECK(found("'probe' in batch") == "a.py:7");
 }
 
 TEST_CASE("an option is what all give it, under whichever name") {
@@ -179,6 +213,11 @@ TEST_CASE("what a text gives a name") {
   CHECK(given("DEFINE_bool('probe', False, 'help')", "probe") == "off");
   CHECK(given("run(['train.py', '--probe'])", "probe") == "other");
   CHECK(given("{'probe': 3, 'x': [1]}", "probe") == "literal");
+  CHECK(given("if mode == 'probe':\n    x = 1\n", "probe").empty());
+  CHECK(given("probe = cfg['solver'].get('deep', False)\n", "probe") == "same");
+  CHECK(given("probe = cfg['solver']['deep']\n", "probe") == "same");
+  CHECK(given("probe = cfg['solver'].deep\n", "probe") == "same");
+  CHECK(given("probe = cfg['solver'].build()\n", "probe") == "other");
   CHECK(given("probe: [1, 2]\n", "probe", Notation::settings) == "other");
   CHECK(given("{\"probe\": null}", "probe", Notation::settings) == "none");
   CHECK(given("train.py --probe=0 --other", "probe", Notation::settings) == "off");

@@ -161,6 +161,43 @@ TEST_CASE("a method that answers True every so many steps is an interval") {
   CHECK(found("step > 100") == "train.py:12");
 }
 
+TEST_CASE("what a loop over steps does before it is left happens once") {
+  const RuleSet rules = items_unless("step", "guarded-by-interval");
+  const auto found = [&](const std::string& body, const std::string& definitions = "") {
+    return places(rules, {{"train.py", "", program(definitions, body)}});
+  };
+  const std::string read = "            print(loss.item())\n";
+  CHECK(found("        if step > last:\n" + read) == "train.py:8");
+  CHECK(found("        if step > last:\n" + read + "            break\n").empty());
+  CHECK(found("        if step > last:\n" + read + "            return loss\n").empty());
+  CHECK(found("        if step < last:\n            continue\n        else:\n" + read +
+              "            break\n")
+            .empty());
+  CHECK(found("        if step > last:\n" + read + "            continue\n") == "train.py:8");
+  // A loop inside the step is left in each.
+  CHECK(found("        for part in parts:\n            if part.ok:\n    " + read +
+              "                break\n") == "train.py:9");
+  // What it calls there happens once too.
+  CHECK(found("        if step > last:\n            report(loss)\n            break\n",
+              "def report(loss):\n    print(loss.item())\n")
+            .empty());
+  // An attempt that succeeded is the step itself.
+  CHECK(found("        if fits(loss):\n" + read +
+              "            optimizer.step()\n            break\n") == "train.py:8");
+}
+
+TEST_CASE("what is only shown every so many steps may clear gradients there") {
+  const RuleSet rules = items_unless("step", "guarded-by-interval");
+  const auto found = [&](const std::string& every) {
+    return places(rules, {{"train.py", "",
+                           program("", "        if step % " + every +
+                                           " == 0:\n            optimizer.zero_grad()\n"
+                                           "            print(loss.item())\n")}});
+  };
+  CHECK(found("self.disp_freq").empty());
+  CHECK(found("self.every") == "train.py:9");
+}
+
 TEST_CASE("what trainers that are modules keep of themselves stays on the host") {
   const auto code = [](const std::string& name) {
     return "import torch\nfrom torch import nn\n"

@@ -39,3 +39,17 @@ class GatherRows(torch.autograd.Function):
         own = torch.empty_like(gradient[: gradient.shape[0] // ctx.world])
         dist.reduce_scatter(own, list(gradient.chunk(ctx.world)))  # expect: collective-buffer-alloc
         return own, None
+
+
+def gather_losses(loss):
+    losses = [torch.zeros(1, device=loss.device) for _ in range(dist.get_world_size())]  # expect: collective-buffer-alloc
+    dist.all_gather(losses, loss.detach().view(1))
+    return torch.cat(losses).mean()
+
+
+def train_and_gather(model, loader, optimizer):
+    for batch in loader:
+        loss = model(batch).mean()
+        loss.backward()
+        optimizer.step()
+        gather_losses(loss)

@@ -5,3 +5,4 @@ export NCCL_DEBUG=WARN TORCH_DISTRIBUTED_DEBUG=OFF
 unset JAX_DISABLE_JIT
 echo "set CUDA_LAUNCH_BLOCKING to find the kernel that fails"
 NCCL_DEBUG=${NCCL_DEBUG:-INFO} torchrun train.py
+export TORCH_DISTRIBUTED_DEBUG=INFO  # says more while the job starts, and nothing later

@@ -398,3 +398,13 @@ def train_and_report(model, loader, optimizer, config):
         optimizer.step()
         if step % (config.print_interval * config.accumulation_steps) == 0:
             print(loss.item())
+
+
+def train_up_to(model, loader, optimizer, save, max_steps):
+    for step, (x, y) in enumerate(loader):
+        loss = model(x, y)
+        loss.backward()
+        optimizer.step()
+        if max_steps is not None and step >= max_steps:
+            save(model, loss.item())
+            break

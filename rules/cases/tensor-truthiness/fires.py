@@ -270,3 +270,13 @@ class Bonds(torch.nn.Module):
         if starts[0] not in atoms:  # expect: tensor-truthiness
             inside = inside[1:]
         return features[inside]
+
+
+class PoseLoss(torch.nn.Module):
+    def forward(self, predicted, batch):
+        scores, chosen = self.assigner(predicted, batch)
+        loss = scores.sum()
+        for i in range(scores.shape[0]):
+            if chosen[i].sum():  # expect: tensor-truthiness
+                loss = loss + scores[i].mean()
+        return loss

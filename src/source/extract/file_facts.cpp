@@ -218,7 +218,8 @@ FileFacts analyze_file(const std::string& path, std::string_view bytes, const Ru
   if (!python) add_macro_functions(ast.source, rules, languages, facts);
   if (python) {
     facts.mentions = mentions_of(ast, names, is_package_file(path), facts.classes);
-    add_named_values(ast.source, Notation::python, facts.named_values);
+    add_named_values(ast.source, Notation::python, facts.named_values,
+                     conditional_names(ast, switches));
     add_bound_names(ast, facts.named_values);
     keep_once(facts.named_values);
   } else {

@@ -54,10 +54,12 @@ bool is_operator(char c) {
 /// turned on as well.
 class ValueScanner {
  public:
-  ValueScanner(std::string_view text, Notation notation, std::vector<NamedValue>& out)
+  ValueScanner(std::string_view text, Notation notation,
+               std::span<const ConditionalName> conditional, std::vector<NamedValue>& out)
       : text_(text),
         python_(notation == Notation::python),
         document_(notation == Notation::document),
+        conditional_(conditional),
         out_(out) {}
 
   /// Most of a text is passed over: only behind a name, `=`, `:` and `,` say that it has a value.
@@ -130,6 +132,15 @@ class ValueScanner {
     out_.push_back({hash, value.hash, value.kind});
   }
 
+  /// `if self.ema: self.ema = Average(net)` turns nothing on.
+  void assign(std::string_view name, size_t start, Value given) {
+    const auto waits = std::ranges::lower_bound(conditional_, start, {}, &ConditionalName::at);
+    if (given.kind != Given::other || waits == conditional_.end() || waits->at != start)
+      add(name, given);
+    else if (waits->option != option_hash(name))
+      add(name, {Given::when_on, waits->option});
+  }
+
   /// fuse = ..., fuse: bool = ..., "fuse": ..., get("fuse", ...)
   void name(size_t start, size_t end) {
     const char behind = at(end);
@@ -141,12 +152,15 @@ class ValueScanner {
     const std::string_view name = text_.substr(start, end - start);
     const char c = at(p), next = at(p + 1);
     if (c == '=' && next != '=') {
-      if (!is_made_of_itself(name, p + 1)) add(name, value(p + 1));
+      if (!is_made_of_itself(name, p + 1)) assign(name, start, value(p + 1));
     } else if (c == ':' && next == '=') {
       add(name, {});
     } else if (c == ':') {
+      // `if mode == "fuse":` gives nothing
+      if (python_ && quoted && is_one_of(text_.substr(behind_space(p + 1), 1), {"\n", "\r", "#"}))
+        return;
       const size_t from = python_ && !quoted ? behind_annotation(p + 1) : p + 1;
-      if (from != std::string_view::npos) add(name, value(from));
+      if (from != std::string_view::npos) assign(name, start, value(from));
     } else if (next == '=' && is_operator(c)) {
       add(name, {});
     } else if (c == ',' && quoted && has_default_behind(start - 1)) {
@@ -291,12 +305,21 @@ class ValueScanner {
       while (end > p && is_space(text_[end - 1])) --end;
       return classified(text_.substr(p, end - p));
     }
-    size_t end = p;
-    if (c == '-') ++end;
-    while (end < text_.size() && (in_name(text_[end]) || text_[end] == '.')) ++end;
-    const std::string_view token = text_.substr(p, end - p);
+    const auto behind_path = [&](size_t from) {
+      while (in_name(at(from)) || at(from) == '.') ++from;
+      return from;
+    };
+    size_t end = behind_path(c == '-' ? p + 1 : p);
+    std::string_view token = text_.substr(p, end - p);
     if (ends(end)) return classified(token);
-    if (at(end) == '[' && is_quote(at(end + 1))) return key_at(end + 1, "]");
+    while (at(end) == '[' && is_quote(at(end + 1))) {  // cfg["solver"].get("fuse", False)
+      const size_t close = text_.find(']', end);
+      const char next = close == std::string_view::npos ? '\0' : at(close + 1);
+      if (next != '.' && next != '[') return key_at(end + 1, "]");
+      end = behind_path(close + 1);
+      token = text_.substr(close + 2, end - std::min(end, close + 2));
+      if (next == '.' && ends(end)) return classified(token);
+    }
     return at(end) == '(' ? of_call(last_component(token), end + 1) : Value{};
   }
 
@@ -341,6 +364,7 @@ class ValueScanner {
 
   const std::string_view text_;
   const bool python_, document_;
+  const std::span<const ConditionalName> conditional_;
   size_t option_end_ = 0;  ///< where the last --option ends: what is in it is no name
   std::vector<NamedValue>& out_;
 };
@@ -357,8 +381,30 @@ void bind(const Ast& ast, NodeId target, std::vector<NamedValue>& out) {
 
 }  // namespace
 
-void add_named_values(std::string_view text, Notation notation, std::vector<NamedValue>& out) {
-  ValueScanner(text, notation, out).run();
+std::vector<ConditionalName> conditional_names(const Ast& ast, const Switches& switches) {
+  std::vector<ConditionalName> out;
+  for (NodeId id = 1; id < ast.size(); ++id) {
+    if (ast[id].kind != K::assign) continue;
+    const NodeId left = ast.child(id, Role::left), right = ast.child(id, Role::right);
+    if (left == kNoNode || right == kNoNode ||
+        (ast[left].kind != K::name && ast[left].kind != K::attribute))
+      continue;
+    uint32_t option = switches.needed_around(id);
+    // self.ema = Average(net) if args.ema else None
+    const NodeId otherwise =
+        ast[right].kind == K::conditional ? ast.child(right, Role::alternative) : kNoNode;
+    if (option == 0 && otherwise != kNoNode && is_one_of(ast.slice(otherwise), {"None", "False"}))
+      option = switches.needed_by(ast.child(right, Role::condition));
+    const auto length = static_cast<uint32_t>(ast[left].text.size());
+    if (option != 0) out.push_back({ast[left].last_byte - length, option});
+  }
+  std::ranges::sort(out, {}, &ConditionalName::at);
+  return out;
+}
+
+void add_named_values(std::string_view text, Notation notation, std::vector<NamedValue>& out,
+                      std::span<const ConditionalName> conditional) {
+  ValueScanner(text, notation, conditional, out).run();
 }
 
 void add_bound_names(const Ast& ast, std::vector<NamedValue>& out) {

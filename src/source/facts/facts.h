@@ -118,7 +118,8 @@ struct NamedValue {
     off,      ///< False, 0, "", []
     literal,  ///< any other
     other,    ///< what only a run knows
-    same_as   ///< what another name has: `value` is its hash
+    same_as,  ///< what another name has: `value` is its hash
+    when_on   ///< something, where another name is on, or given: `value` is its hash
   };
   uint32_t name = 0;   ///< hash of its last part: fuse of model.fuse, cfg["fuse"], --fuse
   uint32_t value = 0;  ///< hash of the literal
@@ -129,7 +130,15 @@ struct NamedValue {
 /// What a place waits for: `if args.debug_maps:`, `if self.mode == "slow":` around it. It runs only
 /// where the name has such a value.
 struct Switch {
-  enum class Test : uint8_t { on, off, given, missing, equals, differs };
+  enum class Test : uint8_t {
+    on,
+    off,
+    given,
+    missing,
+    equals,
+    differs,
+    present  ///< `if "mask_token" in cfg`
+  };
   uint32_t name = 0;   ///< as in NamedValue
   uint32_t value = 0;  ///< hash of the literal that it is compared with
   Test test = Test::on;

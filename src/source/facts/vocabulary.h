@@ -29,6 +29,7 @@ enum Guard : uint32_t {
   kGuardNoUse = 1u << 16,        ///< no caller, and nothing says that training uses it
   kGuardBehindCalls = 1u << 17,  ///< run by the step, but not what the step itself does
   kGuardNoStepLoop = 1u << 18,   ///< in a loop that no step is seen to reach
+  kGuardLeavesLoop = 1u << 19,   ///< the last thing that the loop around it does
   kGuardCpuBranch = 1u << 11,    ///< under `if device == "cpu"` or `if not cuda.is_available()`
 };
 

@@ -50,6 +50,12 @@ bool asks_for_flash(const Ast& ast, NodeId condition, NodeId branch) {
   return false;
 }
 
+/// `step % display_freq == 0`: what goes backward or clears gradients there takes no step.
+bool is_to_report(std::string_view condition) {
+  return contains_any(lower(condition), {"log_", "_log", "disp_", "display", "print", "eval",
+                                         "valid", "report", "save_", "_save"});
+}
+
 /// C++: `static const int units = count_units();` is worked out once.
 bool is_made_once(const Ast& ast, NodeId assignment) {
   if (ast.grammar != Grammar::cuda || ast[assignment].first_byte == 0) return false;
@@ -68,8 +74,11 @@ uint32_t Guards::around(NodeId node) const {
   if (around_[node] != kNotAsked) return around_[node];
   const NodeId parent = ast_[node].parent;
   uint32_t guards = 0;
-  if (parent != kNoNode && ast_[parent].kind != K::function && ast_[parent].kind != K::class_)
-    guards = by_parent(parent, node) | around(parent);
+  if (parent != kNoNode && ast_[parent].kind != K::function && ast_[parent].kind != K::class_) {
+    const bool loop = ast_[parent].kind == K::for_ || ast_[parent].kind == K::while_;
+    // What leaves a loop around this one says nothing about how often this one runs.
+    guards = by_parent(parent, node) | (around(parent) & ~(loop ? +kGuardLeavesLoop : 0u));
+  }
   return around_[node] = guards;
 }
 
@@ -136,8 +145,11 @@ uint32_t Guards::by_parent(NodeId at, NodeId below) const {
       if (negated && ast_[below].kind == K::else_ &&
           asks_for_flash(ast_, condition, ast_.child(at, Role::consequence)))
         found |= kGuardErrorPath;
-      if ((found & kGuardInterval) != 0 && accumulates(below)) found &= ~kGuardInterval;
+      if ((found & kGuardInterval) != 0 && !is_to_report(ast_.slice(condition)) &&
+          accumulates(below))
+        found &= ~kGuardInterval;
       if (role == Role::consequence && ends_in_error(below)) found |= kGuardErrorPath;
+      if ((role == Role::consequence || negated) && leaves_loop(below)) found |= kGuardLeavesLoop;
       return found;
     }
     case K::boolean:
@@ -295,6 +307,25 @@ bool Guards::returns(NodeId block) const {
   return inner != kNoNode && returns(inner);
 }
 
+/// `if step >= max_steps: save(loss.item()); break`, but for a branch that takes the step itself.
+bool Guards::leaves_loop(NodeId branch) const {
+  NodeId last = branch;
+  while (last != kNoNode && (ast_[last].kind == K::block || ast_[last].kind == K::else_)) {
+    const NodeId block = last;
+    last = kNoNode;
+    for (const NodeId c : children(ast_, block)) last = c;
+  }
+  if (last == kNoNode) return false;
+  const bool breaks = ast_[last].kind == K::leave && ast_.slice(last).starts_with("break");
+  if (!breaks && ast_[last].kind != K::return_) return false;
+  for (NodeId at = ast_[branch].parent; at != kNoNode && ast_[at].kind != K::function;
+       at = ast_[at].parent) {
+    if (ast_[at].kind == K::for_ || ast_[at].kind == K::while_) return !accumulates(branch);
+    if (breaks && starts_with_any(ast_.slice(at), {"switch", "case", "default"})) return false;
+  }
+  return false;
+}
+
 bool Guards::only_leaves(NodeId block) const {
   NodeId first = ast_[block].kind == K::block ? ast_[block].first_child : block;
   if (first == kNoNode || ast_[first].next != kNoNode) return false;
@@ -371,7 +402,7 @@ uint32_t Guards::of_ifs_around(NodeId statement, unsigned depth) const {
 
 uint32_t Guards::of_term(NodeId id, bool negated, unsigned depth) const {
   const Node& node = ast_[id];
-  if (node.kind == K::compare) return of_compare(id, negated);
+  if (node.kind == K::compare) return of_compare(id, negated, depth);
   if (node.kind == K::binary && node.text == "%") {
     // `if not step % 100`
     return negated && !is_every_few(ast_, id) &&

@@ -25,7 +25,7 @@ class Guards {
   uint32_t of_term(NodeId id, bool negated, unsigned depth) const;
   uint32_t of_ifs_around(NodeId statement, unsigned depth) const;
   uint32_t of_none(NodeId what, bool is_none) const;
-  uint32_t of_compare(NodeId id, bool negated) const;
+  uint32_t of_compare(NodeId id, bool negated, unsigned depth) const;
   bool begins_its_loop(NodeId counter, std::string_view value) const;
   bool asks_for_interval(NodeId call) const;
   bool asks_whether_due(NodeId call) const;
@@ -49,6 +49,7 @@ class Guards {
   bool is_parameter(NodeId name) const;
   uint32_t of_with(NodeId with) const;
   bool ends_in_error(NodeId block) const;
+  bool leaves_loop(NodeId branch) const;
   bool returns(NodeId block) const;
   bool never_passed(NodeId statement) const;
   bool keeps_by_name(NodeId call) const;

@@ -51,7 +51,7 @@ bool is_every_few(const Ast& ast, NodeId modulo) {
   return by != kNoNode && ast[by].kind == K::number && is_one_of(ast.slice(by), {"2", "3", "4"});
 }
 
-uint32_t Guards::of_compare(NodeId id, bool negated) const {
+uint32_t Guards::of_compare(NodeId id, bool negated, unsigned depth) const {
   const Node& node = ast_[id];
   NodeId left = node.first_child, right = left == kNoNode ? kNoNode : ast_[left].next;
   if (right == kNoNode) return 0;
@@ -91,6 +91,9 @@ uint32_t Guards::of_compare(NodeId id, bool negated) const {
     if (!equal && !unequal && !negated) return kGuardInterval;
     return 0;
   }
+  // `if self.debug == False: ... else: ...`
+  if ((equal || unequal) && (r == "True" || r == "False"))
+    return guards | of_condition(left, (equal == (r == "True")) == negated, depth + 1);
   if (r == "None" || r == "nullptr" || r == "NULL") return guards | of_none(left, equal != negated);
   if (equal && !negated && r == "0" && l.starts_with("len(")) return kGuardCached;
   // C++: `if (bytes > capacity_)` before a larger buffer is made

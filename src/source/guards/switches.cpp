@@ -27,9 +27,17 @@ Test opposite(Test test) {
     case Test::equals:
       return Test::differs;
     case Test::differs:
+      return Test::equals;
+    case Test::present:  // the other way round it is not kept
       break;
   }
-  return Test::equals;
+  return Test::present;
+}
+
+uint32_t first_needed(const std::vector<Switch>& asked) {
+  const auto found = std::ranges::find_if(
+      asked, [](const Switch& s) { return s.test == Test::on || s.test == Test::given; });
+  return found == asked.end() ? 0 : found->name;
 }
 
 /// args, self.cfg, opt: what holds a program's options. Of other objects a library may set what the
@@ -76,6 +84,22 @@ uint32_t Switches::around(NodeId id) {
   std::vector<Switch> own;
   const NodeId statement = collect(id, own);
   return keep(std::move(own), statement == kNoNode ? 0 : around_statement(statement));
+}
+
+uint32_t Switches::needed_around(NodeId id) const {
+  for (NodeId at = id; at != kNoNode;) {
+    std::vector<Switch> asked;
+    const NodeId statement = collect(at, asked);
+    if (const uint32_t name = first_needed(asked); name != 0) return name;
+    at = statement == kNoNode ? kNoNode : ast_[statement].parent;
+  }
+  return 0;
+}
+
+uint32_t Switches::needed_by(NodeId condition) const {
+  std::vector<Switch> asked;
+  if (condition != kNoNode) of_condition(condition, true, asked);
+  return first_needed(asked);
 }
 
 /// Adds those between `id` and the statement of a block that it is in, which it returns; kNoNode at
@@ -156,6 +180,16 @@ void Switches::of_compare(NodeId compare, bool holds, std::vector<Switch>& out) 
   std::string op;
   std::ranges::copy_if(between, std::back_inserter(op), [](char c) { return c != ' '; });
   const std::string_view value = ast_.slice(right);
+  if (op == "in" && ast_[left].kind == K::string && holds) {
+    // if "mask_token" in cfg:
+    const std::string_view key = ast_.slice(left);
+    if (key.size() > 2 && holds_options(last_component(ast_.slice(right))))
+      out.push_back({option_hash(key.substr(1, key.size() - 2)), 0, Test::present});
+    return;
+  }
+  const bool is = op == "is" || op == "==", is_not = op == "isnot" || op == "!=";
+  if ((is || is_not) && (value == "True" || value == "False"))
+    return of_condition(left, holds == (is == (value == "True")), out);
   Test test{};
   if ((op == "is" || op == "==") && value == "None")
     test = Test::missing;

@@ -16,6 +16,10 @@ class Switches {
 
   /// The list of those of everything around `id` inside its function, nearest first; of Python.
   uint32_t around(NodeId id);
+  /// The nearest name that must be on, or given, for `id` to run inside its function; 0 if none is.
+  uint32_t needed_around(NodeId id) const;
+  /// The first that must be for `condition` to hold.
+  uint32_t needed_by(NodeId condition) const;
 
  private:
   static constexpr size_t kMost = 4;

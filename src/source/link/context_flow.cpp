@@ -61,8 +61,9 @@ bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
   const bool in_step_loop = step_loop(edge.from, edge.loop) != kNone;
   const bool in_step =
       in_step_loop || ((from & kInStep) != 0 && !steps_.is_around_own_steps(edge.from));
-  const bool rare =
-      (call.guards & kSeldom) != 0 || (graph_.function(edge.from).flags & kCachedFunction) != 0;
+  const bool rare = (call.guards & kSeldom) != 0 ||
+                    ((call.guards & kGuardLeavesLoop) != 0 && is_step_loop(edge.from, edge.loop)) ||
+                    (graph_.function(edge.from).flags & kCachedFunction) != 0;
   // What examples and tools run at their top level says nothing about the library they use.
   if ((bit == kOutside || bit == kInInit) && is_example(edge.from) && !is_example(edge.to))
     return false;

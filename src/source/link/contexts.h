@@ -94,6 +94,11 @@ class Contexts {
   bool is_own_step(FunctionId function, uint32_t loop) const {
     return step_loop(function, loop) != kNone || steps_.is_whole_step(function);
   }
+  /// Whether `loop` is the loop over steps itself, none inside a step: what leaves it ends
+  /// training, or an epoch.
+  bool is_step_loop(FunctionId function, uint32_t loop) const {
+    return loop != kNone && step_loop(function, loop) == loop;
+  }
   /// Whether `loop` stands before, behind or around the step loop of its function.
   bool is_beside_steps(FunctionId function, uint32_t loop) const {
     return step_loop(function, loop) == kNone && steps_.in(function);

@@ -28,6 +28,8 @@ bool holds(const Switch& asked, const NamedValue& given) {
       return given.value == asked.value;
     case Switch::Test::differs:
       return given.value != asked.value;
+    case Switch::Test::present:
+      break;
   }
   return true;
 }
@@ -65,7 +67,9 @@ Switchboard::Switchboard(const CallGraph& graph) {
       std::ranges::sort(values);
       values.erase(std::unique(values.begin(), values.end()), values.end());
       for (const NamedValue& value : values) {
-        if (value.kind == Given::same_as && !given_.contains(value.value)) next.add(value.value);
+        if ((value.kind == Given::same_as || value.kind == Given::when_on) &&
+            !given_.contains(value.value))
+          next.add(value.value);
       }
     }
     asked = std::move(next);
@@ -143,8 +147,13 @@ void Switchboard::of_parameter(const CallGraph& graph, FunctionId function, uint
 
 bool Switchboard::may_hold(const Switch& asked, unsigned hops) const {
   const auto found = given_.find(asked.name);
-  if (found == given_.end() || found->second.empty()) return true;
+  // What is nowhere given comes from outside; but a key that is asked for may be nobody's.
+  if (found == given_.end() || found->second.empty()) return asked.test != Switch::Test::present;
+  const bool turned_on = asked.test == Switch::Test::on || asked.test == Switch::Test::given ||
+                         asked.test == Switch::Test::equals;
   return std::ranges::any_of(found->second, [&](const NamedValue& given) {
+    if (given.kind == Given::when_on)
+      return !turned_on || hops == 0 || may_hold({given.value, 0, Switch::Test::on}, hops - 1);
     if (given.kind != Given::same_as) return holds(asked, given);
     return hops == 0 || may_hold({given.value, asked.value, asked.test}, hops - 1);
   });

@@ -144,7 +144,13 @@ bool is_example_path(std::string_view path) {
 
 bool is_trial_path(std::string_view path) {
   const std::string text = lower(path);
-  return path.starts_with('.') || is_test_path(path) ||
+  const std::string_view file = std::string_view(text).substr(text.rfind('/') + 1);
+  // run_infer_ddp.sh
+  const bool evaluates =
+      has_word(file.substr(0, file.find('.')),
+               {"eval", "evaluate", "infer", "inference", "predict", "generate", "demo"}) &&
+      !contains_any(file, {"train", "tune"});
+  return evaluates || path.starts_with('.') || is_test_path(path) ||
          contains_any(text, {"debug", "test", "ci/", "bench", "profil"});
 }
 

@@ -379,12 +379,16 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
       (name == "max" || name == "min" || name == "sum" || name == "mean" || name == "any" ||
        name == "all" || name == "cumsum" || name == "amax"))
     return likely(name == "any" || name == "all" ? Kind::mask : Kind::device_tensor);
-  // counts.sum() of what another function gave, in a file of tensors alone.
-  if (receiver.kind == Kind::unknown && object != kNoNode && ast_[object].kind == K::name &&
-      shape.count == 0 && (name == "sum" || name == "max" || name == "min" || name == "mean") &&
-      names_.uses("torch") && !names_.uses("numpy") && !names_.uses("pandas") &&
-      (!dependency(receiver) || dependency(receiver)->kind == DependencyKind::returns ||
-       dependency(receiver)->kind == DependencyKind::part))
+  // counts.sum(), counts[i].sum() of what another function gave, in a file of tensors alone.
+  const bool element = object != kNoNode && ast_[object].kind == K::subscript && owner != kNoNode &&
+                       ast_[owner].kind == K::name &&
+                       ast_[ast_.child(object, Role::index)].kind != K::string;
+  const Dependency* from = element ? dependency(values_[owner]) : dependency(receiver);
+  if (receiver.kind == Kind::unknown && object != kNoNode &&
+      (element || ast_[object].kind == K::name) && shape.count == 0 &&
+      (name == "sum" || name == "max" || name == "min" || name == "mean") && names_.uses("torch") &&
+      !names_.uses("numpy") && !names_.uses("pandas") &&
+      (!from || from->kind == DependencyKind::returns || from->kind == DependencyKind::part))
     return likely(Kind::device_tensor);
   // (labels != ignored).sum(): of what Python compares only arrays give that.
   const bool compared =
