@@ -34,3 +34,14 @@ void train_on_files(torch::nn::Sequential model, torch::optim::Adam& optimizer,
     optimizer.step();
   }
 }
+
+
+void train_on_views(Splats& model, ViewLoader& train_loader, torch::optim::Adam& optimizer) {
+  for (auto& batch : *train_loader) {
+    auto view = batch[0].data;
+    torch::Tensor image = std::move(view.image).to(torch::kCUDA);  // expect: blocking-host-to-device
+    auto loss = torch::l1_loss(model.render(view.camera), image);
+    loss.backward();
+    optimizer.step();
+  }
+}

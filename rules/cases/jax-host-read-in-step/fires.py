@@ -134,3 +134,19 @@ def train_with_state(step_fn, params, opt_state, data, steps):
         host_stats = jax.tree_util.tree_map(lambda x: jax.device_get(x)[0], stats)  # expect: jax-host-read-in-step
         print(host_stats)
     return params
+
+
+class Learner:
+    def __init__(self, sgd_step, iterator, state, logger):
+        self._sgd_step = jax.jit(sgd_step)
+        self._iterator, self._state, self._logger = iterator, state, logger
+
+    def step(self):
+        self._state, results = self._sgd_step(self._state, next(self._iterator))
+        results = {k: np.array(v) for k, v in results.items()}  # expect: jax-host-read-in-step
+        self._logger.write(results)
+
+
+def run_learner(learner, steps):
+    for _ in range(steps):
+        learner.step()

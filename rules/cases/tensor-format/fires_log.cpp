@@ -21,3 +21,16 @@ torch::Tensor GateImpl::forward(torch::Tensor x) {
   std::cerr << "gate " << torch::mean(gate) << '\n';  // expect: tensor-format
   return x * gate;
 }
+
+void show_weights(torch::nn::Linear& net, torch::optim::SGD& optimizer, Loader& loader) {
+  for (auto& batch : *loader) {
+    auto loss = torch::mse_loss(net->forward(batch.data), batch.target);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    auto weights = net->parameters();
+    for (size_t i = 0; i < weights.size(); ++i) {
+      PLOG_INFO << "layer " << i << ": " << weights[i];  // expect: tensor-format
+    }
+  }
+}

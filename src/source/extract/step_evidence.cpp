@@ -54,6 +54,19 @@ bool steps_on_batch(const Ast& ast, NodeId call) {
   return false;
 }
 
+/// self._state, metrics = self._sgd_step(self._state, batch), of a learner's step()
+bool updates_own_state(const Ast& ast, NodeId call) {
+  std::string_view name = callee_name(ast, call);
+  name.remove_prefix(std::min(name.find_first_not_of('_'), name.size()));
+  const NodeId assign = ast[call].parent, left = ast.child(assign, Role::left);
+  const NodeId handed = ast.child(call, Role::argument);
+  if (!is_one_of(name, {"sgd_step", "train_step", "update_step"}) ||
+      ast[assign].kind != K::assign || left == kNoNode || handed == kNoNode)
+    return false;
+  const NodeId kept = ast[left].kind == K::tuple ? ast[left].first_child : left;
+  return kept != kNoNode && ast[kept].kind == K::attribute && ast.slice(kept) == ast.slice(handed);
+}
+
 /// Node::backpropagate(leaf, value), node->backpropagate(value): up a search tree, no gradient.
 bool goes_up_tree(const Ast& ast, NodeId callee) {
   if (ast[callee].text.find("propagate") == std::string_view::npos) return false;
@@ -110,6 +123,7 @@ Evidence StepEvidence::of(NodeId call, NodeId callee) const {
     if (own_step(name) == OwnStep::backward && !goes_up_tree(ast_, callee))
       return Evidence::backward;
   }
+  if (names_.uses_jax() && updates_own_state(ast_, call)) return Evidence::backward;
   // p_train_step = jax.pmap(step_fn) of a function that is handed in
   if (names_.uses_jax() && outline_.loop_of[call] != kNone &&
       (contains_any(name, {"train_step", "training_step", "update_step"}) ||

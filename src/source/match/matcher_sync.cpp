@@ -112,8 +112,9 @@ void find_formatted_tensors(const FileView& file, std::vector<Match>& out) {
   auto report = [&](NodeId at, NodeId value) {
     const Value& v = file.inference.at(value);
     const bool open = is_given_by_function(file, value);
-    if (!open && (!v.is_device() || v.certainty < Certainty::likely || v.kind == Kind::parameter))
-      return;
+    // A stream of C++ prints all its elements.
+    const bool parameter = v.kind == Kind::parameter && ast.grammar != Grammar::cuda;
+    if (!open && (!v.is_device() || v.certainty < Certainty::likely || parameter)) return;
     if (warns(file, at) || is_count(ast, value)) return;
     if (v.has(kModuleOutput) && (ast[value].kind == K::name || ast[value].kind == K::subscript))
       return;

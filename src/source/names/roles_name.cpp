@@ -55,7 +55,8 @@ bool is_count_name(std::string_view name) {
   const std::string text = lower(name);
   return starts_with_any(text, {"num_", "n_", "max_", "min_"}) ||
          std::ranges::any_of(
-             std::initializer_list<std::string_view>{"_length", "_len", "_size", "_dim", "_count"},
+             std::initializer_list<std::string_view>{"_length", "_len", "_size", "_dim", "_count",
+                                                     "_num", "_number"},
              [&](std::string_view ending) { return text.ends_with(ending); }) ||
          is_one_of(text, {"length", "size", "dim", "ndim", "rank", "world_size"});
 }

@@ -62,6 +62,8 @@ Value Inference::eval_call(NodeId id) {
   // std::get<1>(x.max(1))
   if (ast_.grammar == Grammar::cuda && ast_.slice(callee).starts_with("std::get<"))
     return element_value(shape.first);
+  if (ast_.grammar == Grammar::cuda && is_one_of(ast_.slice(callee), {"std::move", "move"}))
+    return shape.first;
   if (path.imported && last_component(path.path) == "partial") {
     // What it fixes by name leaves the others where they were.
     const NodeId first = ast_.child(id, Role::argument);

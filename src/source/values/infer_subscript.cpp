@@ -144,6 +144,9 @@ Value Inference::eval_subscript(NodeId id) {
     return out;
   }
   if (container.kind == Kind::parameter) return likely(Kind::device_tensor, container.flags);
+  // net->parameters()[i]; Python's is a generator
+  if (container.kind == Kind::parameters && ast_.grammar == Grammar::cuda)
+    return likely(Kind::parameter);
   if (container.kind == Kind::host_tensor) {
     if (is_element_of_row(id)) return likely(Kind::number);
     // A part of a tensor that was just made: making it on the device is not the point any more.
