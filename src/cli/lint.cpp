@@ -171,7 +171,10 @@ int lint(LintOptions options) {
       print_message("... and " + counted(notes.size() - kShown, "file") + " more");
   }
   join_advice(findings);
-  const std::string totals = totals_text(findings, linted->source);
+  std::string totals = totals_text(findings, linted->source);
+  if (linted->left_out > 0)
+    totals +=
+        fmt::format("; {} below {} left out", linted->left_out, to_string(linted->min_severity));
   add_places(findings, linted->source, for_people);
   if (options.statistics) {
     const std::string text = statistics_text(findings, options.format == "json");
@@ -228,9 +231,13 @@ const RegisterCommand lint_registration({
       app.add_option("--diff", options->settings.diff,
                      "Only findings that this revision does not have, or on lines changed since")
           ->type_name("REV");
+      const CLI::IsMember severities({"info", "low", "medium", "high", "critical"});
+      app.add_option("--min-severity", options->settings.min_severity,
+                     "Leave out findings below this severity (default: info, none)")
+          ->check(severities);
       app.add_option("--fail-on", options->settings.fail_on,
                      "Exit 1 on findings of this severity or above (default: medium)")
-          ->check(CLI::IsMember({"info", "low", "medium", "high", "critical"}));
+          ->check(severities);
       app.add_option("--stdin-filename", options->stdin_filename,
                      "Read the file from the standard input under this name")
           ->type_name("PATH");

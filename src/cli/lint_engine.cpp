@@ -42,6 +42,8 @@ void take_settings_of_root(LintSettings& settings, const Config& root) {
   if (settings.baseline.empty()) settings.baseline = root.baseline;
   if (settings.libclang.empty()) settings.libclang = root.libclang;
   if (settings.fail_on.empty() && root.fail_on) settings.fail_on = to_string(*root.fail_on);
+  if (settings.min_severity.empty() && root.min_severity)
+    settings.min_severity = to_string(*root.min_severity);
 }
 
 /// Whether lint could have found something of this id, a rule's or "*", so that a comment about it
@@ -251,9 +253,12 @@ Result<Linted> run_lint(LintSettings settings) {
   out.rules = std::move(*rules);
   if (auto known = out.settings->expect_rules(out.rules); !known) return known.error();
   if (const auto severity = severity_of(settings.fail_on)) out.fail_on = *severity;
+  if (const auto severity = severity_of(settings.min_severity)) out.min_severity = *severity;
   if (auto found = find_all(settings, *root, out); !found) return found.error();
   if (auto read = expect_named_notebooks(out.source); !read) return read.error();
   if (auto narrowed = narrow(settings, out); !narrowed) return narrowed.error();
+  out.left_out = std::erase_if(out.results.findings,
+                               [&](const Finding& f) { return f.severity < out.min_severity; });
   return out;
 }
 

@@ -16,7 +16,7 @@ namespace stallscope {
 struct LintSettings {
   std::vector<std::string> paths = {"."};
   std::vector<std::string> rule_folders, select, ignore, exclude;
-  std::string baseline, diff, fail_on;
+  std::string baseline, diff, fail_on, min_severity;
   bool cache = true, update_baseline = false;
   std::string cache_root;  ///< see SourceAnalysisOptions
   uint64_t max_file_mb = kLargestSource >> 20;
@@ -33,7 +33,8 @@ struct Linted {
   SourceAnalysis source;
   RuleResults results;                ///< places are relative to the project's root
   std::vector<std::string> messages;  ///< about suppressions that silence nothing
-  Severity fail_on = Severity::medium;
+  Severity fail_on = Severity::medium, min_severity = Severity::info;
+  size_t left_out = 0;  ///< findings below min_severity
 };
 
 /// Reads the project file, analyses and narrows the findings by comments,

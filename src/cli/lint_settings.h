@@ -29,7 +29,7 @@ struct FileSettings {
 };
 
 /// The settings of each file: those of the nearest settings file in its folder or above. What is
-/// said once for all (rules, baseline, fail-on, libclang) is taken from the root's.
+/// said once for all (rules, baseline, fail-on, min-severity, libclang) is taken from the root's.
 class ProjectSettings {
  public:
   /// Reads the settings of `root`, an absolute folder.

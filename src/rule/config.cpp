@@ -16,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 12> kConfigKeys = {
-    "extends",  "rules",      "select",   "ignore",   "exclude", "fail-on",
+constexpr std::array<std::string_view, 13> kConfigKeys = {
+    "extends",  "rules",      "select",   "ignore",   "exclude", "fail-on", "min-severity",
     "baseline", "severities", "path-map", "per-path", "check",   "libclang"};
 constexpr size_t kDeepestExtends = 8;
 
@@ -50,6 +50,8 @@ class ConfigReader {
     append(config_.ignore, rule_ids(root_["ignore"], "ignore"));
     append(config_.exclude, texts("exclude"));
     if (root_["fail-on"]) config_.fail_on = severity(root_["fail-on"], "fail-on");
+    if (root_["min-severity"])
+      config_.min_severity = severity(root_["min-severity"], "min-severity");
     if (root_["baseline"])
       config_.baseline = beside(yaml_text(file_, root_["baseline"], "baseline"));
     if (root_["libclang"]) {
@@ -121,6 +123,7 @@ class ConfigReader {
     append(config_.ignore, base.ignore);
     append(config_.exclude, base.exclude);
     if (base.fail_on) config_.fail_on = base.fail_on;
+    if (base.min_severity) config_.min_severity = base.min_severity;
     if (!base.baseline.empty()) config_.baseline = base.baseline;
     if (!base.libclang.empty()) config_.libclang = base.libclang;
     for (const auto& [id, value] : base.severities) config_.severities[id] = value;

@@ -8,6 +8,7 @@
 //   ignore: [no-compile]
 //   exclude: [third_party, "*_gen.py"]  # what is not linted; globs as in .gitignore, from this folder
 //   fail-on: high
+//   min-severity: medium                # what is less is not shown
 //   baseline: stallscope-baseline.json
 //   libclang: auto                      # types of C++: auto, off or the library's path
 //   severities: {explicit-sync: medium}
@@ -74,7 +75,7 @@ struct Config {
   std::string file;  ///< empty = no project file
   std::vector<std::string> rule_folders;
   std::vector<std::string> select, ignore, exclude;
-  std::optional<Severity> fail_on;
+  std::optional<Severity> fail_on, min_severity;
   std::string baseline;  ///< path; empty = none
   std::string libclang;  ///< "auto", "off" or a path; empty = not said
   std::map<std::string, Severity> severities;

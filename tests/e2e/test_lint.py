@@ -457,3 +457,13 @@ def train(model, loader, optimizer, history):
     found = {f["locations"][0]["line"]: f["severity"] for f in report["findings"]
              if f["ruleId"] == "device-to-host-in-step"}
     assert found == {6: "low", 15: "high"}
+    # What is less than asked for is left out, of the exit code too, and of no baseline.
+    shown = tool("lint", "t.py", "--min-severity", "high", "--no-cache", cwd=tmp_path, check=1)
+    assert "t.py:15:" in shown.stdout and "t.py:6:" not in shown.stdout
+    assert re.search(r"; \d+ below high left out", shown.stderr), shown.stderr
+    (tmp_path / "stallscope.yml").write_text("min-severity: critical\n")
+    quiet = tool("lint", "t.py", "--fail-on", "info", "--no-cache", cwd=tmp_path)
+    assert quiet.stdout == "" and "no findings in 1 file; " in quiet.stderr
+    tool("lint", "t.py", "--baseline", "b.json", "--update-baseline", "--no-cache", cwd=tmp_path)
+    (tmp_path / "stallscope.yml").unlink()
+    tool("lint", "t.py", "--baseline", "b.json", "--fail-on", "info", "--no-cache", cwd=tmp_path)

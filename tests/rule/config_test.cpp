@@ -30,7 +30,7 @@ struct SettingsFolder {
 TEST_CASE("a project file is read over what it extends") {
   const SettingsFolder folder;
   folder.write("base.yml",
-               "rules: [company]\nignore: [no-compile]\nfail-on: low\n"
+               "rules: [company]\nignore: [no-compile]\nfail-on: low\nmin-severity: medium\n"
                "severities: {a: low, b: info}\n"
                "check: {classes: {host-sync: '<= 9 %', other: '<= 1 ms'}, findings: {a: 3}}\n");
   const std::string file = folder.write(
@@ -46,6 +46,7 @@ TEST_CASE("a project file is read over what it extends") {
                                                          (folder.path / "sub/mine").string()});
   CHECK(config->ignore == std::vector<std::string>{"no-compile", "x"});
   CHECK(config->fail_on == Severity::high);
+  CHECK(config->min_severity == Severity::medium);
   CHECK(config->severities.at("a") == Severity::high);
   CHECK(config->severities.at("b") == Severity::info);
   CHECK(config->baseline == (folder.path / "sub/base.json").string());
@@ -71,6 +72,7 @@ TEST_CASE("a bad project file is named with its place") {
   for (const Case& c : std::vector<Case>{
            {"rulez: [a]\n", ":1:1: unknown key 'rulez', did you mean 'rules'?"},
            {"fail-on: hihg\n", ":1:10: unknown severity 'hihg', did you mean 'high'?"},
+           {"min-severity: 2\n", ":1:15: unknown severity '2'"},
            {"severities: [a]\n", ":1:13: severities must be a map"},
            {"severities: {a: 3}\n", ":1:17: unknown severity '3'"},
            {"path-map: [a]\n", ":1:11: path-map must be a map"},
