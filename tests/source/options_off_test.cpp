@@ -174,6 +174,36 @@ TEST_CASE("what is called only where an option is on runs there alone") {
   CHECK(found("    measure(loss)\n") == "a.py:4");
 }
 
+TEST_CASE("methods of a class that is made only where an option is on run there alone") {
+  const auto found = [](const std::string& made, const std::string& more = "") {
+    return lowered_places({{"a.py", "",
+                            "import torch\n"
+                            "KEEP = False\n"
+                            "class Buffer:\n"
+                            "    def __init__(self, size):\n"
+                            "        self.size = size\n"
+                            "    def sample(self, loss):\n"
+                            "        return loss.sum().item()\n" +
+                                more + "def train(loader, model, criterion, optimizer):\n" + made +
+                                "    for x, y in loader:\n"
+                                "        loss = criterion(model(x), y)\n"
+                                "        loss.backward()\n"
+                                "        optimizer.step()\n"
+                                "        buffer.sample(loss)\n"}});
+  };
+  CHECK(found("    buffer = Buffer(3)\n") == "a.py:7");
+  CHECK(found("    buffer = Buffer(3) if KEEP else None\n") == "-a.py:7");
+  CHECK(found("    if KEEP:\n        buffer = Buffer(3)\n") == "-a.py:7");
+  CHECK(found("    if KEEP:\n        buffer = Buffer(3)\n    other = Buffer(4)\n") == "a.py:7");
+  // Another run may choose it.
+  CHECK(found("    if KEEP == 'ranked':\n        buffer = Buffer(3)\n") == "a.py:7");
+  // What derives from it is made by an option too, or always.
+  const std::string derived =
+      "class Ranked(Buffer):\n    def __init__(self, size):\n        super().__init__(size)\n";
+  CHECK(found("    if KEEP:\n        buffer = Ranked(3)\n", derived) == "-a.py:7");
+  CHECK(found("    buffer = Ranked(3)\n", derived) == "a.py:7");
+}
+
 TEST_CASE(
     "what a call asks for by its argument runs for that call, not for others of its function") {
   const auto read = [](const std::string& name) {

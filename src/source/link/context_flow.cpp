@@ -2,6 +2,7 @@
 // an evaluation, or asked for by others.
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <utility>
 
 #include "source/link/contexts.h"
@@ -129,16 +130,54 @@ bool Contexts::repeats(const Edge& edge) const {
          !file.loops[loop].comprehension;
 }
 
+/// `if cfg.prioritised: buffer = PrioritisedBuffer(...)`: whether all who are seen to make objects
+/// with a constructor, at least one, tests aside, do so where an option is on that nothing turns
+/// on.
+bool Contexts::is_made_by_option(FunctionId constructor, const Switchboard& switches) const {
+  bool any = false;
+  for (const uint32_t e : graph_.callers(constructor)) {
+    const Edge& edge = graph_.edges()[e];
+    if (is_test(edge.from)) continue;
+    if (optional_[edge.from] == 0 &&
+        !switches.is_switched_off(graph_.file(edge.from), edge.call->switches))
+      return false;
+    any = true;
+  }
+  return any;
+}
+
+/// The methods of classes whose objects are made so.
+void Contexts::find_optional(const Switchboard& switches) {
+  constexpr unsigned kHops = 3;  // of classes that such classes make or derive from
+  optional_.assign(graph_.functions(), 0);
+  bool more = true;
+  for (unsigned hop = 0; hop < kHops && more; ++hop) {
+    more = false;
+    for (FunctionId id = 0; id < graph_.functions(); ++id) {
+      const FunctionFacts& f = graph_.function(id);
+      if (optional_[id] != 0 || f.name != "__init__" || f.class_name.empty() ||
+          !is_made_by_option(id, switches))
+        continue;
+      more = true;
+      const FileFacts& file = graph_.file(id);
+      const FunctionId first = id - graph_.index_in_file(id);
+      for (uint32_t other = 0; other < file.functions.size(); ++other) {
+        if (file.functions[other].class_name == f.class_name) optional_[first + other] = 1;
+      }
+    }
+  }
+}
+
 void Contexts::propagate(uint16_t bit, const Switchboard& switches) {
   const auto position = static_cast<size_t>(std::countr_zero(bit));
   // Calls of most functions need not be looked at: some contexts a call hands on and never begins,
   // and most others begin in a context or in a loop.
   const bool inherited = (bit & (kInForward | kInInference | kInCheckpoint | kInInit)) != 0;
-  std::vector<FunctionId> work;
+  std::vector<FunctionId> work, made_by_option;
   for (FunctionId id = 0; id < graph_.functions(); ++id) {
     if (inherited ? (bits_[id] & bit) != 0
                   : bit == kInJit || bits_[id] != 0 || steps_.in(id) || runs_epochs_[id] != 0)
-      work.push_back(id);
+      (optional_[id] != 0 ? made_by_option : work).push_back(id);
   }
   const auto reach = [&](uint32_t e) {
     const FunctionId to = graph_.edges()[e].to;
@@ -152,7 +191,8 @@ void Contexts::propagate(uint16_t bit, const Switchboard& switches) {
   const auto follow = [&](uint32_t e) {
     const Edge& edge = graph_.edges()[e];
     if ((bits_[edge.to] & bit) != 0 || !spreads(edge, bit)) return;
-    if (!switched_on && switches.is_off(graph_.file(edge.from), edge.call->switches))
+    if (!switched_on &&
+        (optional_[edge.to] != 0 || switches.is_off(graph_.file(edge.from), edge.call->switches)))
       optional.push_back(e);
     else if (!is_asked_for(edge, bit))
       unasked.push_back(e);
@@ -170,6 +210,7 @@ void Contexts::propagate(uint16_t bit, const Switchboard& switches) {
   follow_all();
   const size_t first_optional = work.size();
   switched_on = true;
+  std::ranges::copy(made_by_option, std::back_inserter(work));
   std::ranges::for_each(optional, follow);
   follow_all();
   for (size_t i = first_optional; i < work.size(); ++i) by_option_[work[i]] |= bit;

@@ -19,6 +19,7 @@ Contexts::Contexts(const CallGraph& graph, const DeadCode& dead, const Switchboa
   find_launchers();
   find_epoch_runners();
   seed(dead);
+  find_optional(switches);
   for (uint16_t bit : {kInStep, kInForward, kInJit, kNearStep, kAtInterval, kInEval, kInInference,
                        kInCheckpoint, kInInit, kOutside, kEvalLoop})
     propagate(bit, switches);

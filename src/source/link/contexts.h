@@ -111,6 +111,8 @@ class Contexts {
   std::unordered_map<std::string_view, bool> called_for_set_up() const;
   std::vector<uint16_t> bound_functions() const;
   void seed(const DeadCode& dead);
+  bool is_made_by_option(FunctionId constructor, const Switchboard& switches) const;
+  void find_optional(const Switchboard& switches);
   void propagate(uint16_t bit, const Switchboard& switches);
   bool is_asked_for(const Edge& edge, uint16_t bit) const;
   bool is_asked(FunctionId function, const Option& option, uint16_t bit) const;
@@ -138,10 +140,11 @@ class Contexts {
   const StepLoops& steps_;
   std::vector<uint8_t> places_;  ///< per file: Place
   std::vector<uint16_t> bits_;
-  std::vector<uint16_t> by_option_;          ///< those that hold only where an option is on
-  std::vector<uint8_t> launchers_;           ///< per function
-  std::vector<uint8_t> sets_up_;             ///< bound functions that Python calls only to set up
-  std::vector<uint8_t> runs_epochs_;         ///< per function: it calls what has a step loop
+  std::vector<uint16_t> by_option_;   ///< those that hold only where an option is on
+  std::vector<uint8_t> optional_;     ///< per function: of a class made only where an option is on
+  std::vector<uint8_t> launchers_;    ///< per function
+  std::vector<uint8_t> sets_up_;      ///< bound functions that Python calls only to set up
+  std::vector<uint8_t> runs_epochs_;  ///< per function: it calls what has a step loop
   std::vector<std::vector<uint32_t>> from_;  ///< per bit position and function: edge + 1
 };
 

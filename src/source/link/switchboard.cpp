@@ -159,13 +159,27 @@ bool Switchboard::may_hold(const Switch& asked, unsigned hops) const {
   });
 }
 
+bool Switchboard::never_holds(const Switch& asked) const {
+  const auto [known, added] = answers_.try_emplace(asked, false);
+  if (added) known->second = !may_hold(asked, kMaxAliases);
+  return known->second;
+}
+
 bool Switchboard::is_off(const FileFacts& file, uint32_t list) const {
-  if (list >= file.switches.size()) return false;
-  return std::ranges::any_of(file.switches[list], [&](const Switch& asked) {
-    const auto [known, added] = answers_.try_emplace(asked, false);
-    if (added) known->second = !may_hold(asked, kMaxAliases);
-    return known->second;
-  });
+  return list < file.switches.size() &&
+         std::ranges::any_of(
+             file.switches[list], [&](const Switch& asked) { return never_holds(asked); });
+}
+
+bool Switchboard::is_switched_off(const FileFacts& file, uint32_t list) const {
+  return list < file.switches.size() && std::ranges::any_of(
+                                            file.switches[list],
+                                            [&](const Switch& asked) {
+                                              const bool choice =
+                                                  asked.test == Switch::Test::equals ||
+                                                  asked.test == Switch::Test::differs;
+                                              return !choice && never_holds(asked);
+                                            });
 }
 
 }  // namespace stallscope

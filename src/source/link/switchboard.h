@@ -20,6 +20,8 @@ class Switchboard {
   /// Whether what waits for all switches of a list of the file never runs: something gives the name
   /// of one a value, and nothing one for which it waits. What tests turn on is on for them alone.
   bool is_off(const FileFacts& file, uint32_t list) const;
+  /// The same for what is off itself: of `if args.method == "beam":` another run chooses.
+  bool is_switched_off(const FileFacts& file, uint32_t list) const;
 
  private:
   /// Names that are looked for at a time.
@@ -41,6 +43,7 @@ class Switchboard {
   void gather(const CallGraph& graph, const Wanted& wanted);
   void of_parameter(const CallGraph& graph, FunctionId function, uint32_t parameter);
   bool may_hold(const Switch& asked, unsigned hops) const;
+  bool never_holds(const Switch& asked) const;
 
   std::vector<uint8_t> is_test_;  ///< per file
   /// Of the names that conditions ask for, and of those that these are the same as.
