@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 # What lint reads: sources, and the configurations and launch scripts that name what they run.
-SOURCES = ("py", "cpp", "cc", "cu", "cuh", "h", "hpp", "c", "yaml", "yml", "sh")
+SOURCES = ("py", "cpp", "cc", "cxx", "cu", "cuh", "h", "hh", "hpp", "c", "yaml", "yml", "sh")
 PROJECT = "pyproject.toml"
 
 

@@ -220,7 +220,8 @@ uint32_t Guards::of_words(std::string_view text, bool negated) const {
         contains_any(text, {"use_cuda", "use_gpu", "cuda_available"}))
       guards |= kGuardCpuBranch;
     if (text == "state") guards |= kGuardCached;
-    if (contains_any(text, {"initialized", "initted", "_inited", ".inited", "is_init"}))
+    if (last_component(text) == "init" ||
+        contains_any(text, {"initialized", "initted", "_inited", ".inited", "is_init"}))
       guards |= kGuardCached | kGuardOutsideStep;
     // What PyTorch's optimisers count steps with is on the host unless they are captured.
     if (last_component(text) == "capturable") guards |= kGuardCpuBranch;
