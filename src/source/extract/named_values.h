@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "source/extract/conditional_names.h"
 #include "source/facts/facts.h"
-#include "source/guards/switches.h"
 #include "source/syntax/ast.h"
 
 namespace stallscope {
@@ -16,18 +16,10 @@ namespace stallscope {
 /// scripts have bare words, documents show command lines.
 enum class Notation : uint8_t { python, settings, document };
 
-/// An assignment that runs only where an option is on: `if args.ema: self.ema = Average(net)`.
-struct ConditionalName {
-  uint32_t at = 0;      ///< first byte of the name that is assigned
-  uint32_t option = 0;  ///< as NamedValue::name
-};
-
-/// Those of a file, in order.
-std::vector<ConditionalName> conditional_names(const Ast& ast, const Switches& switches);
-
 /// Appends what `text` gives names: `fuse=True`, `"fuse": true`, `fuse: bool = False`,
 /// `add_argument("--fuse", action="store_true")`, `cfg.get("fuse", False)`, `--fuse`. Comments and
-/// documentation count too: what they show is turned on somewhere.
+/// documentation count too: what they show is turned on somewhere. What `conditional` names has a
+/// value only with the option that it waits for.
 void add_named_values(std::string_view text, Notation notation, std::vector<NamedValue>& out,
                       std::span<const ConditionalName> conditional = {});
 
