@@ -49,12 +49,12 @@ bool Contexts::serves_launchers(FunctionId id) const {
 }
 
 bool Contexts::supplies_launchers(FunctionId id) const {
-  constexpr size_t kSeveral = 3;
+  constexpr size_t kFew = 3;
   constexpr unsigned kWrappers = 3;
   constexpr uint32_t kOnce = kBesideSteps & ~static_cast<uint32_t>(kEvalFunction);
   std::set<FunctionId> supplied, known = {id};
   std::vector<FunctionId> wrappers = {id};
-  for (unsigned hop = 0; hop <= kWrappers && supplied.size() < kSeveral; ++hop) {
+  for (unsigned hop = 0; hop <= kWrappers && supplied.size() < kFew; ++hop) {
     std::vector<FunctionId> next;
     for (const FunctionId wrapper : wrappers) {
       for (const uint32_t e : graph_.callers(wrapper)) {
@@ -71,7 +71,7 @@ bool Contexts::supplies_launchers(FunctionId id) const {
     }
     wrappers = std::move(next);
   }
-  return supplied.size() >= kSeveral;
+  return supplied.size() >= kFew;
 }
 
 /// Simulation::advance(), octree::iterate_once() that launch kernels: one step of a simulation,
