@@ -15,6 +15,7 @@ using K = NodeKind;
 using Given = NamedValue::Kind;
 
 constexpr size_t kLongestCall = 1500;  ///< bytes of add_argument(...) that are looked at
+constexpr size_t kLongestKey = 200;    ///< bytes of ["key"] that are looked at
 
 /// What a character may be: `kMark` stands behind what is given a value, or before an option.
 enum CharClass : uint8_t { kBetween, kDigit, kLetter, kMark };
@@ -313,8 +314,9 @@ class ValueScanner {
     std::string_view token = text_.substr(p, end - p);
     if (ends(end)) return classified(token);
     while (at(end) == '[' && is_quote(at(end + 1))) {  // cfg["solver"].get("fuse", False)
-      const size_t close = text_.find(']', end);
-      const char next = close == std::string_view::npos ? '\0' : at(close + 1);
+      const size_t length = text_.substr(end, kLongestKey).find(']');
+      const size_t close = end + length;
+      const char next = length == std::string_view::npos ? '\0' : at(close + 1);
       if (next != '.' && next != '[') return key_at(end + 1, "]");
       end = behind_path(close + 1);
       token = text_.substr(close + 2, end - std::min(end, close + 2));

@@ -299,8 +299,7 @@ bool Guards::never_passed(NodeId statement) const {
 }
 
 bool Guards::returns(NodeId block) const {
-  NodeId last = kNoNode;
-  for (NodeId c : children(ast_, block)) last = c;
+  const NodeId last = last_child(ast_, block);
   if (last == kNoNode) return false;
   if (ast_[last].kind == K::return_) return true;
   const NodeId inner = ast_[last].kind == K::if_ ? ast_.child(last, Role::consequence) : kNoNode;
@@ -310,11 +309,8 @@ bool Guards::returns(NodeId block) const {
 /// `if step >= max_steps: save(loss.item()); break`, but for a branch that takes the step itself.
 bool Guards::leaves_loop(NodeId branch) const {
   NodeId last = branch;
-  while (last != kNoNode && (ast_[last].kind == K::block || ast_[last].kind == K::else_)) {
-    const NodeId block = last;
-    last = kNoNode;
-    for (const NodeId c : children(ast_, block)) last = c;
-  }
+  while (last != kNoNode && (ast_[last].kind == K::block || ast_[last].kind == K::else_))
+    last = last_child(ast_, last);
   if (last == kNoNode) return false;
   const bool breaks = ast_[last].kind == K::leave && ast_.slice(last).starts_with("break");
   if (!breaks && ast_[last].kind != K::return_) return false;
@@ -358,8 +354,7 @@ bool Guards::accumulates(NodeId branch) const {
 }
 
 bool Guards::ends_in_error(NodeId block) const {
-  NodeId last = kNoNode;
-  for (NodeId c : children(ast_, block)) last = c;
+  const NodeId last = last_child(ast_, block);
   if (last == kNoNode) return false;
   if (ast_[last].kind == K::raise) return true;
   if (ast_[last].kind == K::assert_)

@@ -63,11 +63,7 @@ bool is_set_elsewhere(std::string_view name) {
 
 /// Whether nothing behind the block runs.
 bool leaves(const Ast& ast, NodeId block) {
-  NodeId last = block;
-  if (ast[block].kind == K::block) {
-    last = kNoNode;
-    for (NodeId c : children(ast, block)) last = c;
-  }
+  const NodeId last = ast[block].kind == K::block ? last_child(ast, block) : block;
   const K kind = ast[last].kind;
   return last != kNoNode && (kind == K::return_ || kind == K::leave || kind == K::raise);
 }
@@ -191,9 +187,9 @@ void Switches::of_compare(NodeId compare, bool holds, std::vector<Switch>& out) 
   if ((is || is_not) && (value == "True" || value == "False"))
     return of_condition(left, holds == (is == (value == "True")), out);
   Test test{};
-  if ((op == "is" || op == "==") && value == "None")
+  if (is && value == "None")
     test = Test::missing;
-  else if ((op == "isnot" || op == "!=") && value == "None")
+  else if (is_not && value == "None")
     test = Test::given;
   else if ((op == ">" || op == "!=") && (value == "0" || value == "0.0"))
     test = Test::on;

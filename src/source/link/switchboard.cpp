@@ -34,6 +34,11 @@ bool holds(const Switch& asked, const NamedValue& given) {
   return true;
 }
 
+/// `if args.method == "beam":` is one of several that runs choose from.
+bool is_choice(const Switch& asked) {
+  return asked.test == Switch::Test::equals || asked.test == Switch::Test::differs;
+}
+
 /// forward(x, return_maps=False): a switch by its name, which nobody gives by position.
 bool is_switch_name(std::string_view name) {
   return starts_with_any(
@@ -166,20 +171,16 @@ bool Switchboard::never_holds(const Switch& asked) const {
 }
 
 bool Switchboard::is_off(const FileFacts& file, uint32_t list) const {
-  return list < file.switches.size() &&
-         std::ranges::any_of(
-             file.switches[list], [&](const Switch& asked) { return never_holds(asked); });
+  if (list >= file.switches.size()) return false;
+  return std::ranges::any_of(file.switches[list],
+                             [&](const Switch& asked) { return never_holds(asked); });
 }
 
 bool Switchboard::is_switched_off(const FileFacts& file, uint32_t list) const {
-  return list < file.switches.size() && std::ranges::any_of(
-                                            file.switches[list],
-                                            [&](const Switch& asked) {
-                                              const bool choice =
-                                                  asked.test == Switch::Test::equals ||
-                                                  asked.test == Switch::Test::differs;
-                                              return !choice && never_holds(asked);
-                                            });
+  if (list >= file.switches.size()) return false;
+  return std::ranges::any_of(file.switches[list], [&](const Switch& asked) {
+    return !is_choice(asked) && never_holds(asked);
+  });
 }
 
 }  // namespace stallscope

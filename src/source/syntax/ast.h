@@ -166,6 +166,12 @@ struct Children {
 inline Children children(const Ast& ast, NodeId id) {
   return {ast, ast[id].first_child};
 }
+/// The last of them; kNoNode if there is none.
+inline NodeId last_child(const Ast& ast, NodeId id) {
+  NodeId last = kNoNode;
+  for (const NodeId c : children(ast, id)) last = c;
+  return last;
+}
 
 /// The line of `source` that holds `first_byte`, without the blanks around it, cut at 200 bytes.
 std::string_view line_text(std::string_view source, uint32_t first_byte);

@@ -21,8 +21,7 @@ bool compares_with_number(const Ast& ast, NodeId condition) {
 
 /// Whether the branch ends in return, raise, continue or break.
 bool leaves(const Ast& ast, NodeId branch) {
-  NodeId last = kNoNode;
-  for (const NodeId c : children(ast, branch)) last = c;
+  const NodeId last = last_child(ast, branch);
   const K kind = last == kNoNode ? K::other : ast[last].kind;
   return kind == K::return_ || kind == K::raise || kind == K::leave;
 }
