@@ -186,6 +186,7 @@ void SourceIndex::link(const IndexOptions& options) {
   without_workers_ = files_with(*graph_, kLoadsItself);
   stalls_nothing_ = only_infers(*graph_) || stays_on_host(*graph_);
   names_no_device_ = names_no_device(*graph_);
+  only_generates_ = only_generates(*graph_);
   scatters_ = scatters_batches(*graph_);
 }
 
@@ -354,6 +355,7 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
     ++out.lowered;
   }
   if (names_no_device_ && facts.is_compiled()) out.guards.emplace_back(kNoDevice);
+  if (only_generates_ && facts.is_compiled()) out.guards.emplace_back(kGenerates);
   if (is_spare_path(facts.path)) out.guards.emplace_back(kSpare);
   // What trains, or is called forward(), was meant to run.
   if (facts.is_compiled() && out.context != "step" && out.context != "forward" &&

@@ -58,6 +58,30 @@ TEST_CASE("where nothing trains nothing stalls training") {
   CHECK(reads({{"net.py", "", model}}) == "net.py:5");
   CHECK(reads({{"net.py", "", model}, {"predict.py", "", predict}}).empty());
   CHECK(reads({{"net.py", "", model}, {"predict.py", "", predict + train}}) == "net.py:5");
+  // What freezes a model does not train it, whatever a configuration speaks of.
+  const std::string freeze = "model = Net().eval().requires_grad_(False)\n";
+  CHECK(reads({{"net.py", "", model},
+               {"predict.py", "", predict + freeze},
+               {"run.yaml", "", "optimizer: none\n"}})
+            .empty());
+}
+
+TEST_CASE("a program of C++ that generates text is lowered") {
+  const auto program = [](const std::string& more) {
+    return std::vector<SourceInput>{{"main.cpp", "",
+                                     "#include <torch/torch.h>\n"
+                                     "struct Net : torch::nn::Module {\n"
+                                     "  torch::Tensor forward(torch::Tensor x) {\n"
+                                     "    return x / x.sum().item<float>();\n"
+                                     "  }\n"
+                                     "};\n"
+                                     "int main() {\n"
+                                     "  Net net;\n"
+                                     "  for (auto& x : prompt) say(net.forward(x.to(kCUDA)));\n" +
+                                         more + "}\n"}};
+  };
+  CHECK(lowered(program(""), kGenerates));
+  CHECK_FALSE(lowered(program("  loss.backward();\n"), kGenerates));
 }
 
 TEST_CASE("a program that names no device stays on the host") {

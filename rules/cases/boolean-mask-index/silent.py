@@ -147,3 +147,11 @@ class Reversed(torch.nn.Module):
 class Masks(torch.nn.Module):
     def forward(self, x, kept):
         return torch.stack([x[i_mask] for i_mask in kept])  # one of many, by its number
+
+
+def train_with_replay(agent, buffer, loader, optimizer):
+    for samples in loader:
+        np_rewards, np_dones = samples_to_np(samples)
+        buffer.add(np_rewards[~np_dones])  # NumPy, by its name
+        agent.loss(buffer.sample()).backward()
+        optimizer.step()

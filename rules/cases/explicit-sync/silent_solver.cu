@@ -15,3 +15,13 @@ void optimize(Graph& graph, int num_iterations) {
   }
   graph.saveState(0);
 }
+
+// What the device computed beside what the host did.
+bool verify_steps(Graph& graph, Graph& host, int num_steps) {
+  for (int step = 0; step < num_steps; ++step) {
+    graph.advance(0);
+    cudaDeviceSynchronize();
+    if (!same(graph, host.advance_on_host())) return false;
+  }
+  return true;
+}

@@ -408,3 +408,15 @@ def train_up_to(model, loader, optimizer, save, max_steps):
         if max_steps is not None and step >= max_steps:
             save(model, loss.item())
             break
+
+
+def profile_usage(model, batches):
+    sums = []
+
+    def hook(module, args):
+        sums.append(module.router(args[0]).max(-1)[0].sum().item())  # what is tried out
+
+    model.layers[0].register_forward_pre_hook(hook)
+    for batch in batches:
+        model(batch)
+    return sums

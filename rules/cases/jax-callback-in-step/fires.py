@@ -35,3 +35,13 @@ class Agent:
         for batch in batches:
             params = self.update(params, batch)
         return params
+
+
+def make_loss(local_energy):
+    @jax.custom_jvp
+    def total_energy(params, data):
+        energy = jnp.mean(local_energy(params, data))
+        jax.debug.print("energy {}", energy)  # expect: jax-callback-in-step
+        return energy
+
+    return total_energy

@@ -1,5 +1,6 @@
 from typing import NamedTuple, Optional
 
+import numpy as np
 import torch
 
 
@@ -280,3 +281,30 @@ class PoseLoss(torch.nn.Module):
             if chosen[i].sum():  # expect: tensor-truthiness
                 loss = loss + scores[i].mean()
         return loss
+
+
+class MaskedChoice:
+    def __init__(self, logits, mask):
+        if isinstance(mask, np.ndarray):
+            mask = torch.from_numpy(mask)
+        self.mask = mask.bool()
+        if not self.mask.any(dim=-1).all():  # expect: tensor-truthiness
+            self.mask = torch.ones_like(self.mask)
+        self.logits = logits.masked_fill(~self.mask, -1e9)
+
+
+def train_choices(net, loader, optimizer, device):
+    for batch in loader:
+        masks = batch["masks"].to(device, non_blocking=True)
+        choice = MaskedChoice(net(batch["obs"]), masks)
+        choice.logits.logsumexp(-1).mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+class MaskedPolicy(ActorCriticPolicy):
+    def evaluate_actions(self, obs, actions):  # of stable-baselines3, for each minibatch
+        features = self.extract_features(obs)
+        if torch.isnan(features).any():  # expect: tensor-truthiness
+            raise ValueError("no numbers")
+        return self.value_net(features)

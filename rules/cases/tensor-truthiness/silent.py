@@ -301,3 +301,26 @@ def train_on_reports(model, loader, optimizer, log):
             continue
         output[0].mean().backward()
         optimizer.step()
+
+
+def train_guarded(model, loader, optimizer, guard):
+    for x, y in loader:
+        loss = model(x, y)
+        safe_to_backward = guard.check(loss)
+        if not safe_to_backward:
+            for p in model.parameters():
+                if torch.isnan(p.grad).any():  # seldom
+                    print("no number")
+            continue
+        loss.backward()
+        optimizer.step()
+
+
+class Tables:
+    def training_step(self, batch):
+        gpu_id = self.controller.training_gpu_id
+        table = self.tables[gpu_id.device]
+        for other in self.tables.values():
+            if other.gpu_id != gpu_id:  # which device, no tensor
+                table = other
+        return table.train(batch)

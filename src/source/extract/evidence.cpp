@@ -436,10 +436,20 @@ class EvidenceCollector {
     }
   }
 
+  /// `q.requires_grad_(); out = kernel(q); out.sum().backward(); save(q.grad)`, in a file without
+  /// an optimiser: gradients of inputs, which are looked at.
+  bool compares_gradients(uint32_t function) const {
+    if (ast_.grammar != Grammar::python || function == 0 || names_.uses_jax()) return false;
+    const std::string_view body = ast_.slice(outline_.functions[function]);
+    const auto has = [&](std::string_view text) { return body.find(text) != body.npos; };
+    return (has(".requires_grad_(") || has("requires_grad=True")) && has(".grad") &&
+           !contains_any(ast_.source, {"optim", "zero_grad"});
+  }
+
   void note(Evidence found, uint32_t function, uint32_t loop) {
     if (ast_.grammar == Grammar::cuda && is_binding_name(facts_.functions[function].name)) return;
     if (loop == kNone) {
-      facts_.functions[function].flags |= kStepEvidence;
+      if (!compares_gradients(function)) facts_.functions[function].flags |= kStepEvidence;
       return;
     }
     // backward() over the layers, or over what was recorded, is a part of the step that calls it.

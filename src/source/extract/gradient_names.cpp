@@ -12,6 +12,17 @@ namespace {
 
 using K = NodeKind;
 
+/// jax.grad(self.log_partition)(params), jax.grad(wave_function): derivatives that a formula asks
+/// for, and no training is named in them. value_and_grad() is what training calls.
+bool only_derives(const Ast& ast, NodeId call, const Dotted& path) {
+  if (path.path != "jax.grad") return false;
+  const NodeId of = ast.child(call, Role::argument);
+  return of != kNoNode && (ast[of].kind == K::name || ast[of].kind == K::attribute) &&
+         !contains_any(ast.slice(of),
+                       {"loss", "cost", "obj", "nll", "elbo", "crit", "train", "step", "err", "mse",
+                        "forward", "score", "likelihood", "reward", "_kl", "agent"});
+}
+
 }  // namespace
 
 GradientNames::GradientNames(const Ast& ast, const Names& names, const Outline& outline,
@@ -40,7 +51,7 @@ void GradientNames::add_made(NodeId call) {
   const NodeId callee = ast_.child(call, Role::callee);
   if (callee == kNoNode) return;
   const Dotted& path = names_.resolve(callee);
-  const bool makes = path.imported && gives_gradients(path.path);
+  const bool makes = path.imported && gives_gradients(path.path) && !only_derives(ast_, call, path);
   if (!makes && !contains(ast_[callee].text)) return;
   std::string_view name = makes ? name_given(call) : std::string_view();
   const NodeId lambda = ast_.ancestor(call, K::lambda);
@@ -126,7 +137,7 @@ NodeId GradientNames::outermost_wrapper(NodeId call) const {
 }
 
 bool GradientNames::is_called(NodeId call, const Dotted& path) const {
-  if (!gives_gradients(path.path)) return false;
+  if (!gives_gradients(path.path) || only_derives(ast_, call, path)) return false;
   const NodeId outer = outermost_wrapper(call);
   return ast_[ast_[outer].parent].kind == K::call && ast_[outer].role == Role::callee;
 }

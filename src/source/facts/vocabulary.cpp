@@ -64,6 +64,8 @@ std::string_view meaning_of_guard(std::string_view name) {
            "often as in them";
   if (name == kNoDevice)
     return "no file of the program names a device: as it stands, its tensors are on the host";
+  if (name == kGenerates)
+    return "the program generates text with weights that were trained elsewhere: it trains nothing";
   if (name == kUnnamed)
     return "no file of the program names this function, other than to declare it";
   const auto word = std::ranges::find(guard_words(), name, &GuardWord::name);

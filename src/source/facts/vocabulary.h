@@ -50,6 +50,8 @@ inline constexpr std::string_view kSpare = "spare-file";
 inline constexpr std::string_view kUnreached = "unreached";
 /// Guard: the program is one of LibTorch's that names no device.
 inline constexpr std::string_view kNoDevice = "no-device";
+/// Guard: the program of C++ generates text and trains nothing.
+inline constexpr std::string_view kGenerates = "generates";
 
 /// What a guard of a finding means, also of those that rules cannot name; itself if it is none.
 std::string_view meaning_of_guard(std::string_view name);

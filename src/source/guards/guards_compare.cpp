@@ -223,6 +223,9 @@ uint32_t Guards::of_words(std::string_view text, bool negated) const {
     if (last_component(text) == "init" ||
         contains_any(text, {"initialized", "initted", "_inited", ".inited", "is_init"}))
       guards |= kGuardCached | kGuardOutsideStep;
+    // `if not safe_to_backward:`: what is done about a loss that is no number
+    if (has_word(lower(last_component(text)), {"safe", "finite", "healthy", "sane"}))
+      guards |= kGuardErrorPath;
     // What PyTorch's optimisers count steps with is on the host unless they are captured.
     if (last_component(text) == "capturable") guards |= kGuardCpuBranch;
     return guards;
@@ -280,7 +283,9 @@ uint32_t Guards::of_words(std::string_view text, bool negated) const {
                    {"use_cpu", "on_cpu", "is_cpu", "is_mps", "is_dml", "directml", "offload"}))
     guards |= kGuardCpuBranch;
   // `if not skipped_iter: ... else: value = loss.item()`: of a step that had no finite gradients
-  if (contains_any(text, {"skipped_iter", "found_inf"}) || text.ends_with("overflow"))
+  if (contains_any(text, {"skipped_iter", "found_inf", "found_nan", "has_nan", "nonfinite",
+                          "non_finite", "not_finite"}) ||
+      text.ends_with("overflow"))
     guards |= kGuardErrorPath;
   if (contains_any(text, {"needs_init", "not_initialized", "recompute", "rebuild"}))
     guards |= kGuardCached;

@@ -13,7 +13,7 @@
 namespace stallscope {
 namespace {
 
-constexpr std::array<std::string_view, 30> kTraining = {"backward",
+constexpr std::array<std::string_view, 29> kTraining = {"backward",
                                                         "zero_grad",
                                                         "optim",
                                                         "optimizer",
@@ -25,7 +25,6 @@ constexpr std::array<std::string_view, 30> kTraining = {"backward",
                                                         "trainer",
                                                         "value_and_grad",
                                                         "grad",
-                                                        "requires_grad_",
                                                         "GradScaler",
                                                         "lightning",
                                                         "pytorch_lightning",
@@ -50,8 +49,10 @@ std::vector<uint32_t> hashes_of(std::span<const std::string_view> words) {
   return out;
 }
 
-/// What is imported from a library is not mentioned; what is done with it has one of these names.
+/// What is imported from a library is not mentioned; what is done with it has one of these names. A
+/// configuration or a script of the shell says them of anything.
 bool trains(const FileFacts& file) {
+  if (file.language != "python") return false;
   constexpr uint32_t kSteps = kStepEvidence | kEntryPoint | kHook;
   if (std::ranges::any_of(file.functions,
                           [](const FunctionFacts& f) { return (f.flags & kSteps) != 0; }))
@@ -156,6 +157,28 @@ bool names_no_device(const CallGraph& graph) {
     uses_torch |= uses(torch);
   }
   return program && uses_torch && (!any_named || cpu_named);
+}
+
+bool only_generates(const CallGraph& graph) {
+  constexpr std::array<std::string_view, 11> kText = {
+      "logits",   "tokenizer", "Tokenizer", "tokens",     "n_tokens",  "num_tokens",
+      "N_tokens", "prompt",    "kv_cache",  "next_token", "detokenize"};
+  constexpr std::array<std::string_view, 26> kLearning = {
+      "backward",  "Backward", "train",      "Train",    "training",     "Training", "loss",
+      "Loss",      "grad",     "grads",      "gradient", "gradients",    "optim",    "optimizer",
+      "Optimizer", "adam",     "Adam",       "adamw",    "AdamW",        "sgd",      "SGD",
+      "epoch",     "epochs",   "num_epochs", "backprop", "learning_rate"};
+  static const std::vector<uint32_t> text = hashes_of(kText), learning = hashes_of(kLearning);
+  static const uint32_t main = name_hash("main");
+  bool program = false, speaks = false;
+  for (const auto& file : graph.files()) {
+    const auto uses = [&](uint32_t word) { return mentions(file->used_words, word); };
+    if (file->is_compiled() ? std::ranges::any_of(learning, uses) : trains(*file)) return false;
+    if (!file->is_compiled()) continue;
+    program |= uses(main) && !is_test_file(*file);
+    speaks |= std::ranges::any_of(text, uses);
+  }
+  return program && speaks;
 }
 
 bool stays_on_host(const CallGraph& graph) {

@@ -13,6 +13,10 @@ bool only_infers(const CallGraph& graph);
 /// stands, what it makes stays on the host.
 bool names_no_device(const CallGraph& graph);
 
+/// Whether a program of C++ generates text with weights that were trained elsewhere: it speaks of
+/// tokens, and nowhere of gradients, losses or training.
+bool only_generates(const CallGraph& graph);
+
 /// Whether a project is a program of Python that trains with PyTorch and names no device anywhere:
 /// what it makes stays on the host, and waits for nothing.
 bool stays_on_host(const CallGraph& graph);

@@ -151,6 +151,16 @@ void Switchboard::of_parameter(const CallGraph& graph, FunctionId function, uint
 }
 
 bool Switchboard::may_hold(const Switch& asked, unsigned hops) const {
+  // Remembered for each number of hops: names that stand for each other would be asked again and
+  // again, in ways that multiply with each hop.
+  const std::pair key{asked, hops};
+  if (const auto known = answers_.find(key); known != answers_.end()) return known->second;
+  const bool answer = any_given_holds(asked, hops);
+  answers_.emplace(key, answer);
+  return answer;
+}
+
+bool Switchboard::any_given_holds(const Switch& asked, unsigned hops) const {
   const auto found = given_.find(asked.name);
   // What is nowhere given comes from outside; but a key that is asked for may be nobody's.
   if (found == given_.end() || found->second.empty()) return asked.test != Switch::Test::present;
@@ -165,9 +175,7 @@ bool Switchboard::may_hold(const Switch& asked, unsigned hops) const {
 }
 
 bool Switchboard::never_holds(const Switch& asked) const {
-  const auto [known, added] = answers_.try_emplace(asked, false);
-  if (added) known->second = !may_hold(asked, kMaxAliases);
-  return known->second;
+  return !may_hold(asked, kMaxAliases);
 }
 
 bool Switchboard::is_off(const FileFacts& file, uint32_t list) const {

@@ -6,6 +6,7 @@
 #include <map>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "source/link/call_graph.h"
@@ -42,13 +43,15 @@ class Switchboard {
   std::vector<Parameter> parameters_of(const CallGraph& graph) const;
   void gather(const CallGraph& graph, const Wanted& wanted);
   void of_parameter(const CallGraph& graph, FunctionId function, uint32_t parameter);
+  /// Whether a value that is given makes the condition hold, looking through `hops` aliases.
   bool may_hold(const Switch& asked, unsigned hops) const;
+  bool any_given_holds(const Switch& asked, unsigned hops) const;
   bool never_holds(const Switch& asked) const;
 
   std::vector<uint8_t> is_test_;  ///< per file
   /// Of the names that conditions ask for, and of those that these are the same as.
   std::unordered_map<uint32_t, std::vector<NamedValue>> given_;
-  mutable std::map<Switch, bool> answers_;
+  mutable std::map<std::pair<Switch, unsigned>, bool> answers_;
 };
 
 }  // namespace stallscope

@@ -226,6 +226,9 @@ class Builder {
       out.parent = parent;
       out.qualified = facts_.functions[parent].qualified + "." + out.name;
       out.flags |= kNested;
+      // hook() inside of profile_usage(): a part of what is tried there
+      if (ast_.grammar == Grammar::python)
+        out.flags |= facts_.functions[parent].flags & kTestFunction;
     }
     out.first_line = node.first_line;
     out.last_line = node.last_line;
@@ -365,7 +368,8 @@ class Builder {
     for (NodeId d : children(ast_, parent)) {
       if (ast_[d].kind != K::decorator) continue;
       std::string_view text = ast_.slice(d);
-      if (contains_any(text, {"jit", "torch.compile", "pmap", "jax.checkpoint"}) &&
+      if (contains_any(text, {"jit", "torch.compile", "pmap", "jax.checkpoint", "custom_jvp",
+                              "custom_vjp"}) &&
           !contains_any(text, {"numba", "njit", "jit.unused", "jit.ignore", "jit.export"})) {
         flags |= kJitCompiled;
       }

@@ -208,8 +208,11 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
     flags |= kInitFunction;
   if (!method && (text.ends_with("_init") || text.ends_with("_init_"))) flags |= kInitFunction;
   if (contains_any(text, {"timeit", "microbench", "time_sync", "sync_time"}) ||
-      is_one_of(text, {"warmup", "warm_up", "throughput", "measure_throughput", "speed_test"}))
+      is_one_of(text, {"warmup", "warm_up", "throughput", "measure_throughput", "speed_test",
+                       "benchmark"}))
     flags |= kTestFunction;
+  // verify_lockstep(): compares a few steps with those of the host
+  if (text.starts_with("verify_")) flags |= kTestFunction;
   // profile_attention(batch, length): what times a kernel
   if (!method && text.starts_with("profile_")) flags |= kTestFunction;
   if (starts_with_any(text, {"test_", "bench_", "benchmark_", "assert_"}) || text == "test") {

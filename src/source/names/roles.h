@@ -102,6 +102,8 @@ bool is_wait_only_name(std::string_view name);
 bool names_what_it_waits_for(std::string_view name);
 /// dones_cpu: says that it is kept on the host.
 bool is_host_copy_of_tensor(std::string_view name);
+/// np_rewards, obs_np
+bool is_numpy_name(std::string_view name);
 /// flush(), clear_memory(), torch_gc(): gives memory back, and does nothing else.
 bool is_release_name(std::string_view name);
 /// cuda_pull_array(), copy_to_host(), download(): of C++, what brings device memory to the host.

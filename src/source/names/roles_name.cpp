@@ -177,6 +177,10 @@ bool is_host_copy_of_tensor(std::string_view name) {
          !is_one_of(first_component(name), {"on_cpu", "use_cpu", "is_cpu", "to_cpu", "no_cpu"});
 }
 
+bool is_numpy_name(std::string_view name) {
+  return name.starts_with("np_") || name.ends_with("_np") || name.ends_with("_numpy");
+}
+
 bool is_release_name(std::string_view name) {
   return has_word(lower(snake_case(name)), {"flush", "free", "clear", "clean", "cleanup", "empty",
                                             "release", "reclaim", "gc", "collect"}) &&

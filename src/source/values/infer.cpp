@@ -237,12 +237,13 @@ NodeId Inference::comprehension_of(NodeId name) const {
 bool Inference::is_asked_as_tensor(NodeId object) const {
   const std::string_view name = ast_[object].text;
   return ast_.grammar == Grammar::python && names_.import_of(name).empty() && !is_self(object) &&
-         !is_model_name(name) &&
+         !is_model_name(name) && !name.ends_with("_id") &&
          !contains_any(
              name, {"arg",    "cfg",   "conf",   "accel",  "fabric",  "train", "env",    "agent",
                     "engine", "opt",   "param",  "ctx",    "context", "state", "runner", "batch",
                     "data",   "graph", "pipe",   "model",  "work",    "hook",  "cls",    "info",
-                    "spec",   "setup", "device", "sample", "rank",    "mesh",  "dist",   "layer"});
+                    "spec",   "setup", "device", "sample", "rank",    "mesh",  "dist",   "layer",
+                    "gpu",    "conn",  "client", "worker"});
 }
 
 /// Whether a name is that of a parameter of a module's forward pass.
@@ -391,11 +392,15 @@ void Inference::statement(NodeId id) {
     case K::elif_:
     case K::while_: {
       NodeId condition = ast_.child(id, Role::condition);
-      if (condition != kNoNode) {
-        eval(condition);
-        learn_from_test(condition);
-      }
+      if (condition == kNoNode) return run_branches(id);
+      eval(condition);
+      const NodeId array = asked_for_array(id, condition);
+      const Value handed = array == kNoNode ? Value{} : values_[array];
+      learn_from_test(condition);
       run_branches(id);
+      if (array == kNoNode) return;
+      Value& now = scopes_[function_].variables[ast_[array].text];
+      if (now.kind == Kind::host_tensor) now = handed;
       return;
     }
     case K::with_item: {

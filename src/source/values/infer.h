@@ -117,6 +117,7 @@ class Inference {
   Value element_of(const Value& container, NodeId source);
   Value element_value(const Value& container);
   void learn_from_test(NodeId condition);
+  NodeId asked_for_array(NodeId branch, NodeId condition) const;
   void run_branches(NodeId id);
   void run_without_tensor(NodeId branch, NodeId name, bool passed_by);
   void run_of_class(NodeId branch, NodeId condition);

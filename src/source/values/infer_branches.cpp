@@ -145,6 +145,19 @@ void Inference::restore_replaced(NodeId branch, size_t from) {
   }
 }
 
+/// `if isinstance(x, np.ndarray): x = torch.from_numpy(x)`, without an else: x, which behind the
+/// branch is a tensor as callers hand it in, wherever they have it.
+NodeId Inference::asked_for_array(NodeId branch, NodeId condition) const {
+  if (ast_[branch].kind != K::if_ || ast_.child(branch, Role::alternative) != kNoNode ||
+      ast_[condition].kind != K::call || callee_name(ast_, condition) != "isinstance")
+    return kNoNode;
+  const NodeId what = ast_.child(condition, Role::argument);
+  if (what == kNoNode || ast_[what].kind != K::name || ast_[what].next == kNoNode) return kNoNode;
+  const std::string_view types = ast_.slice(ast_[what].next);
+  return contains_any(types, {"ndarray", "list"}) && !contains_any(types, {"tensor"}) ? what
+                                                                                      : kNoNode;
+}
+
 /// isinstance(x, torch.Tensor) tells what x is.
 void Inference::learn_from_test(NodeId condition) {
   NodeId call = condition;

@@ -187,6 +187,8 @@ Value Inference::eval_name(NodeId id) {
     return loader;
   }
   if (!instance && is_host_copy_of_tensor(name)) return likely(Kind::host_tensor);
+  if (out.dependency == 0 && ast_.grammar == Grammar::python && is_numpy_name(name))
+    return likely(Kind::numpy);
   if (!instance && is_offsets_name(name)) return likely(Kind::device_tensor);
   return out.dependency == 0 ? function_value(id) : out;
 }
