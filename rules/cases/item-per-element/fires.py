@@ -49,3 +49,14 @@ class Charges(torch.nn.Module):
                 continue
             rows[i] = name
         return torch.tensor(found, device=numbers.device), rows
+
+
+def train_packed(model, loader, optimizer):
+    for batch in loader:
+        parts = []
+        for i in range(batch["mask"].shape[0]):
+            mask = batch["mask"].cuda()[i]
+            found = mask.nonzero()
+            parts.append(batch["ids"][i, found[0].item() :])  # expect: item-per-element
+        model(torch.cat(parts)).mean().backward()
+        optimizer.step()

@@ -102,10 +102,14 @@ class EvidenceCollector {
       for (const uint32_t timed : timed_) {
         const LoopFacts& loop = facts_.loops[timed];
         FunctionFacts& function = facts_.functions[loop.function];
+        const bool steps = std::ranges::any_of(facts_.loops, [&](const LoopFacts& other) {
+          return other.function == loop.function && (other.backward || other.optimizer_step);
+        });
         // train() of a trainer that is timed calls what steps.
-        if (loop.runs_model && !loop.backward && !loop.optimizer_step &&
-            (function.flags & kTrains) == 0 && function.class_name.empty() &&
-            !has_word(function.name, {"train", "fit", "learn", "run", "main", "step", "epoch"}))
+        if (loop.runs_model && !steps && (function.flags & kTrains) == 0 &&
+            function.class_name.empty() &&
+            !has_word(function.name,
+                      {"train", "training", "fit", "learn", "run", "main", "step", "epoch"}))
           function.flags |= kTestFunction;
       }
       return;
@@ -255,7 +259,7 @@ class EvidenceCollector {
                            ast_.slice(callee).find("::") != std::string_view::npos &&
                            ast_.slice(callee).find('(') == std::string_view::npos &&
                            ast_.slice(callee).find("this") == std::string_view::npos;
-    if (ast_[callee].kind == K::name || path.imported || qualified) {
+    if (ast_[callee].kind == K::name || path.imported || qualified || is_of_own_class(callee)) {
       const std::string_view root = first_component(path.path);
       if (path.imported && is_library_root(root)) return;
       out.form = CallForm::function;
@@ -310,6 +314,15 @@ class EvidenceCollector {
     if (out.form == CallForm::method || ast_.grammar == Grammar::cuda) out.given = given;
     if (ast_.grammar == Grammar::python) implied_.call_object(callee, out, given);
     facts_.calls.push_back(std::move(out));
+  }
+
+  /// Tensors.to(batch): a static method of a class of this file.
+  bool is_of_own_class(NodeId callee) const {
+    const NodeId object = ast_.child(callee, Role::object);
+    return ast_.grammar == Grammar::python && object != kNoNode && ast_[object].kind == K::name &&
+           is_class_like(ast_[object].text) &&
+           std::ranges::find(facts_.classes, ast_[object].text, &ClassFacts::name) !=
+               facts_.classes.end();
   }
 
   /// Whether what the function called does may be the fault of this line: synchronize(), flush(),

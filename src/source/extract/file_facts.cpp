@@ -226,8 +226,10 @@ FileFacts analyze_file(const std::string& path, std::string_view bytes, const Ru
     facts.used_words = used_words(ast.source);
   }
   for (const auto& [bound, to] : names.imports()) facts.imports.emplace_back(bound, to);
+  for (const auto& [bound, to] : names.earlier_imports()) facts.imports.emplace_back(bound, to);
   for (const std::string& from : names.stars()) facts.imports.emplace_back("*", from);
   std::ranges::sort(facts.imports);
+  facts.imports.erase(std::unique(facts.imports.begin(), facts.imports.end()), facts.imports.end());
   if (options.times) {
     options.times->parse_ns += parsed - start;
     options.times->facts_ns += thread_time_ns() - parsed;

@@ -269,7 +269,11 @@ uint32_t Guards::left_early(NodeId statement) const {
     NodeId body = ast_.child(at, Role::consequence), condition = ast_.child(at, Role::condition);
     if (body == kNoNode || condition == kNoNode || ast_.child(at, Role::alternative) != kNoNode)
       continue;
-    if (only_leaves(body)) guards |= of_condition(condition, true);
+    if (only_leaves(body)) {
+      uint32_t found = of_condition(condition, true);
+      if ((found & kGuardInterval) != 0 && accumulates_behind(at)) found &= ~kGuardInterval;
+      guards |= found;
+    }
     // `if self.training: ...; return losses`: what follows predicts. `if self.table is not None:
     // ...; return`: what follows makes it once.
     if (returns(body)) {
@@ -349,6 +353,14 @@ bool Guards::accumulates(NodeId branch) const {
     NodeId object = ast_.child(callee, Role::object);
     if (ast_[callee].text == "step" && object != kNoNode && is_optimizer_name(ast_.slice(object)))
       return true;
+  }
+  return false;
+}
+
+/// `if self.steps % n: return` before the batch is learnt from: whether that stands behind it.
+bool Guards::accumulates_behind(NodeId statement) const {
+  for (NodeId at = ast_[statement].next; at != kNoNode; at = ast_[at].next) {
+    if (accumulates(at)) return true;
   }
   return false;
 }

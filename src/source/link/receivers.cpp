@@ -16,9 +16,10 @@ constexpr size_t kMostTargets = 32;      ///< methods that one call may run
 
 Value CallGraph::argument(const Edge& edge, uint32_t parameter) const {
   const FunctionFacts& f = function(edge.to);
-  // Python's methods are given `self` first.
-  const bool method =
-      !f.class_name.empty() && f.parent == kNone && file(edge.to).language == "python";
+  // Python's methods are given `self` first, but for static ones.
+  const bool method = !f.class_name.empty() && f.parent == kNone && !f.parameters.empty() &&
+                      (f.parameters.front() == "self" || f.parameters.front() == "cls") &&
+                      file(edge.to).language == "python";
   const uint32_t position = method && parameter > 0 ? parameter - 1 : parameter;
   Value out;
   for (const auto& [name, value] : edge.call->arguments) {

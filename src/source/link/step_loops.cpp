@@ -59,6 +59,16 @@ void StepLoops::mark(const FileFacts& file, uint32_t loop, std::vector<uint8_t>&
   if (up != kNone && !file.loops[up].seldom) marks[up] = 1;
 }
 
+/// `for i in range(n): losses[i].backward()` and then `for i in range(n): optimizers[i].step()`:
+/// together they are a part of the loop around both.
+bool StepLoops::beside_backward(const FileFacts& file, uint32_t loop) {
+  const uint32_t parent = file.loops[loop].parent;
+  return parent != kNone && std::ranges::any_of(file.loops, [&](const LoopFacts& other) {
+           return other.parent == parent && other.backward && !other.over_batches &&
+                  !other.over_loader && other.function == file.loops[loop].function;
+         });
+}
+
 /// The innermost loop holding the optimiser's step, else backward, in each function.
 void StepLoops::find_loops_of_steps() {
   marks_.resize(graph_.files().size());
@@ -90,8 +100,9 @@ void StepLoops::find_loops_of_steps() {
         }
         return false;
       };
-      while (at != kNone && (file.loops[at].over_optimizers || file.loops[at].over_parameters ||
-                             (!file.loops[at].backward && around_backward(at)))) {
+      while (at != kNone &&
+             (file.loops[at].over_optimizers || file.loops[at].over_parameters ||
+              (!file.loops[at].backward && (around_backward(at) || beside_backward(file, at))))) {
         at = file.loops[at].parent;
       }
       if (at == kNone)
@@ -139,9 +150,12 @@ void StepLoops::find_whole_steps(std::span<const EntryPoint> entry_points) {
     const FileFacts& file = *graph_.files()[f];
     std::vector<uint8_t> has_loop(file.functions.size(), 0);
     std::vector<uint8_t> over_loader(file.functions.size(), 0);
+    std::vector<uint8_t> runs_over_loader(file.functions.size(), 0);
     const bool guides = only_guides(file);
     for (uint32_t l = 0; l < file.loops.size(); ++l) {
       has_loop[file.loops[l].function] |= marks_[f][l];
+      runs_over_loader[file.loops[l].function] |=
+          file.loops[l].over_loader && !file.loops[l].comprehension;
       over_loader[file.loops[l].function] |=
           marks_[f][l] != 0 && file.loops[l].over_loader && file.loops[l].optimizer_step;
     }
@@ -157,8 +171,12 @@ void StepLoops::find_whole_steps(std::span<const EntryPoint> entry_points) {
                          !((function.flags & kMainFunction) != 0 && function.class_name.empty());
       const FunctionId id = graph_.id_of(f, i);
       if (steps && is_called_once(id)) continue;
-      // train_step(model, loader) of a program steps once a batch: an epoch, whatever it is called.
-      const bool is_epoch = over_loader[i] != 0 && function.class_name.empty();
+      // train_step(model, loader) steps once a batch: an epoch, whatever it is called.
+      const bool is_epoch = (over_loader[i] != 0 && function.class_name.empty()) ||
+                            (runs_over_loader[i] != 0 &&
+                             std::ranges::any_of(function.parameters, [](const std::string& p) {
+                               return is_loader_name(p);
+                             }));
       by_name_[id] = !steps && !is_epoch && is_entry_point(file, function, entry_points, true) &&
                      !steps_through_sequence(id);
       if (steps || by_name_[id] != 0) whole_step_[id] = 1;
@@ -178,7 +196,9 @@ bool StepLoops::is_part_of_step(const FileFacts& file, uint32_t loop) {
 void StepLoops::follow_callers() {
   std::vector<FunctionId> work;
   for (FunctionId id = 0; id < graph_.functions(); ++id) {
-    if (whole_step_[id] != 0) work.push_back(id);
+    // module.transfer_batch_to_device(batch): who calls it themselves may train or not.
+    if (whole_step_[id] != 0 && !(by_name_[id] != 0 && moves_data(graph_.function(id).name)))
+      work.push_back(id);
   }
   while (!work.empty()) {
     FunctionId id = work.back();

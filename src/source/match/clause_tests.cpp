@@ -358,8 +358,16 @@ bool ClauseTests::uses_loop_variable(NodeId id) const {
   NodeId callee = ast_.child(id, Role::callee);
   NodeId object = callee == kNoNode ? kNoNode : ast_.child(callee, Role::object);
   if (object == kNoNode) return false;
-  const NodeId node = file_.outline.loops[loop];
-  const bool over_tensor = is_over_tensor(node);
+  // mask = masks[i]; found = mask.nonzero(); found[0].item(); what copies a row with tolist() reads
+  // it at once
+  const unsigned hops = ast_[callee].text == "item" ? 2 : 0;
+  return is_made_of_element(object, file_.outline.loops[loop], hops);
+}
+
+/// Whether an expression takes an element by a variable of the loop, or is made of what does, over
+/// `hops` assignments in the loop.
+bool ClauseTests::is_made_of_element(NodeId object, NodeId loop, unsigned hops) const {
+  const bool over_tensor = is_over_tensor(loop);
   auto indexes = [&](NodeId name) {
     for (NodeId at = name; at != object && at != kNoNode; at = ast_[at].parent) {
       if (ast_[at].role == Role::index) return true;
@@ -370,7 +378,12 @@ bool ClauseTests::uses_loop_variable(NodeId id) const {
            is_one_of(callee_name(ast_, object), {"index", "select"});
   };
   for (NodeId at = object; at < ast_[object].end; ++at) {
-    if (ast_[at].kind == K::name && (over_tensor || indexes(at)) && binds(node, ast_[at].text))
+    if (ast_[at].kind != K::name) continue;
+    if ((over_tensor || indexes(at)) && binds(loop, ast_[at].text)) return true;
+    if (hops == 0 || ast_.grammar != Grammar::python) continue;
+    const NodeId made =
+        file_.inference.definition(file_.outline.function_of[at], ast_[at].text, at);
+    if (made > loop && made < ast_[loop].end && is_made_of_element(made, loop, hops - 1))
       return true;
   }
   return false;

@@ -45,6 +45,7 @@ class ClauseTests {
   bool is_returned_pointer(NodeId argument) const;
   NodeId spread(NodeId star, const std::function<bool(std::string_view)>& is_named) const;
   bool uses_loop_variable(NodeId id) const;
+  bool is_made_of_element(NodeId object, NodeId loop, unsigned hops) const;
   bool gives_elements(NodeId over) const;
   bool is_over_tensor(NodeId loop) const;
   bool binds(NodeId loop, std::string_view name) const;

@@ -31,6 +31,10 @@ class Conditions {
     }
     if (node.kind == K::call) {
       std::string_view name = callee_name(file_.ast, id);
+      // if bool(found.any()): what it reads decides
+      const NodeId read = file_.ast.child(id, Role::argument);
+      if (name == "bool" && read != kNoNode && file_.ast.grammar == Grammar::python)
+        return test(read);
       const std::string& path = file_.names.resolve(file_.ast.child(id, Role::callee)).path;
       if (path == "torch.equal" || path == "torch.allclose") {
         add(id, file_.inference.at(id).kind == Kind::number

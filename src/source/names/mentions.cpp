@@ -78,17 +78,20 @@ class ImportedNames {
  public:
   void add(uint32_t bound, uint32_t original) {
     filter_.set(bound % filter_.size());
-    names_[bound] = original;
+    names_.emplace(bound, original);
   }
-  /// The name under which the other file has what is used here; 0 if that is known, or another's.
-  uint32_t use(uint32_t bound) {
-    if (!filter_.test(bound % filter_.size())) return 0;
-    const auto found = names_.find(bound);
-    return found == names_.end() ? 0 : std::exchange(found->second, 0);
+  /// Hands on the names under which the other files have what is used here, each once: branches may
+  /// import one or the other as `train`.
+  template <typename Take>
+  void use(uint32_t bound, const Take& take) {
+    if (!filter_.test(bound % filter_.size())) return;
+    const auto [from, to] = names_.equal_range(bound);
+    for (auto at = from; at != to; ++at) take(at->second);
+    names_.erase(from, to);
   }
 
  private:
-  std::unordered_map<uint32_t, uint32_t> names_;
+  std::unordered_multimap<uint32_t, uint32_t> names_;
   std::bitset<1024> filter_;  ///< most names are not imported
 };
 
@@ -99,10 +102,15 @@ bool is_of_self(const Ast& ast, NodeId attribute) {
          (ast[object].text == "self" || ast[object].text == "cls");
 }
 
-/// def _test_gate(): beside what it tests.
-bool is_own_test(const Node& definition) {
-  return definition.kind == K::function &&
-         (definition.text.starts_with("test_") || definition.text.starts_with("_test"));
+/// def _test_gate(): beside what it tests, unless the file is a program that runs it.
+bool is_own_test(const Ast& ast, const Node& definition) {
+  if (definition.kind != K::function ||
+      !(definition.text.starts_with("test_") || definition.text.starts_with("_test")))
+    return false;
+  const size_t program = ast.source.find("\nif __name__ ==");
+  return program == std::string_view::npos ||
+         ast.source.find("\n    " + std::string(definition.text) + "(", program) ==
+             std::string_view::npos;
 }
 
 /// A text of `__all__ = ["Gate"]`.
@@ -140,7 +148,9 @@ void add_words(std::string_view text, const Add& add) {
   for (size_t at = 0; at < text.size();) {
     const size_t start = at;
     while (at < text.size() && is_name(text.substr(at, 1))) ++at;
-    if (at > start + 2) add(text.substr(start, at - start));
+    // "SD" by itself, but no "is" of a text
+    if (at > start + 2 || (at == start + 2 && text.size() == 4))
+      add(text.substr(start, at - start));
     ++at;
   }
 }
@@ -217,7 +227,7 @@ std::vector<uint32_t> mentions_of(const Ast& ast, const Names& names, bool packa
       if (node.kind == K::class_ || node.kind == K::function) {
         end = node.end;
         by = name_hash(node.text);
-        if (is_own_test(node)) {
+        if (is_own_test(ast, node)) {
           id = end - 1;
           continue;
         }
@@ -236,7 +246,7 @@ std::vector<uint32_t> mentions_of(const Ast& ast, const Names& names, bool packa
     const auto add_name = [&](std::string_view name) {
       const uint32_t hash = name_hash(name);
       if (users.add(hash, by)) out.add_hash(hash);
-      if (const uint32_t original = imported.use(hash)) out.add_hash(original);
+      imported.use(hash, [&](uint32_t original) { out.add_hash(original); });
     };
     if (node.kind == K::keyword) {
       out.add(node.text);

@@ -205,7 +205,9 @@ void Names::import_from(NodeId id) {
     }
     NodeId as = ast_.child(name, Role::left);
     std::string_view bound = as != kNoNode ? ast_[as].text : ast_[name].text;
-    imports_[bound] = prefix + std::string(ast_[name].text);
+    std::string& from = imports_[bound];
+    if (!from.empty()) earlier_imports_.emplace_back(bound, std::move(from));
+    from = prefix + std::string(ast_[name].text);
   }
 }
 

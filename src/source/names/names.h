@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -39,6 +40,10 @@ class Names {
   /// Whether the file uses JAX, by itself or through a library built on it.
   bool uses_jax() const;
   const std::unordered_map<std::string_view, std::string>& imports() const { return imports_; }
+  /// What names were bound to that another import binds further down: of branches, each may run.
+  const std::vector<std::pair<std::string_view, std::string>>& earlier_imports() const {
+    return earlier_imports_;
+  }
   /// Modules all of whose names were imported.
   const std::vector<std::string>& stars() const { return stars_; }
 
@@ -78,6 +83,7 @@ class Names {
 
   const Ast& ast_;
   std::unordered_map<std::string_view, std::string> imports_;
+  std::vector<std::pair<std::string_view, std::string>> earlier_imports_;
   std::vector<std::string> stars_;
   std::set<std::string_view> tensor_classes_;  ///< bound to torch.cuda.FloatTensor and the like
   std::vector<std::string_view> roots_;        ///< first components of what was imported

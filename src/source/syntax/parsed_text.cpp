@@ -76,9 +76,20 @@ class ParsedText {
 
   /// What `#if 0` and `#ifdef DEBUG` take out, up to their #else, #elif or #endif; the #else of
   /// `#ifdef USE_CUDA`, which is for builds without a device; and, behind `#define VARIANT 3`, all
-  /// that `#if VARIANT == 1` and its like leave out.
+  /// that `#if VARIANT == 1` and its like leave out. Inside an expression the first part stays, as
+  /// if nothing asked for it.
   void blank_unused() {
-    enum class Part : uint8_t { other, unused, rest, used, behind_used, device, host };
+    enum class Part : uint8_t {
+      other,
+      unused,
+      rest,
+      used,
+      behind_used,
+      device,
+      host,
+      inside,
+      behind_inside
+    };
     struct Open {
       Part part;
       size_t first;
@@ -86,7 +97,7 @@ class ParsedText {
     };
     std::vector<Open> open;
     const auto is_unused = [](const Open& o) {
-      return o.part == Part::unused || o.part == Part::behind_used;
+      return o.part == Part::unused || o.part == Part::behind_used || o.part == Part::behind_inside;
     };
     for (size_t at = 0; at < source_.size();) {
       const std::string_view line = line_at(source_, at);
@@ -97,12 +108,15 @@ class ParsedText {
       text = without_indent(text.substr(1));
       if (text.starts_with("if")) {
         const bool nested = std::ranges::any_of(open, is_unused);
+        const bool inside = is_inside_expression(first, end);
         open.push_back({nested                ? Part::other
                         : is_off(text)        ? Part::unused
+                        : inside              ? Part::inside
                         : is_on(text)         ? Part::used
                         : is_for_device(text) ? Part::device
                                               : Part::other,
                         first, text.starts_with("ifndef")});
+        if (open.back().part == Part::inside) blank(first, end);
         continue;
       }
       if (text.starts_with("define") || text.starts_with("undef"))
@@ -112,7 +126,9 @@ class ParsedText {
       if (open.empty()) continue;
       Open& top = open.back();
       if (text.starts_with("el")) top.by_default = false;
-      if (top.part == Part::used && (text.starts_with("else") || text.starts_with("elif"))) {
+      if (top.part == Part::inside && text.starts_with("el")) {
+        top = {Part::behind_inside, first, false};
+      } else if (top.part == Part::used && (text.starts_with("else") || text.starts_with("elif"))) {
         top = {Part::behind_used, first, false};
       } else if (text.starts_with("else") && top.part == Part::unused) {
         blank(top.first, end);
@@ -131,7 +147,8 @@ class ParsedText {
       } else if (text.starts_with("endif")) {
         if (top.part == Part::host || top.part == Part::behind_used) blank(top.first, first);
         if (top.part == Part::unused) blank(top.first, end);
-        if (top.part == Part::rest) blank(first, end);
+        if (top.part == Part::rest || top.part == Part::inside) blank(first, end);
+        if (top.part == Part::behind_inside) blank(top.first, end);
         open.pop_back();
       }
     }
@@ -158,6 +175,18 @@ class ParsedText {
   std::string take() { return std::move(out_); }
 
  private:
+  /// Whether a directive whose line is [first, end) stands between the parts of an expression,
+  /// where the grammar has none: behind `f(a,`, or between `("a")` and `("b")` of a chain of calls.
+  bool is_inside_expression(size_t first, size_t end) const {
+    const size_t before = source_.find_last_not_of(" \t\r\n", first == 0 ? 0 : first - 1);
+    const size_t behind = source_.find_first_not_of(" \t\r\n", end);
+    if (first == 0 || before == std::string_view::npos || behind == std::string_view::npos)
+      return false;
+    const char last = source_[before], next = source_[behind];
+    return last == ',' || last == '(' ||
+           (last == ')' && (next == '(' || next == '.' || source_.substr(behind, 2) == "<<"));
+  }
+
   /// "if 0", and what may stand behind it.
   static bool is_if_zero(std::string_view directive) {
     const std::string_view value = without_indent(directive.substr(2));

@@ -61,8 +61,9 @@ Value Inference::parameter_value(uint32_t function, uint32_t index, NodeId param
     if (ast_[c].role == Role::value) fallback = c;
   }
   // send_to_device(batch, device): what is handed in is on the host.
-  const bool method =
-      !facts_.functions[function].class_name.empty() && facts_.functions[function].parent == kNone;
+  const FunctionFacts& facts = facts_.functions[function];
+  const bool method = !facts.class_name.empty() && facts.parent == kNone &&
+                      is_one_of(facts.parameters.front(), {"self", "cls"});
   if (index == (method ? 1u : 0u) && moves_data(facts_.functions[function].name) &&
       !contains_any(ast_[parameter].text, {"model", "module", "optim", "state", "cfg", "config"})) {
     depend(DependencyKind::parameter, {}, function, index);  // what callers made is theirs
@@ -86,7 +87,6 @@ Value Inference::parameter_value(uint32_t function, uint32_t index, NodeId param
     }
   }
   if (ast_[parameter].text.starts_with('*')) return {};
-  const FunctionFacts& facts = facts_.functions[function];
   if (method && is_moved_by_framework(facts, index))
     return likely(Kind::tensor_list, kModuleOutput);
   Value out;
@@ -96,7 +96,7 @@ Value Inference::parameter_value(uint32_t function, uint32_t index, NodeId param
     Value initial = eval(fallback);
     if (initial.kind == Kind::number || initial.kind == Kind::text) out = likely(initial.kind);
   }
-  if (index == 0 && !facts.class_name.empty() && facts.parent == kNone) return out;
+  if (index == 0 && method) return out;
   // forward(self, x): the first arguments of a module are its input.
   // input_ids=None, token_type_ids=None, but not token_config=None, nor the target=None of what
   // turns images on the host
