@@ -44,10 +44,10 @@ constexpr std::array<std::string_view, 10> kDataWords = {
     "dataset", "datasets",  "data",       "dataloader", "dataloading",
     "sampler", "processor", "processing", "preprocess", "preprocessing"};
 /// Of these, what is made of a trained model's output.
-constexpr std::array<std::string_view, 15> kInferenceWords = {
+constexpr std::array<std::string_view, 14> kInferenceWords = {
     "inference",  "postprocess", "postprocessing", "preprocessing", "deployment",
     "serve",      "serving",     "tensorrt",       "onnx",          "scoring",
-    "captioning", "evaluation",  "evaluator",      "evaluators",    "evals"};
+    "evaluation", "evaluator",   "evaluators",     "evals"};
 constexpr std::array<std::string_view, 11> kAfterWords = {
     "checkpoint", "checkpoints", "checkpointing", "eval",    "evals",  "evaluation",
     "evaluators", "evaluator",   "commands",      "scripts", "predict"};
