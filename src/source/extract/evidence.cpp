@@ -1,8 +1,10 @@
 #include "source/extract/evidence.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
+#include "source/extract/benchmarks.h"
 #include "source/extract/device_work.h"
 #include "source/extract/evaluated_models.h"
 #include "source/extract/generation.h"
@@ -45,6 +47,9 @@ class EvidenceCollector {
         references_(ast, names, outline, inference, guards, consumers_, known_, facts),
         implied_(ast, names, outline, inference, guards, consumers_, known_, facts) {
     for (uint32_t f = 1; f < facts.functions.size(); ++f) known_.insert(facts.functions[f].name);
+    for (const ClassFacts& c : facts.classes) {
+      if (is_class_like(c.name)) classes_.insert(c.name);
+    }
     own_steps_.resize(facts.functions.size());
     uses_streams_ = ast.grammar == Grammar::cuda && names_streams(ast.source);
   }
@@ -76,10 +81,8 @@ class EvidenceCollector {
       judge_own_step(f);
       if ((facts_.functions[f].flags & kDecorated) != 0) implied_.decorators(f);
     }
-    if (!timed_.empty()) leave_out_benchmarks();
-    if (ast_.grammar == Grammar::cuda &&
-        ast_.source.find("benchmark_kernel(") != std::string_view::npos)
-      leave_out_benchmarked();
+    if (!timed_.empty()) leave_out_benchmarks(ast_, timed_, facts_);
+    leave_out_tried_kernels(ast_, facts_);
     leave_out_generators(samplers, facts_);
   }
 
@@ -91,54 +94,6 @@ class EvidenceCollector {
     if (function == 0 || value.size() > 100 || value.find(".popleft(") == std::string_view::npos)
       return false;
     return ast_.slice(outline_.functions[function]).find("device_put") != std::string_view::npos;
-  }
-
-  /// A program that times kernels and updates nothing trains nothing, whatever its kernels are
-  /// called: matmul_backward() in a loop is no step, and a wait for the timer's events no stall. Of
-  /// a library that is so of the functions that time, and of Python of those that time a model.
-  void leave_out_benchmarks() {
-    if (ast_.grammar == Grammar::python) {
-      constexpr uint32_t kTrains = kForward | kHook | kStepEvidence | kModuleLevel;
-      for (const uint32_t timed : timed_) {
-        const LoopFacts& loop = facts_.loops[timed];
-        FunctionFacts& function = facts_.functions[loop.function];
-        const bool steps = std::ranges::any_of(facts_.loops, [&](const LoopFacts& other) {
-          return other.function == loop.function && (other.backward || other.optimizer_step);
-        });
-        // train() of a trainer that is timed calls what steps.
-        if (loop.runs_model && !steps && (function.flags & kTrains) == 0 &&
-            function.class_name.empty() &&
-            !has_word(function.name,
-                      {"train", "training", "fit", "learn", "run", "main", "step", "epoch"}))
-          function.flags |= kTestFunction;
-      }
-      return;
-    }
-    if (std::ranges::any_of(facts_.loops, &LoopFacts::optimizer_step)) return;
-    const bool program = std::ranges::any_of(facts_.functions, [](const FunctionFacts& f) {
-      return (f.flags & kMainFunction) != 0 && f.class_name.empty();
-    });
-    for (LoopFacts& loop : facts_.loops) {
-      if (!program && std::ranges::none_of(timed_, [&](uint32_t timed) {
-            return facts_.loops[timed].function == loop.function;
-          }))
-        continue;
-      loop.backward = false;
-      loop.seldom = true;
-    }
-  }
-
-  /// benchmark_kernel(repeats, attention_forward): a program of C++ that has such calls and updates
-  /// nothing tries its kernels, whatever they are called. Its text says so where its branches of
-  /// the preprocessor confuse the tree.
-  void leave_out_benchmarked() {
-    const auto trains = [&](const LoopFacts& loop) {
-      return loop.optimizer_step && (facts_.functions[loop.function].flags & kMainFunction) != 0;
-    };
-    if (ast_.source.find("int main(") == std::string_view::npos ||
-        std::ranges::any_of(facts_.loops, trains))
-      return;
-    for (FunctionFacts& function : facts_.functions) function.flags |= kTestFunction;
   }
 
   /// kernel<128><<<grid, block>>>(x): the text says it where templates are read as comparisons.
@@ -320,9 +275,7 @@ class EvidenceCollector {
   bool is_of_own_class(NodeId callee) const {
     const NodeId object = ast_.child(callee, Role::object);
     return ast_.grammar == Grammar::python && object != kNoNode && ast_[object].kind == K::name &&
-           is_class_like(ast_[object].text) &&
-           std::ranges::find(facts_.classes, ast_[object].text, &ClassFacts::name) !=
-               facts_.classes.end();
+           classes_.contains(ast_[object].text);
   }
 
   /// Whether what the function called does may be the fault of this line: synchronize(), flush(),
@@ -449,14 +402,10 @@ class EvidenceCollector {
     }
   }
 
-  /// `q.requires_grad_(); out = kernel(q); out.sum().backward(); save(q.grad)`, in a file without
-  /// an optimiser: gradients of inputs, which are looked at.
-  bool compares_gradients(uint32_t function) const {
-    if (ast_.grammar != Grammar::python || function == 0 || names_.uses_jax()) return false;
-    const std::string_view body = ast_.slice(outline_.functions[function]);
-    const auto has = [&](std::string_view text) { return body.find(text) != body.npos; };
-    return (has(".requires_grad_(") || has("requires_grad=True")) && has(".grad") &&
-           !contains_any(ast_.source, {"optim", "zero_grad"});
+  bool compares_gradients(uint32_t function) {
+    const auto [known, added] = compares_.try_emplace(function, false);
+    if (added) known->second = steps_.only_looks_at_gradients(function);
+    return known->second;
   }
 
   void note(Evidence found, uint32_t function, uint32_t loop) {
@@ -496,13 +445,15 @@ class EvidenceCollector {
   const Options options_;
   FileFacts& facts_;
   std::unordered_set<std::string_view> known_;
+  std::unordered_set<std::string_view> classes_;
   GradientNames gradients_;
   StepEvidence steps_;
   Consumers consumers_;
   EvaluatedModels evaluated_;
   References references_;
   ImpliedCalls implied_;
-  bool uses_streams_ = false;              ///< C++: streams of the device
+  bool uses_streams_ = false;                    ///< C++: streams of the device
+  std::unordered_map<uint32_t, bool> compares_;  ///< functions asked for so far
   std::unordered_set<uint32_t> stepping_;  ///< loops that hold a call of an update or of backward
   std::vector<uint32_t> timed_;            ///< loops that time what the device does
   struct OwnSteps {

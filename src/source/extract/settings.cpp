@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kBlank = " \t\r";
 // A name repeats the keys it lies under: without bounds a small file could fill the memory.
-constexpr size_t kLongestKey = 100;
+constexpr size_t kLongestSetting = 100;
 constexpr size_t kDeepest = 24;
 
 bool is_variable(std::string_view name) {
@@ -85,7 +85,7 @@ std::vector<Setting> Reader::json() {
       const std::string_view text = string_at(at);
       const size_t next = bytes_.find_first_not_of(" \t\r\n", at);
       if (next != std::string_view::npos && bytes_[next] == ':') {
-        key = text.substr(0, kLongestKey);
+        key = text.substr(0, kLongestSetting);
         key_at = start;
         at = next + 1;
       } else if (!key.empty()) {
@@ -175,7 +175,7 @@ void Reader::mapping(std::string_view line, size_t offset) {
   const std::string_view key =
       colon == std::string_view::npos
           ? ""
-          : unquoted(trimmed(line.substr(indent, colon - indent))).substr(0, kLongestKey);
+          : unquoted(trimmed(line.substr(indent, colon - indent))).substr(0, kLongestSetting);
   const bool maps =
       colon != std::string_view::npos &&
       (colon + 1 >= line.size() || kBlank.find(line[colon + 1]) != std::string_view::npos) &&

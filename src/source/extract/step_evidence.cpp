@@ -109,6 +109,14 @@ Evidence StepEvidence::of_method(NodeId callee) const {
   return Evidence::none;
 }
 
+bool StepEvidence::only_looks_at_gradients(uint32_t function) const {
+  if (ast_.grammar != Grammar::python || function == 0 || names_.uses_jax()) return false;
+  const std::string_view body = ast_.slice(outline_.functions[function]);
+  const auto has = [&](std::string_view text) { return body.find(text) != body.npos; };
+  return (has(".requires_grad_(") || has("requires_grad=True")) && has(".grad") &&
+         !contains_any(ast_.source, {"optim", "zero_grad"});
+}
+
 Evidence StepEvidence::of(NodeId call, NodeId callee) const {
   const std::string_view name = ast_[callee].text;
   if (ast_[callee].kind == K::attribute) {

@@ -19,6 +19,9 @@ class StepEvidence {
 
   /// loss.backward(), optimizer.step(), gpt2_backward(model); `callee` is the call's.
   Evidence of(NodeId call, NodeId callee) const;
+  /// `q.requires_grad_(); out = kernel(q); out.sum().backward(); save(q.grad)`, in a file without
+  /// an optimiser: whether a function takes gradients of inputs to look at them. Reads its text.
+  bool only_looks_at_gradients(uint32_t function) const;
 
  private:
   Evidence of_method(NodeId callee) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 #include <string>
 
 #include "source/guards/kept_tables.h"
@@ -262,6 +263,7 @@ uint32_t Guards::left_early(NodeId statement) const {
   if (early_.empty()) early_.resize(ast_.size(), kNotAsked);
   if (early_[statement] != kNotAsked) return early_[statement];
   uint32_t guards = 0;
+  std::optional<NodeId> learns_last;
   for (NodeId at : children(ast_, parent)) {
     early_[at] = guards;
     if (never_passed(at)) guards |= kGuardErrorPath;
@@ -271,7 +273,10 @@ uint32_t Guards::left_early(NodeId statement) const {
       continue;
     if (only_leaves(body)) {
       uint32_t found = of_condition(condition, true);
-      if ((found & kGuardInterval) != 0 && accumulates_behind(at)) found &= ~kGuardInterval;
+      if ((found & kGuardInterval) != 0) {
+        if (!learns_last) learns_last = last_accumulating(parent);
+        if (*learns_last > at) found &= ~kGuardInterval;
+      }
       guards |= found;
     }
     // `if self.training: ...; return losses`: what follows predicts. `if self.table is not None:
@@ -357,12 +362,14 @@ bool Guards::accumulates(NodeId branch) const {
   return false;
 }
 
-/// `if self.steps % n: return` before the batch is learnt from: whether that stands behind it.
-bool Guards::accumulates_behind(NodeId statement) const {
-  for (NodeId at = ast_[statement].next; at != kNoNode; at = ast_[at].next) {
-    if (accumulates(at)) return true;
+/// `if self.steps % n: return` before the batch is learnt from: the last statement of a block that
+/// does so, 0 if none does.
+NodeId Guards::last_accumulating(NodeId block) const {
+  NodeId last = 0;
+  for (const NodeId at : children(ast_, block)) {
+    if (accumulates(at)) last = at;
   }
-  return false;
+  return last;
 }
 
 bool Guards::ends_in_error(NodeId block) const {

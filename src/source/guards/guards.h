@@ -35,7 +35,7 @@ class Guards {
   uint32_t of_macro(NodeId at, bool alternative) const;
   uint32_t left_early(NodeId statement) const;
   bool accumulates(NodeId branch) const;
-  bool accumulates_behind(NodeId statement) const;
+  NodeId last_accumulating(NodeId block) const;
   bool asks_whether_made(NodeId callee) const;
   bool has_default(NodeId name) const;
   bool is_kept(NodeId what) const;

@@ -60,13 +60,15 @@ void StepLoops::mark(const FileFacts& file, uint32_t loop, std::vector<uint8_t>&
 }
 
 /// `for i in range(n): losses[i].backward()` and then `for i in range(n): optimizers[i].step()`:
-/// together they are a part of the loop around both.
-bool StepLoops::beside_backward(const FileFacts& file, uint32_t loop) {
-  const uint32_t parent = file.loops[loop].parent;
-  return parent != kNone && std::ranges::any_of(file.loops, [&](const LoopFacts& other) {
-           return other.parent == parent && other.backward && !other.over_batches &&
-                  !other.over_loader && other.function == file.loops[loop].function;
-         });
+/// together they are a part of the loop around both. Per loop, whether it holds one that goes
+/// backward.
+std::vector<uint8_t> StepLoops::loops_around_backward(const FileFacts& file) {
+  std::vector<uint8_t> out(file.loops.size(), 0);
+  for (const LoopFacts& loop : file.loops) {
+    if (loop.parent != kNone && loop.backward && !loop.over_batches && !loop.over_loader)
+      out[loop.parent] = 1;
+  }
+  return out;
 }
 
 /// The innermost loop holding the optimiser's step, else backward, in each function.
@@ -78,6 +80,7 @@ void StepLoops::find_loops_of_steps() {
     marks.assign(file.loops.size(), 0);
     std::vector<uint8_t> optimizer(file.functions.size(), 0);
     for (const LoopFacts& loop : file.loops) optimizer[loop.function] |= loop.optimizer_step;
+    const std::vector<uint8_t> holds_backward = loops_around_backward(file);
     for (uint32_t l = 0; l < file.loops.size(); ++l) {
       const LoopFacts& loop = file.loops[l];
       if (is_rollout(file, l)) marks[l] = 1;
@@ -100,9 +103,12 @@ void StepLoops::find_loops_of_steps() {
         }
         return false;
       };
+      const auto beside_backward = [&](uint32_t from) {
+        return file.loops[from].parent != kNone && holds_backward[file.loops[from].parent] != 0;
+      };
       while (at != kNone &&
              (file.loops[at].over_optimizers || file.loops[at].over_parameters ||
-              (!file.loops[at].backward && (around_backward(at) || beside_backward(file, at))))) {
+              (!file.loops[at].backward && (around_backward(at) || beside_backward(at))))) {
         at = file.loops[at].parent;
       }
       if (at == kNone)

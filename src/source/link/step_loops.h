@@ -32,7 +32,7 @@ class StepLoops {
   bool find_collections();
   void sum_up();
   void mark(const FileFacts& file, uint32_t loop, std::vector<uint8_t>& marks);
-  static bool beside_backward(const FileFacts& file, uint32_t loop);
+  static std::vector<uint8_t> loops_around_backward(const FileFacts& file);
   static bool is_rollout(const FileFacts& file, uint32_t loop);
   static bool is_part_of_step(const FileFacts& file, uint32_t loop);
   bool is_imported_module(const FileFacts& file) const;

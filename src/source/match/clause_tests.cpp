@@ -367,6 +367,8 @@ bool ClauseTests::uses_loop_variable(NodeId id) const {
 /// Whether an expression takes an element by a variable of the loop, or is made of what does, over
 /// `hops` assignments in the loop.
 bool ClauseTests::is_made_of_element(NodeId object, NodeId loop, unsigned hops) const {
+  constexpr NodeId kLargest = 24;  // nodes of an expression whose parts are followed
+  const bool follows = hops > 0 && ast_[object].end - object <= kLargest;
   const bool over_tensor = is_over_tensor(loop);
   auto indexes = [&](NodeId name) {
     for (NodeId at = name; at != object && at != kNoNode; at = ast_[at].parent) {
@@ -380,10 +382,11 @@ bool ClauseTests::is_made_of_element(NodeId object, NodeId loop, unsigned hops) 
   for (NodeId at = object; at < ast_[object].end; ++at) {
     if (ast_[at].kind != K::name) continue;
     if ((over_tensor || indexes(at)) && binds(loop, ast_[at].text)) return true;
-    if (hops == 0 || ast_.grammar != Grammar::python) continue;
+    if (!follows || ast_.grammar != Grammar::python) continue;
     const NodeId made =
         file_.inference.definition(file_.outline.function_of[at], ast_[at].text, at);
-    if (made > loop && made < ast_[loop].end && is_made_of_element(made, loop, hops - 1))
+    if (made > loop && made < ast_[loop].end && ast_[made].end - made <= kLargest &&
+        is_made_of_element(made, loop, hops - 1))
       return true;
   }
   return false;

@@ -4,10 +4,13 @@
 #include <array>
 #include <bitset>
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "source/names/names.h"
+#include "source/syntax/identifier.h"
 #include "source/syntax/words.h"
 
 namespace stallscope {
@@ -102,15 +105,25 @@ bool is_of_self(const Ast& ast, NodeId attribute) {
          (ast[object].text == "self" || ast[object].text == "cls");
 }
 
+/// What a file runs as a program: test_ppo of `if __name__ == "__main__":` and `    test_ppo()`.
+std::unordered_set<std::string_view> run_as_program(std::string_view source) {
+  constexpr std::string_view kProgram = "\nif __name__ ==", kLine = "\n    ";
+  std::unordered_set<std::string_view> out;
+  const size_t program = source.find(kProgram);
+  for (size_t at = source.find(kLine, program); program != source.npos && at != source.npos;
+       at = source.find(kLine, at + 1)) {
+    const std::string_view line = source.substr(at + kLine.size());
+    const auto end = std::ranges::find_if_not(line, is_identifier_char);
+    if (end != line.begin() && end != line.end() && *end == '(') out.emplace(line.begin(), end);
+  }
+  return out;
+}
+
 /// def _test_gate(): beside what it tests, unless the file is a program that runs it.
-bool is_own_test(const Ast& ast, const Node& definition) {
-  if (definition.kind != K::function ||
-      !(definition.text.starts_with("test_") || definition.text.starts_with("_test")))
-    return false;
-  const size_t program = ast.source.find("\nif __name__ ==");
-  return program == std::string_view::npos ||
-         ast.source.find("\n    " + std::string(definition.text) + "(", program) ==
-             std::string_view::npos;
+bool is_own_test(const Node& definition, const std::unordered_set<std::string_view>& program) {
+  return definition.kind == K::function &&
+         (definition.text.starts_with("test_") || definition.text.starts_with("_test")) &&
+         !program.contains(definition.text);
 }
 
 /// A text of `__all__ = ["Gate"]`.
@@ -218,6 +231,7 @@ std::vector<uint32_t> mentions_of(const Ast& ast, const Names& names, bool packa
   NameCollector out;
   ClassUsers users(classes);
   ImportedNames imported;
+  const std::unordered_set<std::string_view> program = run_as_program(ast.source);
   NodeId end = 0;   // of the outermost definition around what is looked at
   uint32_t by = 0;  // that definition, 0 outside
   for (NodeId id = 1; id < ast.size(); ++id) {
@@ -227,7 +241,7 @@ std::vector<uint32_t> mentions_of(const Ast& ast, const Names& names, bool packa
       if (node.kind == K::class_ || node.kind == K::function) {
         end = node.end;
         by = name_hash(node.text);
-        if (is_own_test(ast, node)) {
+        if (is_own_test(node, program)) {
           id = end - 1;
           continue;
         }

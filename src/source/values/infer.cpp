@@ -238,12 +238,11 @@ bool Inference::is_asked_as_tensor(NodeId object) const {
   const std::string_view name = ast_[object].text;
   return ast_.grammar == Grammar::python && names_.import_of(name).empty() && !is_self(object) &&
          !is_model_name(name) && !name.ends_with("_id") &&
-         !contains_any(
-             name, {"arg",    "cfg",   "conf",   "accel",  "fabric",  "train", "env",    "agent",
-                    "engine", "opt",   "param",  "ctx",    "context", "state", "runner", "batch",
-                    "data",   "graph", "pipe",   "model",  "work",    "hook",  "cls",    "info",
-                    "spec",   "setup", "device", "sample", "rank",    "mesh",  "dist",   "layer",
-                    "gpu",    "conn",  "client", "worker"});
+         !contains_any(name, {"arg",    "cfg",    "conf", "accel", "fabric", "train",   "env",
+                              "agent",  "engine", "opt",  "param", "ctx",    "context", "state",
+                              "runner", "batch",  "data", "graph", "pipe",   "model",   "work",
+                              "hook",   "cls",    "info", "spec",  "setup",  "device",  "sample",
+                              "rank",   "mesh",   "dist", "layer", "gpu",    "conn",    "client"});
 }
 
 /// Whether a name is that of a parameter of a module's forward pass.
