@@ -16,7 +16,7 @@ import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
-from truth import checkout, lint_report, percent
+from truth import checkout, git_folder, lint_report, percent
 
 PYTHON, COMPILED = (".py",), (".cpp", ".cc", ".cu")
 ASIDE = re.compile(r"(^|/)(tests?|testing|benchmarks?|unittests?)(/|_)|test_|_test\.|/bench|conftest")
@@ -92,8 +92,8 @@ def probe(tool, clone):
 
 def main():
     tool, clones = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2])
-    folders = [inner for outer in sorted(clones.iterdir()) for inner in (outer, outer / "repo")
-               if (inner / ".git").exists() or (inner / "objects").exists()]
+    found = (git_folder(clones, each.name) for each in sorted(clones.iterdir()))
+    folders = [folder for folder in found if folder is not None]
     counts = collections.defaultdict(collections.Counter)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for folder, places in zip(folders, pool.map(lambda clone: probe(tool, clone), folders)):

@@ -23,6 +23,11 @@ bool only_derives(const Ast& ast, NodeId call, const Dotted& path) {
                         "forward", "score", "likelihood", "reward", "_kl", "agent"});
 }
 
+/// jax.value_and_grad(f), jax.grad(loss): gradients that training takes.
+bool takes_gradients(const Ast& ast, NodeId call, const Dotted& path) {
+  return gives_gradients(path.path) && !only_derives(ast, call, path);
+}
+
 }  // namespace
 
 GradientNames::GradientNames(const Ast& ast, const Names& names, const Outline& outline,
@@ -51,7 +56,7 @@ void GradientNames::add_made(NodeId call) {
   const NodeId callee = ast_.child(call, Role::callee);
   if (callee == kNoNode) return;
   const Dotted& path = names_.resolve(callee);
-  const bool makes = path.imported && gives_gradients(path.path) && !only_derives(ast_, call, path);
+  const bool makes = path.imported && takes_gradients(ast_, call, path);
   if (!makes && !contains(ast_[callee].text)) return;
   std::string_view name = makes ? name_given(call) : std::string_view();
   const NodeId lambda = ast_.ancestor(call, K::lambda);
@@ -137,7 +142,7 @@ NodeId GradientNames::outermost_wrapper(NodeId call) const {
 }
 
 bool GradientNames::is_called(NodeId call, const Dotted& path) const {
-  if (!gives_gradients(path.path) || only_derives(ast_, call, path)) return false;
+  if (!takes_gradients(ast_, call, path)) return false;
   const NodeId outer = outermost_wrapper(call);
   return ast_[ast_[outer].parent].kind == K::call && ast_[outer].role == Role::callee;
 }

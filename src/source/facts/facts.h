@@ -78,6 +78,10 @@ struct FunctionFacts {
 
   /// Whether it does little but one thing, for which those who call it answer.
   bool is_short() const { return last_line - first_line < 20; }
+  /// Whether Python hands the object or the class in first, by the name of the first parameter.
+  bool takes_self() const {
+    return !parameters.empty() && (parameters.front() == "self" || parameters.front() == "cls");
+  }
 };
 
 struct LoopFacts {

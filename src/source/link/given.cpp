@@ -9,8 +9,7 @@
 namespace stallscope {
 
 uint32_t position_of(const FunctionFacts& f, uint32_t parameter) {
-  const bool bound = f.parameters.front() == "self" || f.parameters.front() == "cls";
-  return parameter - (bound ? 1 : 0);
+  return parameter - (f.takes_self() ? 1 : 0);
 }
 
 namespace {

@@ -17,8 +17,7 @@ constexpr size_t kMostTargets = 32;      ///< methods that one call may run
 Value CallGraph::argument(const Edge& edge, uint32_t parameter) const {
   const FunctionFacts& f = function(edge.to);
   // Python's methods are given `self` first, but for static ones.
-  const bool method = !f.class_name.empty() && f.parent == kNone && !f.parameters.empty() &&
-                      (f.parameters.front() == "self" || f.parameters.front() == "cls") &&
+  const bool method = !f.class_name.empty() && f.parent == kNone && f.takes_self() &&
                       file(edge.to).language == "python";
   const uint32_t position = method && parameter > 0 ? parameter - 1 : parameter;
   Value out;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "source/link/given.h"
 #include "source/link/purpose.h"
 #include "source/names/mentions.h"
 #include "source/syntax/words.h"
@@ -109,9 +110,8 @@ void Switchboard::of_parameter(const CallGraph& graph, FunctionId function, uint
   const FunctionFacts& f = graph.function(function);
   const std::string& name = f.parameters[parameter];
   const uint32_t hash = option_hash(name);
-  const bool bound = f.parameters.front() == "self" || f.parameters.front() == "cls";
-  if (bound && parameter == 0) return;
-  const uint32_t position = parameter - (bound ? 1 : 0);
+  if (f.takes_self() && parameter == 0) return;
+  const uint32_t position = position_of(f, parameter);
   const bool required = position < f.required;
   const auto anything = [&] { given_[hash].push_back({hash, 0, Given::other}); };
   // What frameworks call they may give anything, by position.

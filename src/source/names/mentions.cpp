@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bitset>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -119,11 +120,10 @@ std::unordered_set<std::string_view> run_as_program(std::string_view source) {
   return out;
 }
 
-/// def _test_gate(): beside what it tests, unless the file is a program that runs it.
-bool is_own_test(const Node& definition, const std::unordered_set<std::string_view>& program) {
+/// def _test_gate(): beside what it tests.
+bool is_own_test(const Node& definition) {
   return definition.kind == K::function &&
-         (definition.text.starts_with("test_") || definition.text.starts_with("_test")) &&
-         !program.contains(definition.text);
+         (definition.text.starts_with("test_") || definition.text.starts_with("_test"));
 }
 
 /// A text of `__all__ = ["Gate"]`.
@@ -231,7 +231,11 @@ std::vector<uint32_t> mentions_of(const Ast& ast, const Names& names, bool packa
   NameCollector out;
   ClassUsers users(classes);
   ImportedNames imported;
-  const std::unordered_set<std::string_view> program = run_as_program(ast.source);
+  std::optional<std::unordered_set<std::string_view>> program;  // read for the first test
+  const auto is_run = [&](std::string_view test) {
+    if (!program) program = run_as_program(ast.source);
+    return program->contains(test);
+  };
   NodeId end = 0;   // of the outermost definition around what is looked at
   uint32_t by = 0;  // that definition, 0 outside
   for (NodeId id = 1; id < ast.size(); ++id) {
@@ -241,7 +245,7 @@ std::vector<uint32_t> mentions_of(const Ast& ast, const Names& names, bool packa
       if (node.kind == K::class_ || node.kind == K::function) {
         end = node.end;
         by = name_hash(node.text);
-        if (is_own_test(node, program)) {
+        if (is_own_test(node) && !is_run(node.text)) {
           id = end - 1;
           continue;
         }

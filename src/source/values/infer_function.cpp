@@ -62,8 +62,7 @@ Value Inference::parameter_value(uint32_t function, uint32_t index, NodeId param
   }
   // send_to_device(batch, device): what is handed in is on the host.
   const FunctionFacts& facts = facts_.functions[function];
-  const bool method = !facts.class_name.empty() && facts.parent == kNone &&
-                      is_one_of(facts.parameters.front(), {"self", "cls"});
+  const bool method = !facts.class_name.empty() && facts.parent == kNone && facts.takes_self();
   if (index == (method ? 1u : 0u) && moves_data(facts_.functions[function].name) &&
       !contains_any(ast_[parameter].text, {"model", "module", "optim", "state", "cfg", "config"})) {
     depend(DependencyKind::parameter, {}, function, index);  // what callers made is theirs
