@@ -234,3 +234,14 @@ class Detections(torch.nn.Module):
         if self.on_device:
             wanted = wanted.type_as(x)
         return x[wanted == 1].mean()  # expect: boolean-mask-index
+
+
+def baseline(lengths: torch.Tensor, valid: torch.Tensor):
+    return lengths[0, :, 1][valid[0, :, 1]].median()  # expect: boolean-mask-index
+
+
+class Kept(torch.nn.Module):
+    def forward(self, x: torch.Tensor, mask, batch, lengths):
+        flat = x.view(-1)[mask.view(-1)]  # expect: boolean-mask-index
+        first = x[batch["valid_mask"][0]]  # expect: boolean-mask-index
+        return flat.mean() + first.mean() + baseline(lengths, mask)

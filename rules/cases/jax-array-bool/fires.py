@@ -38,3 +38,12 @@ def lowest(update, params, batches):
         loss = jnp.mean(loss)
         best = min(best, loss)  # expect: jax-array-bool
     return best
+
+
+def smoothed(update, params, batches):
+    scale = 1.0
+    for batch in batches:
+        params, loss = update(params, batch)
+        change = jnp.mean(loss)
+        scale = max(scale + jnp.clip(change, -2, 2), 10.0)  # expect: jax-array-bool
+    return scale

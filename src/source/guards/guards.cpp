@@ -139,6 +139,8 @@ uint32_t Guards::by_parent(NodeId at, NodeId below) const {
       if ((role == Role::consequence || negated) && (keeps_value(ast_, condition, below, negated) ||
                                                      fills_table(ast_, condition, below, negated)))
         found |= kGuardCached;
+      if (role == Role::consequence && switches_itself_off(condition, below))
+        found |= kGuardInterval;
       if (role == Role::consequence && runs_first_time(ast_, condition, below, negated))
         found |= kGuardOutsideStep;
       if ((role == Role::consequence || negated) && is_fallback(ast_, condition, below, negated))
@@ -414,12 +416,22 @@ uint32_t Guards::of_ifs_around(NodeId statement, unsigned depth) const {
   return guards;
 }
 
+namespace {
+
+/// is_kernel_available(seq, heads), can_use_flash(x): about sizes, not about when.
+bool asks_whether_possible(std::string_view name) {
+  return has_word(lower(snake_case(name)), {"available", "supported", "supports", "aligned",
+                                            "compatible", "divisible", "can", "usable"});
+}
+
+}  // namespace
+
 uint32_t Guards::of_term(NodeId id, bool negated, unsigned depth) const {
   const Node& node = ast_[id];
   if (node.kind == K::compare) return of_compare(id, negated, depth);
   if (node.kind == K::binary && node.text == "%") {
     // `if not step % 100`
-    return negated && !is_every_few(ast_, id) &&
+    return negated && !is_every_few(ast_, id) && !divides_no_steps(id) &&
                    inference_.at(ast_[id].first_child).kind != Kind::text
                ? +kGuardInterval
                : 0u;
@@ -449,7 +461,7 @@ uint32_t Guards::of_term(NodeId id, bool negated, unsigned depth) const {
     if (callee == kNoNode) return 0;
     uint32_t guards = 0;
     const uint32_t own = inference_.own_function(callee);
-    if (own != kNone && !negated) {
+    if (own != kNone && !negated && !asks_whether_possible(ast_[callee].text)) {
       const NodeId body = outline_.functions[own];
       for (NodeId at = body; at < ast_[body].end; ++at) {
         if (ast_[at].kind != K::return_) continue;

@@ -1,6 +1,10 @@
 // Guards: what a condition around a place says about how often it runs.
 #pragma once
 
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
 #include "source/values/infer.h"
 
 namespace stallscope {
@@ -25,12 +29,16 @@ class Guards {
   uint32_t of_term(NodeId id, bool negated, unsigned depth) const;
   uint32_t of_ifs_around(NodeId statement, unsigned depth) const;
   uint32_t of_none(NodeId what, bool is_none) const;
+  bool divides_no_steps(NodeId modulo) const;
   uint32_t of_compare(NodeId id, bool negated, unsigned depth) const;
+  bool counts_within_pass(NodeId counter) const;
   bool begins_its_loop(NodeId counter, std::string_view value) const;
   bool asks_for_interval(NodeId call) const;
   bool asks_whether_due(NodeId call) const;
   bool runs_backwards(NodeId name) const;
   bool is_asked_once(NodeId either) const;
+  bool switches_itself_off(NodeId condition, NodeId branch) const;
+  bool may_switch_on(NodeId switched) const;
   uint32_t of_words(std::string_view text, bool negated) const;
   uint32_t of_macro(NodeId at, bool alternative) const;
   uint32_t left_early(NodeId statement) const;
@@ -66,6 +74,8 @@ class Guards {
   static constexpr uint32_t kNotAsked = 0xffffffffu;
   mutable std::vector<uint32_t> early_;   ///< per statement: guards of those before it
   mutable std::vector<uint32_t> around_;  ///< per node
+  /// by the last part of a name: what assigns to it, in Python
+  mutable std::unordered_map<std::string_view, std::vector<NodeId>> assigned_;
 };
 
 }  // namespace stallscope

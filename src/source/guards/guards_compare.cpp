@@ -27,12 +27,31 @@ bool is_counter(std::string_view text) {
   if (starts_with_any(lower(name), {"best_", "max_", "min_", "argmax", "argmin", "class_", "cls_",
                                     "label_", "anchor_", "layer_", "level_", "head_", "block_"}))
     return false;
+  // optimizer_idx, view_idx: which of those that each step has
+  const std::string words = lower(snake_case(name));
+  if (words.ends_with("_idx") &&
+      !has_word(words, {"batch", "step", "iter", "iteration", "sample", "data", "train", "update",
+                        "epoch", "global", "current", "cur", "log", "img", "image"}))
+    return false;
   // YOLO counts its batches in ni, LAMMPS in ago the steps since its lists of neighbours were
   // built.
   return counts_steps(text) || is_one_of(name, {"i", "it", "n", "t", "ni", "ago"}) ||
          contains_any(name,
                       {"step", "iter", "epoch", "batch_idx", "batch_i", "count", "idx", "tick",
                        "num_total", "num_seen", "n_seen", "num_print", "printed", "shown"});
+}
+
+/// Whether a loop around `name` counts with it.
+bool is_of_loop(const Ast& ast, NodeId name) {
+  for (NodeId at = ast[name].parent; at != kNoNode && ast[at].kind != K::function;
+       at = ast[at].parent) {
+    if (ast[at].kind != K::for_) continue;
+    const NodeId body = ast.child(at, Role::body);
+    for (NodeId n = at + 1; n < (body == kNoNode ? ast[at].end : body); ++n) {
+      if (ast[n].kind == K::name && ast[n].text == ast[name].text) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -49,6 +68,23 @@ bool is_every_few(const Ast& ast, NodeId modulo) {
   const NodeId by =
       ast[modulo].first_child == kNoNode ? kNoNode : ast[ast[modulo].first_child].next;
   return by != kNoNode && ast[by].kind == K::number && is_one_of(ast.slice(by), {"2", "3", "4"});
+}
+
+/// x.shape[1] % 8, seq_len % block_size: how tensors are laid out, the same in each step; `t % 10`
+/// of the frames that one forward pass goes through.
+bool Guards::divides_no_steps(NodeId modulo) const {
+  const NodeId divided = ast_[modulo].first_child;
+  if (counts_within_pass(divided)) return true;
+  std::string_view text = ast_.slice(divided);
+  if (ast_[divided].kind == K::name) {
+    const std::string name = lower(snake_case(text));
+    if (has_word(name, {"dim", "dims", "heads", "width", "height", "channels", "seqlen", "seq"}))
+      return true;
+    const NodeId made = inference_.definition(outline_.function_of[divided], text, divided);
+    if (made == kNoNode || made == divided) return false;
+    text = ast_.slice(made);
+  }
+  return contains_any(text, {".shape", ".size("});
 }
 
 uint32_t Guards::of_compare(NodeId id, bool negated, unsigned depth) const {
@@ -69,7 +105,8 @@ uint32_t Guards::of_compare(NodeId id, bool negated, unsigned depth) const {
   bool every_few = false;
   auto has_modulo = [&](NodeId at) {
     for (NodeId n = at; n < ast_[at].end; ++n) {
-      if (ast_[n].kind == K::binary && ast_[n].text == "%" && inference_.at(n).kind != Kind::text) {
+      if (ast_[n].kind == K::binary && ast_[n].text == "%" && inference_.at(n).kind != Kind::text &&
+          !divides_no_steps(n)) {
         every_few |= is_every_few(ast_, n);
         return true;
       }
@@ -128,25 +165,19 @@ uint32_t Guards::of_compare(NodeId id, bool negated, unsigned depth) const {
           text, {"log_interval", "log_freq", "print_freq", "log_every", "interval", "print_every",
                  "every_n", "eval_every", "evaluate_every", "save_every", "checkpoint_every"}))
     return kGuardInterval;
-  // Of a forward pass, not of training: the first element of a sequence, the first refinement.
-  const bool first_of_sequence =
-      equal && r == "0" &&
-      is_one_of(l, {"t", "i", "idx", "it", "itr", "iter", "timestep", "time_step"}) &&
-      ast_[outline_.functions[outline_.function_of[left]]].text == "forward";
+  const bool counter = !negated && is_counter(l) && !counts_within_pass(left);
   // The first steps, or one given step.
-  if (!negated && is_counter(l) && !first_of_sequence &&
-      (equal || ((op == "<" || op == "<=") && r != "0")) &&
+  if (counter && (equal || ((op == "<" || op == "<=") && r != "0")) &&
       inference_.at(right).kind == Kind::number && ast_[right].kind == K::number) {
     return begins_its_loop(left, equal ? r : "") ? kGuardInterval | kGuardCached : +kGuardInterval;
   }
-  if (!negated && is_counter(l) && equal &&
-      contains_any(r, {"last", "- 1", "-1", "len(", "total", "max", "num_"}))
+  if (counter && equal && contains_any(r, {"last", "- 1", "-1", "len(", "total", "max", "num_"}))
     return kGuardInterval;
   // `if step != self.start_step: return`
   if ((equal || unequal) && equal != negated && counts_steps(l) &&
       (ast_[right].kind == K::name || ast_[right].kind == K::attribute))
     return kGuardInterval;
-  if (!negated && op == "in" && is_counter(l)) return kGuardInterval;
+  if (counter && op == "in") return kGuardInterval;
   if (contains_any(l, {"verbos", "debug", "log_level"}) && !negated) return kGuardDebug;
   if (contains_any(l, {"mode", "phase", "split"}) && contains_any(r, {"eval", "val", "test"})) {
     return (equal != negated) ? +kGuardEvaluation : 0u;
@@ -157,12 +188,28 @@ uint32_t Guards::of_compare(NodeId id, bool negated, unsigned depth) const {
     return kGuardEvaluation;
   // `if self.max_len < n` before `self.table = ...`: kept and grown.
   if (!negated && contains_any(l, {"self."}) && ast_[left].kind != K::binary &&
+      ast_[right].kind != K::number &&
       contains_any(text,
                    {"cache", "max_len", "max_seq", "seq_len_cached", "shape", "size", "numel"})) {
     guards |= kGuardCached;
   }
   if (!negated && contains_any(text, {"cached"})) guards |= kGuardCached;
   return guards;
+}
+
+/// Of a forward pass, not of training: the first element of a sequence, the last layer, the chunk
+/// of tensors that is handed to a kernel last.
+bool Guards::counts_within_pass(NodeId counter) const {
+  const NodeId function = outline_.functions[outline_.function_of[counter]];
+  if (ast_[counter].kind != K::name) return false;
+  if (ast_.grammar == Grammar::python) {
+    return ast_[function].text == "forward" &&
+           (is_one_of(ast_[counter].text, {"t", "timestep", "time_step"}) ||
+            is_of_loop(ast_, counter));
+  }
+  const NodeId parameters = ast_.child(function, Role::parameters);
+  return parameters != kNoNode && contains_any(ast_.slice(parameters), {"tensor"}) &&
+         is_of_loop(ast_, counter);
 }
 
 /// `for step, batch in enumerate(loader): if step == 0: self.calibrate(batch)`: once whenever the

@@ -7,6 +7,7 @@
 
 #include "source/link/contexts.h"
 #include "source/link/given.h"
+#include "source/names/names.h"
 #include "source/names/roles.h"
 #include "source/syntax/words.h"
 

@@ -155,11 +155,15 @@ void StepLoops::find_whole_steps(std::span<const EntryPoint> entry_points) {
   for (size_t f = 0; f < marks_.size(); ++f) {
     const FileFacts& file = *graph_.files()[f];
     std::vector<uint8_t> has_loop(file.functions.size(), 0);
+    std::vector<uint8_t> accumulates(file.functions.size(), 0);
     std::vector<uint8_t> over_loader(file.functions.size(), 0);
     std::vector<uint8_t> runs_over_loader(file.functions.size(), 0);
     const bool guides = only_guides(file);
     for (uint32_t l = 0; l < file.loops.size(); ++l) {
-      has_loop[file.loops[l].function] |= marks_[f][l];
+      // `for _ in range(args.grad_accum): engine.backward(loss); engine.step()`: the function
+      // steps.
+      const bool micro = file.loops[l].accumulates && file.loops[l].parent == kNone;
+      (micro ? accumulates : has_loop)[file.loops[l].function] |= marks_[f][l];
       runs_over_loader[file.loops[l].function] |=
           file.loops[l].over_loader && !file.loops[l].comprehension;
       over_loader[file.loops[l].function] |=
@@ -171,8 +175,8 @@ void StepLoops::find_whole_steps(std::span<const EntryPoint> entry_points) {
       const bool constructor =
           is_one_of(function.name, {"__init__", "__post_init__", "__attrs_post_init__"}) ||
           (!function.name.empty() && function.name == function.class_name);
-      const bool steps = (function.flags & kStepEvidence) != 0 && has_loop[i] == 0 &&
-                         !constructor && !guides &&
+      const bool steps = ((function.flags & kStepEvidence) != 0 || accumulates[i] != 0) &&
+                         has_loop[i] == 0 && !constructor && !guides &&
                          (function.flags & (kModuleLevel | kTestFunction)) == 0 &&
                          !((function.flags & kMainFunction) != 0 && function.class_name.empty());
       const FunctionId id = graph_.id_of(f, i);
@@ -196,6 +200,17 @@ bool StepLoops::is_part_of_step(const FileFacts& file, uint32_t loop) {
   const LoopFacts& facts = file.loops[loop];
   return facts.comprehension || facts.over_parameters || facts.over_optimizers ||
          (facts.accumulates && facts.parent != kNone && !file.loops[facts.parent].seldom);
+}
+
+/// `update(state, batch)` outside the loops of a function that calls it in one as well: compiled
+/// before the first step, or measured behind the last.
+bool StepLoops::warms_up(const Edge& edge) const {
+  const FileFacts& file = graph_.file(edge.from);
+  return std::ranges::any_of(graph_.calls(edge.from), [&](uint32_t e) {
+    const Edge& other = graph_.edges()[e];
+    return other.to == edge.to && other.loop != kNone && !is_part_of_step(file, other.loop) &&
+           !file.loops[other.loop].accumulates;
+  });
 }
 
 /// The loop around a call of a step is a step loop; without one, the caller is a step too.
@@ -225,6 +240,7 @@ void StepLoops::follow_callers() {
         mark(file, loop, marks_[graph_.file_index(edge.from)]);
         continue;
       }
+      if (warms_up(edge)) continue;
       if (call.form == CallForm::reference ||
           (caller.flags & (kModuleLevel | kMainFunction | kInitFunction)) != 0)
         continue;

@@ -219,6 +219,16 @@ void find_compared_arguments(const FileView& file, std::vector<Match>& out) {
             file.inference.definition(file.outline.function_of[argument], ast[argument].text,
                                       argument) != kNoNode);
   };
+  auto is_array = [&](NodeId at) {
+    const Value& v = file.inference.at(at);
+    return v.kind == Kind::jax_array && v.certainty >= Certainty::likely;
+  };
+  auto holds_array = [&](NodeId argument) {
+    for (NodeId at = argument; at < ast[argument].end; ++at) {
+      if (ast[at].kind == K::name && is_array(at)) return true;
+    }
+    return false;
+  };
   for (NodeId id = 1; id < ast.size(); ++id) {
     if (ast[id].kind != K::call || ast.grammar != Grammar::python) continue;
     const NodeId callee = ast.child(id, Role::callee);
@@ -245,10 +255,8 @@ void find_compared_arguments(const FileView& file, std::vector<Match>& out) {
       continue;
     const auto tensor = std::ranges::find_if(arguments, is_read);
     const auto array = std::ranges::find_if(arguments, [&](NodeId argument) {
-      const Value& v = file.inference.at(argument);
       // jnp.ceil(n / groups) of numbers is computed while the step is traced
-      return v.kind == Kind::jax_array && v.certainty >= Certainty::likely &&
-             ast[argument].kind == K::name;
+      return is_array(argument) && holds_array(argument);
     });
     if (array != arguments.end() && arguments.size() > 1)
       out.push_back({id, likely(Kind::jax_array, kJax), {}});

@@ -45,6 +45,13 @@ bool is_about_validity(const std::string& text) {
                          "tokens",  "empty",  "finite", "positions", "corners", "boxes",  "box"});
 }
 
+/// fused_bias_act(), norm_act(): activates, does not act.
+bool is_about_activation(const std::string& text) {
+  return has_word(text, {"act"}) &&
+         has_word(text, {"bias", "fused", "norm", "layer", "gate", "gated", "mul", "quant", "conv",
+                         "linear", "relu", "gelu", "silu", "fn", "func", "backward"});
+}
+
 }  // namespace
 
 uint32_t role_flags(std::string_view name, bool of_module, bool method) {
@@ -170,7 +177,8 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
       text.starts_with("on_validation") || text.starts_with("on_test")) {
     flags |= kEvalFunction;
   }
-  if (is_about_validity(text)) flags &= ~static_cast<uint32_t>(kEvalFunction);
+  if (is_about_validity(text) || is_about_activation(text))
+    flags &= ~static_cast<uint32_t>(kEvalFunction);
   if (has_word(text, {"predict",    "prediction", "inference",   "infer",     "generate",
                       "demo",       "translate",  "beam",        "visualize", "chat",
                       "export",     "benchmark",  "bench",       "summarize", "rollout",

@@ -42,7 +42,7 @@ bool is_size_name(std::string_view name) {
 
 bool is_mask_name(std::string_view name) {
   // i_mask, n_mask: one of many, or how many
-  return name == "mask" ||
+  return is_one_of(name, {"mask", "valid", "is_valid"}) ||
          (name.ends_with("_mask") && !starts_with_any(name, {"i_", "n_", "num_"})) ||
          name.ends_with("_filter");
 }

@@ -145,6 +145,7 @@ class Inference {
   Value call_method(NodeId id, NodeId callee, const Value& receiver, const CallShape& shape);
   bool may_name_device(NodeId argument) const;
   CallShape shape_of(NodeId call);
+  bool is_called_mask(NodeId id, unsigned hops = 4) const;
   bool selects(NodeId index, const Value& container, NodeId subscript) const;
   Value eval_subscript(NodeId id);
   uint32_t part_of_given(NodeId subscript);

@@ -94,13 +94,33 @@ bool Inference::asks_in_brackets(NodeId index) const {
   return ast_[left].kind != K::name || !is_counter_name(ast_[left].text);
 }
 
+/// mask, batch.train_mask, batch["mask"], valid[0], mask.view(-1): whether it is called a mask, or is
+/// a part or another shape of what is.
+bool Inference::is_called_mask(NodeId id, unsigned hops) const {
+  if (id == kNoNode || hops == 0) return false;
+  const Node& node = ast_[id];
+  if (node.kind == K::name || node.kind == K::attribute) return is_mask_name(node.text);
+  if (node.kind == K::subscript) {
+    const NodeId key = ast_.child(id, Role::index);
+    if (key == kNoNode || ast_[key].kind != K::string)
+      return is_called_mask(ast_.child(id, Role::object), hops - 1);
+    const std::string_view quoted = ast_.slice(key);
+    return quoted.size() > 2 && is_mask_name(quoted.substr(1, quoted.size() - 2));
+  }
+  const NodeId callee = node.kind == K::call ? ast_.child(id, Role::callee) : kNoNode;
+  return callee != kNoNode && ast_[callee].kind == K::attribute &&
+         is_one_of(ast_[callee].text, {"view", "reshape", "flatten", "squeeze", "unsqueeze",
+                                       "expand", "expand_as", "contiguous"}) &&
+         is_called_mask(ast_.child(callee, Role::object), hops - 1);
+}
+
 /// x[mask], x[~padding], x[batch.train_mask]: whether what an index is called, or how it was made,
 /// says that it selects.
 bool Inference::selects(NodeId index, const Value& container, NodeId subscript) const {
   const Node& node = ast_[index];
   const bool open = container.kind == Kind::unknown;
   if (node.kind == K::unary) return is_reversed(index);
-  if (node.kind == K::attribute) return is_mask_name(node.text);
+  if (node.kind != K::name && is_called_mask(index)) return true;
   if (node.kind == K::compare && container.is_device()) return !is_identity_test(node.text);
   if (node.kind != K::name)
     return open && (asks_itself(ast_, subscript, index) || asks_in_brackets(index));
