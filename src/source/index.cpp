@@ -300,6 +300,18 @@ bool SourceIndex::is_moved(size_t file, uint32_t dependency) const {
          !is_batch_name(facts.functions[on.function].parameters[on.parameter]);
 }
 
+/// advantages(rewards: Tensor) where all callers hand in what they made on the host, or what was
+/// computed from that: only the annotation, or a method that tensors have, says more.
+bool SourceIndex::is_kept_on_host(size_t file, const Value& value) const {
+  const FileFacts& facts = *files_[file];
+  if (facts.is_compiled() || value.dependency == 0 ||
+      value.dependency > facts.dependencies.size() ||
+      (value.kind != Kind::device_tensor && value.kind != Kind::mask))
+    return false;
+  const Value given = resolved(file, depending_on(value.dependency), kMaxHops);
+  return given.kind == Kind::host_tensor && given.certainty >= Certainty::likely;
+}
+
 /// validation_step(): whether a framework calls a function for each batch of an evaluation, and the
 /// rule is not about copies of what it computed, which the host wants of every one.
 bool SourceIndex::for_each_batch(FunctionId function, const CompiledClause& clause) const {
@@ -338,6 +350,7 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
       return false;
     if (known && subject.certainty < clause.certainty) return false;
     if (subject.kind == Kind::batch && is_moved(file, subject.dependency)) return false;
+    if (is_kept_on_host(file, subject)) return false;
     if ((subject.flags & clause.on->without) != 0) return false;
     // What a module gave may be a record, or None.
     if (clause.matcher && candidate.subject.kind == Kind::unknown && subject.has(kModuleOutput))
@@ -410,6 +423,8 @@ Value SourceIndex::resolved(size_t file, const Value& value, unsigned hops) cons
   const Dependency& on = facts.dependencies[value.dependency - 1];
   if (on.kind == DependencyKind::parameter)
     return of_parameter(graph_->id_of(file, on.function), on.parameter, hops - 1);
+  if (on.kind == DependencyKind::derived)
+    return resolved(file, depending_on(on.function), hops - 1);
   if (on.kind == DependencyKind::element)
     return element_of(resolved(file, depending_on(on.function), hops - 1));
   if (on.kind == DependencyKind::either) {

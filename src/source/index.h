@@ -71,6 +71,7 @@ class SourceIndex {
   bool only_builds(size_t file, const Node& function) const;
   const std::vector<SourceLine>* device_buffer_of(const FileFacts& facts,
                                                   const Candidate& candidate) const;
+  bool is_kept_on_host(size_t file, const Value& value) const;
   bool is_moved(size_t file, uint32_t dependency) const;
   bool has_prefetcher(size_t file) const;
   bool decide(size_t file, const Candidate& candidate, SourceFact& out) const;

@@ -30,7 +30,8 @@ enum class DependencyKind : uint8_t {
   function,   ///< a function of the program's, as a value
   either,     ///< one of two others, depending on the path
   element,    ///< what iterating over or unpacking another gives
-  part        ///< what a function gives at a position of a tuple: `loss, norm = step(x)`
+  part,       ///< what a function gives at a position of a tuple: `loss, norm = step(x)`
+  derived     ///< computed by PyTorch from another, on the side where that is: `x.float().std()`
 };
 
 struct Value {

@@ -35,7 +35,7 @@ bool is_counter(std::string_view text) {
     return false;
   // YOLO counts its batches in ni, LAMMPS in ago the steps since its lists of neighbours were
   // built.
-  return counts_steps(text) || is_one_of(name, {"i", "it", "n", "t", "ni", "ago"}) ||
+  return counts_steps(text) || is_one_of(name, {"i", "it", "n", "t", "ep", "ni", "ago"}) ||
          contains_any(name,
                       {"step", "iter", "epoch", "batch_idx", "batch_i", "count", "idx", "tick",
                        "num_total", "num_seen", "n_seen", "num_print", "printed", "shown"});
@@ -258,6 +258,16 @@ bool Guards::runs_backwards(NodeId name) const {
                       {"flow", "coupling", "actnorm", "invconv", "invertible", "glow"});
 }
 
+namespace {
+
+/// self.is_last, is_last_layer, is_first_stage(): of a part of the network, not of a step.
+bool is_about_place(std::string_view text) {
+  return (text.starts_with("self.") && is_one_of(last_component(text), {"is_first", "is_last"})) ||
+         has_word(lower(snake_case(last_component(text))), {"layer", "block", "stage"});
+}
+
+}  // namespace
+
 uint32_t Guards::of_words(std::string_view text, bool negated) const {
   uint32_t guards = 0;
   if (negated) {
@@ -286,7 +296,8 @@ uint32_t Guards::of_words(std::string_view text, bool negated) const {
                  "is_first",       "first_step",  "first_iter",    "first_batch", "first_time",
                  "should_save",    "do_eval",     "should_sync",   "log_this",    "should_display",
                  "last_step",      "is_last",     "every(",        "log_every",   "should_collect",
-                 "should_profile", "log_freq",    "needs_log",     "report_now",  "is_time"})) {
+                 "should_profile", "log_freq",    "needs_log",     "report_now",  "is_time"}) &&
+      !is_about_place(text)) {
     guards |= kGuardInterval;
   }
   // `if save_requested: ...`: a signal asked for it.

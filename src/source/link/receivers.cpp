@@ -119,6 +119,7 @@ bool CallGraph::add_classes(size_t file, uint32_t dependency, unsigned hops, Cla
       return all;
     }
     case DependencyKind::element:
+    case DependencyKind::derived:
     case DependencyKind::none:
       break;
   }

@@ -290,10 +290,12 @@ class CandidateCollector {
 
   /// step(x: Tensor), isinstance(x, Tensor) of an argument: callers say whether it is a batch, or
   /// was just made. Where the other tensors beside it are, nobody says.
-  static bool is_open_argument(const Value& subject, const KindWord& wanted) {
+  bool is_open_argument(const Value& subject, const KindWord& wanted) const {
     const bool asks =
         wanted.flags != 0 || std::ranges::find(wanted.kinds, Kind::batch) != wanted.kinds.end();
-    return asks && subject.is_device() && subject.dependency != 0 && !subject.has(kAttribute);
+    const Dependency* from = file_.inference.dependency(subject);
+    return asks && subject.is_device() && from && from->kind != DependencyKind::derived &&
+           !subject.has(kAttribute);
   }
 
   bool is_of_callers(const Value& value) const {

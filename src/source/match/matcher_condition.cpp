@@ -37,6 +37,7 @@ class Conditions {
         return test(read);
       const std::string& path = file_.names.resolve(file_.ast.child(id, Role::callee)).path;
       if (path == "torch.equal" || path == "torch.allclose") {
+        if (compares_on_host(id)) return;
         add(id, file_.inference.at(id).kind == Kind::number
                     ? Value{Kind::device_tensor, Certainty::likely}
                     : Value{});
@@ -63,12 +64,24 @@ class Conditions {
     // A bare name is often an optional argument or a flag: `if mask:` needs proof.
     if (node.kind == K::name && value.kind != Kind::mask && value.certainty < Certainty::proven)
       return;
-    if (node.kind == K::name && value.dependency != 0) return;
+    const Dependency* on = file_.inference.dependency(value);
+    if (node.kind == K::name && on && on->kind != DependencyKind::derived) return;
     if (node.kind == K::subscript || (node.kind == K::attribute && !is_kept_tensor(id))) return;
     add(id, value);
   }
 
  private:
+  /// torch.allclose(loaded["weight"], weight.cpu()): what PyTorch compares is on one side.
+  bool compares_on_host(NodeId call) const {
+    for (const NodeId c : children(file_.ast, call)) {
+      const Value& value = file_.inference.at(c);
+      if (file_.ast[c].role == Role::argument && value.kind == Kind::host_tensor &&
+          value.certainty >= Certainty::likely)
+        return true;
+    }
+    return false;
+  }
+
   /// `0.0 in mask`: whether any element is. `labels[0] in (1, 2)`: compared with one after the
   /// other.
   void test_membership(NodeId id) {

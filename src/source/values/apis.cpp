@@ -268,6 +268,8 @@ Value of_torch(std::string_view path, std::string_view name, const CallShape& ca
   if (std::ranges::any_of(name, [](char c) { return c >= 'A' && c <= 'Z'; })) return {};
   Value out = likely(kMasks.contains(name) ? Kind::mask : Kind::device_tensor);
   if (name.ends_with("_like") && call.first.kind == Kind::mask) out.kind = Kind::device_tensor;
+  // torch.sum(x): where x is, those know who made it
+  if (call.count == 1 || call.has_dim) out.dependency = call.first.dependency;
   return out;
 }
 

@@ -295,6 +295,13 @@ uint32_t Inference::depend(DependencyKind kind, std::string name, uint32_t funct
   return entry->second;
 }
 
+Value Inference::derived(Value value) {
+  if (value.is_device() && value.dependency != 0 &&
+      facts_.dependencies[value.dependency - 1].kind != DependencyKind::derived)
+    value.dependency = depend(DependencyKind::derived, {}, value.dependency, 0);
+  return value;
+}
+
 Value Inference::of_both(const Value& a, const Value& b, Value merged) {
   const bool same_kind = a.kind == b.kind && merged.kind == a.kind;
   if (same_kind && (a.kind == Kind::unknown || a.kind == Kind::module) && a.dependency != 0 &&

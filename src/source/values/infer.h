@@ -161,6 +161,8 @@ class Inference {
   Value function_value(NodeId id);
   uint32_t depend(DependencyKind kind, std::string name, uint32_t function = 0, uint32_t index = 0);
   /// `merged` of two values, with what it depends on if that is two things.
+  /// A tensor that PyTorch computed from what `value` depends on: only where it is is open.
+  Value derived(Value value);
   Value of_both(const Value& a, const Value& b, Value merged);
   bool is_self(NodeId id) const;
   bool method_exists(uint32_t klass, std::string_view name) const;

@@ -72,7 +72,7 @@ Value Inference::eval_call(NodeId id) {
       return function_value(first);
   }
   if (path.imported) {
-    if (auto known = value_of_function(path.path, shape)) return *known;
+    if (auto known = value_of_function(path.path, shape)) return derived(*known);
     if (!method || object == kNoNode || ast_[object].kind == K::name) {
       Value out;
       out.dependency = depend(DependencyKind::returns, path.path);
@@ -357,7 +357,7 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
         has_word(lower(ast_[object].text),
                  {"batch", "data", "graph", "graphs", "sample", "inputs"}))
       known->flags |= kModuleOutput;
-    return *known;
+    return known->is_device() && !receiver.is_device() ? derived(*known) : *known;
   }
   // Where nobody uses NumPy, (x != y).nonzero() is PyTorch's; NumPy's gives a tuple, which has none
   // of a tensor's methods.

@@ -91,8 +91,8 @@ Value Inference::eval_operator(NodeId id) {
       return likely(Kind::host_tensor, kFresh);
     // A record of outputs is not what gets compared.
     if (device)
-      return Value{tensor.kind == Kind::jax_array ? Kind::jax_array : Kind::mask, tensor.certainty,
-                   0, 0};
+      return derived({tensor.kind == Kind::jax_array ? Kind::jax_array : Kind::mask,
+                      tensor.certainty, 0, tensor.dependency});
     // labels != IGNORE_INDEX
     const bool constant = a.kind == Kind::batch && b.kind == Kind::unknown && b.dependency == 0;
     if (constant || is_part_of_batch(a, b)) return likely(Kind::batch, kLoaded);

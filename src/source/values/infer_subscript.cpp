@@ -94,8 +94,8 @@ bool Inference::asks_in_brackets(NodeId index) const {
   return ast_[left].kind != K::name || !is_counter_name(ast_[left].text);
 }
 
-/// mask, batch.train_mask, batch["mask"], valid[0], mask.view(-1): whether it is called a mask, or is
-/// a part or another shape of what is.
+/// mask, batch.train_mask, batch["mask"], valid[0], mask.view(-1): whether it is called a mask, or
+/// is a part or another shape of what is.
 bool Inference::is_called_mask(NodeId id, unsigned hops) const {
   if (id == kNoNode || hops == 0) return false;
   const Node& node = ast_[id];

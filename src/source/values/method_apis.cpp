@@ -118,6 +118,18 @@ bool is_tensor_cast(std::string_view name) {
   return kTensorCasts.contains(name);
 }
 
+namespace {
+
+/// A tensor by the method that is called on it; where it is, those know who made it.
+Value derived(const Value& receiver, std::string_view method) {
+  Value out = likely(makes_mask(method) ? Kind::mask : Kind::device_tensor,
+                     receiver.flags & kParameterLoop);
+  out.dependency = receiver.dependency;
+  return out;
+}
+
+}  // namespace
+
 std::optional<Value> value_of_method(const Value& receiver, std::string_view name,
                                      const CallShape& call) {
   if (name == "item") return proven(Kind::number);
@@ -202,17 +214,14 @@ std::optional<Value> value_of_method(const Value& receiver, std::string_view nam
   }
   if (receiver.kind == Kind::unknown && (call.has_dim || kTensorCasts.contains(name)) &&
       !receiver.has(kLoaded)) {
-    return likely(makes_mask(name) ? Kind::mask : Kind::device_tensor,
-                  receiver.flags & kParameterLoop);
+    return derived(receiver, name);
   }
   if (receiver.kind == Kind::unknown && !name.starts_with("is_nonzero") &&
       (name.starts_with("is_") || name.starts_with("has_") || name.starts_with("should_"))) {
     return likely(Kind::number);
   }
   if (kTensorOnly.contains(name)) {
-    return name == "cuda" ? Value{}
-                          : likely(makes_mask(name) ? Kind::mask : Kind::device_tensor,
-                                   receiver.flags & kParameterLoop);
+    return name == "cuda" ? Value{} : derived(receiver, name);
   }
   return std::nullopt;
 }
