@@ -93,11 +93,12 @@ bool moves_own_batch(std::string_view class_name, std::string_view method) {
 }
 
 bool is_batch_name(std::string_view name) {
-  return has_word(lower(name),
-                  {"batch",    "batches", "batched", "data",   "mbatch",  "minibatch", "microbatch",
-                   "inputs",   "images",  "imgs",    "image",  "targets", "target",    "labels",
-                   "label",    "samples", "wavs",    "wav",    "audio",   "texts",     "text",
-                   "captions", "videos",  "frames",  "tokens", "mels",    "noisy"});
+  return has_word(
+      lower(name),
+      {"batch",   "batches", "batched", "data",  "datas",   "mbatch", "minibatch", "microbatch",
+       "inputs",  "images",  "imgs",    "image", "targets", "target", "labels",    "label",
+       "samples", "wavs",    "wav",     "audio", "texts",   "text",   "captions",  "videos",
+       "frames",  "tokens",  "mels",    "noisy", "examples"});
 }
 
 bool is_batch_getter(std::string_view name) {
