@@ -76,6 +76,13 @@ bool Guards::divides_no_steps(NodeId modulo) const {
   const NodeId divided = ast_[modulo].first_child;
   if (counts_within_pass(divided)) return true;
   std::string_view text = ast_.slice(divided);
+  // C++: size % 32, k % CUDA_ALIGN: whether a faster kernel may be launched
+  if (ast_.grammar == Grammar::cuda && (!is_counter(text) || text == "n")) {
+    const std::string by = lower(ast_.slice(ast_[divided].next));
+    if (is_one_of(by, {"8", "16", "32", "64", "128", "256", "512", "1024"}) ||
+        contains_any(by, {"align", "block", "stride", "warp", "tile", "thread"}))
+      return true;
+  }
   if (ast_[divided].kind == K::name) {
     const std::string name = lower(snake_case(text));
     if (has_word(name, {"dim", "dims", "heads", "width", "height", "channels", "seqlen", "seq"}))
@@ -165,7 +172,9 @@ uint32_t Guards::of_compare(NodeId id, bool negated, unsigned depth) const {
           text, {"log_interval", "log_freq", "print_freq", "log_every", "interval", "print_every",
                  "every_n", "eval_every", "evaluate_every", "save_every", "checkpoint_every"}))
     return kGuardInterval;
-  const bool counter = !negated && is_counter(l) && !counts_within_pass(left);
+  // C++ calls a size n
+  const bool size = ast_.grammar == Grammar::cuda && l == "n";
+  const bool counter = !negated && is_counter(l) && !size && !counts_within_pass(left);
   // The first steps, or one given step.
   if (counter && (equal || ((op == "<" || op == "<=") && r != "0")) &&
       inference_.at(right).kind == Kind::number && ast_[right].kind == K::number) {
