@@ -9,9 +9,13 @@ namespace {
 
 using K = NodeKind;
 
+/// What nobody writes by hand is not looked through.
+constexpr unsigned kMostTerms = 32;
+constexpr size_t kMostAssignments = 1000;
+
 /// Whether `condition` can only hold while `flag` is true (`holds`), or false.
 bool needs(const Ast& ast, NodeId condition, std::string_view flag, bool holds) {
-  for (;;) {
+  for (unsigned terms = 0; terms < kMostTerms; ++terms) {
     const Node& node = ast[condition];
     if (node.kind == K::boolean && node.text == "and") {
       const NodeId left = ast.child(condition, Role::left);
@@ -27,6 +31,7 @@ bool needs(const Ast& ast, NodeId condition, std::string_view flag, bool holds) 
     return holds && (node.kind == K::name || node.kind == K::attribute) &&
            ast.slice(condition) == flag;
   }
+  return false;
 }
 
 NodeId loop_around(const Ast& ast, NodeId id) {
@@ -53,8 +58,10 @@ bool Guards::may_switch_on(NodeId switched) const {
   const bool local = ast_[flag].kind == K::name;
   const NodeId loop = loop_around(ast_, switched), function = ast_.ancestor(flag, K::function);
   const std::string_view off = ast_.slice(ast_.child(switched, Role::right));
+  const std::vector<NodeId>& assigned = assigned_.at(ast_[flag].text);
   if (local && loop == kNoNode) return true;  // begins anew with each call
-  for (const NodeId at : assigned_.at(ast_[flag].text)) {
+  if (assigned.size() > kMostAssignments) return true;
+  for (const NodeId at : assigned) {
     const NodeId value = ast_.child(at, Role::right), where = ast_.ancestor(at, K::function);
     if (value == kNoNode || ast_.slice(value) == off) continue;
     const bool within = loop != kNoNode && at > loop && at < ast_[loop].end;
