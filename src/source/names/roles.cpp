@@ -351,14 +351,23 @@ bool names_iterations(std::string_view head) {
 
 namespace {
 
+/// What stands before `at` in its function; of what nobody writes by hand the last part.
+std::string_view code_before(const Ast& ast, NodeId at) {
+  constexpr size_t kMost = 50'000;
+  const NodeId function = ast.ancestor(at, NodeKind::function);
+  if (function == kNoNode) return {};
+  const std::string_view code =
+      ast.slice(function).substr(0, ast[at].first_byte - ast[function].first_byte);
+  return code.substr(code.size() - std::min(code.size(), kMost));
+}
+
 /// `i < a.size()` behind `auto a = model->parameters();`
 bool counts_parameters(const Ast& ast, NodeId condition) {
   std::string_view name = ast.slice(condition);
   name.remove_suffix(std::string_view(".size()").size());
   name.remove_prefix(name.find_last_of(" <(!=") + 1);
-  const NodeId function = ast.ancestor(condition, NodeKind::function);
-  if (name.empty() || function == kNoNode) return false;
-  const std::string_view text = ast.slice(function);
+  if (name.empty()) return false;
+  const std::string_view text = code_before(ast, condition);
   const size_t made = text.find(std::string(name) + " = ");
   return made != std::string_view::npos &&
          text.substr(made, text.find(';', made) - made).ends_with("parameters()");
@@ -368,9 +377,8 @@ bool counts_parameters(const Ast& ast, NodeId condition) {
 bool keeps_parameters(const Ast& ast, NodeId over) {
   std::string_view name = ast.slice(over);
   name = name.substr(0, name.find_first_of(".[("));
-  const NodeId function = ast.ancestor(over, NodeKind::function);
-  if (name.empty() || function == kNoNode || ast.grammar != Grammar::python) return false;
-  const std::string_view text = ast.slice(function);
+  if (name.empty() || ast.grammar != Grammar::python) return false;
+  const std::string_view text = code_before(ast, over);
   const size_t made = text.find(std::string(name) + " = ");
   if (made == std::string_view::npos) return false;
   const std::string_view line = text.substr(made, text.find('\n', made) - made);
