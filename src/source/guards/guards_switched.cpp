@@ -34,14 +34,6 @@ bool needs(const Ast& ast, NodeId condition, std::string_view flag, bool holds) 
   return false;
 }
 
-NodeId loop_around(const Ast& ast, NodeId id) {
-  for (NodeId at = ast[id].parent; at != kNoNode && ast[at].kind != K::function;
-       at = ast[at].parent) {
-    if (ast[at].kind == K::for_ || ast[at].kind == K::while_) return at;
-  }
-  return kNoNode;
-}
-
 }  // namespace
 
 /// What Python's assignments give `flag` elsewhere: whether one of them may switch it on again
@@ -56,7 +48,9 @@ bool Guards::may_switch_on(NodeId switched) const {
   }
   const NodeId flag = ast_.child(switched, Role::left);
   const bool local = ast_[flag].kind == K::name;
-  const NodeId loop = loop_around(ast_, switched), function = ast_.ancestor(flag, K::function);
+  const uint32_t around = outline_.loop_of[switched];
+  const NodeId loop = around == kNone ? kNoNode : outline_.loops[around];
+  const NodeId function = ast_.ancestor(flag, K::function);
   const std::string_view off = ast_.slice(ast_.child(switched, Role::right));
   const std::vector<NodeId>& assigned = assigned_.at(ast_[flag].text);
   if (local && loop == kNoNode) return true;  // begins anew with each call
@@ -66,7 +60,6 @@ bool Guards::may_switch_on(NodeId switched) const {
     if (value == kNoNode || ast_.slice(value) == off) continue;
     const bool within = loop != kNoNode && at > loop && at < ast_[loop].end;
     if (within) return true;
-    if (local && where != function) continue;
     if (!local && where != kNoNode && where != function && ast_[where].text != "__init__")
       return true;
   }

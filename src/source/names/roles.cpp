@@ -351,14 +351,18 @@ bool names_iterations(std::string_view head) {
 
 namespace {
 
-/// What stands before `at` in its function; of what nobody writes by hand the last part.
-std::string_view code_before(const Ast& ast, NodeId at) {
+/// `NAME = ...` before `at` in its function, up to `end`; of what nobody writes by hand the last
+/// part is looked through.
+std::string_view assignment_before(const Ast& ast, NodeId at, std::string_view name, char end) {
   constexpr size_t kMost = 50'000;
   const NodeId function = ast.ancestor(at, NodeKind::function);
-  if (function == kNoNode) return {};
-  const std::string_view code =
+  if (name.empty() || function == kNoNode) return {};
+  std::string_view code =
       ast.slice(function).substr(0, ast[at].first_byte - ast[function].first_byte);
-  return code.substr(code.size() - std::min(code.size(), kMost));
+  code.remove_prefix(code.size() - std::min(code.size(), kMost));
+  const size_t made = code.find(std::string(name) + " = ");
+  return made == std::string_view::npos ? std::string_view()
+                                        : code.substr(made, code.find(end, made) - made);
 }
 
 /// `i < a.size()` behind `auto a = model->parameters();`
@@ -366,23 +370,16 @@ bool counts_parameters(const Ast& ast, NodeId condition) {
   std::string_view name = ast.slice(condition);
   name.remove_suffix(std::string_view(".size()").size());
   name.remove_prefix(name.find_last_of(" <(!=") + 1);
-  if (name.empty()) return false;
-  const std::string_view text = code_before(ast, condition);
-  const size_t made = text.find(std::string(name) + " = ");
-  return made != std::string_view::npos &&
-         text.substr(made, text.find(';', made) - made).ends_with("parameters()");
+  return assignment_before(ast, condition, name, ';').ends_with("parameters()");
 }
 
 /// `for k in ema.keys():` behind `ema = dict(model.named_parameters())`
 bool keeps_parameters(const Ast& ast, NodeId over) {
+  if (ast.grammar != Grammar::python) return false;
   std::string_view name = ast.slice(over);
   name = name.substr(0, name.find_first_of(".[("));
-  if (name.empty() || ast.grammar != Grammar::python) return false;
-  const std::string_view text = code_before(ast, over);
-  const size_t made = text.find(std::string(name) + " = ");
-  if (made == std::string_view::npos) return false;
-  const std::string_view line = text.substr(made, text.find('\n', made) - made);
-  return contains_any(line, {"named_parameters()", ".state_dict()"});
+  return contains_any(assignment_before(ast, over, name, '\n'),
+                      {"named_parameters()", ".state_dict()"});
 }
 
 }  // namespace

@@ -120,12 +120,11 @@ bool Inference::selects(NodeId index, const Value& container, NodeId subscript) 
   const Node& node = ast_[index];
   const bool open = container.kind == Kind::unknown;
   if (node.kind == K::unary) return is_reversed(index);
-  if (node.kind != K::name && is_called_mask(index)) return true;
+  if (is_called_mask(index)) return true;
   if (node.kind == K::compare && container.is_device()) return !is_identity_test(node.text);
   if (node.kind != K::name)
     return open && (asks_itself(ast_, subscript, index) || asks_in_brackets(index));
-  return is_mask_name(node.text) ||
-         (container.is_device() && is_comparison(node.text, subscript)) ||
+  return (container.is_device() && is_comparison(node.text, subscript)) ||
          (open && (asks_elements(index, ast_.child(subscript, Role::object)) ||
                    is_reversed(definition(function_, node.text, subscript))));
 }

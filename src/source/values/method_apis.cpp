@@ -121,7 +121,7 @@ bool is_tensor_cast(std::string_view name) {
 namespace {
 
 /// A tensor by the method that is called on it; where it is, those know who made it.
-Value derived(const Value& receiver, std::string_view method) {
+Value tensor_by(const Value& receiver, std::string_view method) {
   Value out = likely(makes_mask(method) ? Kind::mask : Kind::device_tensor,
                      receiver.flags & kParameterLoop);
   out.dependency = receiver.dependency;
@@ -214,14 +214,14 @@ std::optional<Value> value_of_method(const Value& receiver, std::string_view nam
   }
   if (receiver.kind == Kind::unknown && (call.has_dim || kTensorCasts.contains(name)) &&
       !receiver.has(kLoaded)) {
-    return derived(receiver, name);
+    return tensor_by(receiver, name);
   }
   if (receiver.kind == Kind::unknown && !name.starts_with("is_nonzero") &&
       (name.starts_with("is_") || name.starts_with("has_") || name.starts_with("should_"))) {
     return likely(Kind::number);
   }
   if (kTensorOnly.contains(name)) {
-    return name == "cuda" ? Value{} : derived(receiver, name);
+    return name == "cuda" ? Value{} : tensor_by(receiver, name);
   }
   return std::nullopt;
 }
