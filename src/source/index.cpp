@@ -261,17 +261,6 @@ void SourceIndex::merge_lines(std::vector<SourceFact>& facts) const {
   }
 }
 
-/// Where the class of the object that the candidate declares takes and frees device memory; null if
-/// it is none of the program's own, or holds none.
-const std::vector<SourceLine>* SourceIndex::device_buffer_of(const FileFacts& facts,
-                                                             const Candidate& candidate) const {
-  const uint32_t at = candidate.subject.dependency;
-  return at != 0 && at <= facts.dependencies.size() &&
-                 facts.dependencies[at - 1].kind == DependencyKind::instance
-             ? device_buffers_->lines_of(facts.dependencies[at - 1].name, candidate.given)
-             : nullptr;
-}
-
 /// Whether a loader or a generator that fetches ahead stands in the file, or in one that others
 /// import. A file that makes its loader itself says whether that has workers.
 bool SourceIndex::has_prefetcher(size_t file) const {
@@ -282,34 +271,6 @@ bool SourceIndex::has_prefetcher(size_t file) const {
   return std::ranges::any_of(prefetching_, is_near) ||
          std::ranges::any_of(with_workers_,
                              [&](uint32_t place) { return own ? place == file : is_near(place); });
-}
-
-/// Whether a batch that callers hand in is one that a framework has moved; or one that they have,
-/// where nothing but what is done with it says that it is a batch.
-bool SourceIndex::is_moved(size_t file, uint32_t dependency) const {
-  const Value given = resolved(file, depending_on(dependency), kMaxHops);
-  if (given.kind == Kind::tensor_list && given.has(kModuleOutput)) return true;
-  const FileFacts& facts = *files_[file];
-  // C++ declares what it is handed: torch::cat(states, 0) is a tensor, and may be on the host.
-  const Certainty needed = facts.is_compiled() ? Certainty::proven : Certainty::likely;
-  if (!given.is_device() || given.certainty < needed || dependency == 0 ||
-      dependency > facts.dependencies.size())
-    return false;
-  const Dependency& on = facts.dependencies[dependency - 1];
-  return on.kind == DependencyKind::parameter &&
-         !is_batch_name(facts.functions[on.function].parameters[on.parameter]);
-}
-
-/// advantages(rewards: Tensor) where all callers hand in what they made on the host, or what was
-/// computed from that: only the annotation, or a method that tensors have, says more.
-bool SourceIndex::is_kept_on_host(size_t file, const Value& value) const {
-  const FileFacts& facts = *files_[file];
-  if (facts.is_compiled() || value.dependency == 0 ||
-      value.dependency > facts.dependencies.size() ||
-      (value.kind != Kind::device_tensor && value.kind != Kind::mask))
-    return false;
-  const Value given = resolved(file, depending_on(value.dependency), kMaxHops);
-  return given.kind == Kind::host_tensor && given.certainty >= Certainty::likely;
 }
 
 /// validation_step(): whether a framework calls a function for each batch of an evaluation, and the
@@ -335,7 +296,9 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
       (is_never_asked(file, candidate.option, kMaxHops) ||
        !contexts_->is_asked_in_steps(graph_->id_of(file, candidate.function), candidate.option)))
     return false;
-  if (is_called_for_nobody(graph_->id_of(file, candidate.function))) return false;
+  if (is_called_for_nobody(graph_->id_of(file, candidate.function)) ||
+      (!clause.on && is_own_loader(file, candidate.subject)))
+    return false;
   const std::vector<SourceLine>* const buffer =
       clause.own_device_buffers ? device_buffer_of(facts, candidate) : nullptr;
   if (clause.own_device_buffers && !buffer) return false;

@@ -100,6 +100,7 @@ class SourceIndex {
   bool is_asked_by_none(FunctionId function, const Option& option) const;
   bool is_never_asked(size_t file, const Option& option, unsigned hops) const;
   bool is_called_for_nobody(FunctionId function) const;
+  bool is_own_loader(size_t file, const Value& subject) const;
   bool hands_on_nothing(const Edge& edge, const Option& option, unsigned hops) const;
   bool left_out_by_callers(FunctionId function, uint32_t parameter) const;
   bool all_callers(FunctionId function, uint32_t parameter, GivenBy wanted) const;

@@ -33,3 +33,20 @@ struct ReporterImpl : torch::nn::Module {
     return probabilities;
   }
 };
+
+using Heads = std::pair<torch::Tensor, torch::Tensor>;
+
+struct TwoHeadsImpl : torch::nn::Module {
+  Heads split(torch::Tensor x) { return std::make_pair(policy->forward(x), value->forward(x)); }
+  torch::Tensor forward(torch::Tensor x) {
+    auto hidden = trunk->forward(x);
+    keep(hidden.to(torch::DeviceType::CPU));  // expect: device-to-host-in-step
+    auto [policies, values] = split(hidden);
+    keep(policies.to(c10::kCPU));  // expect: device-to-host-in-step
+    auto both = split(hidden);
+    keep(both.second.to(torch::Device(torch::DeviceType::CPU)));  // expect: device-to-host-in-step
+    keep(values.to(torch::TensorOptions().device(torch::kCPU)));  // expect: device-to-host-in-step
+    return policies;
+  }
+  torch::nn::Linear trunk{nullptr}, policy{nullptr}, value{nullptr};
+};

@@ -242,8 +242,10 @@ class EvidenceCollector {
       const bool instance = from && from->kind == DependencyKind::instance;
       out.moves_batch = value.kind == Kind::batch && (out.name == "to" || out.name == "cuda");
       const bool loader = value.kind == Kind::loader && from;  // maybe of the program's own class
-      if (out.form == CallForm::method && value.kind != Kind::unknown &&
-          value.kind != Kind::module && !instance && !loader && !out.moves_batch)
+      // self.tools = None in the constructor: somebody sets it before it is asked for anything.
+      const bool open = value.kind == Kind::unknown || value.kind == Kind::none;
+      if (out.form == CallForm::method && !open && value.kind != Kind::module && !instance &&
+          !loader && !out.moves_batch)
         return;
       // model.train(): a module's switch, not the trainer's loop of that name.
       const bool switches = out.name == "train" || out.name == "eval";

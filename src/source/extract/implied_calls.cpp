@@ -17,6 +17,7 @@ void ImpliedCalls::visit(NodeId id) {
   const NodeId callee = node.kind == K::call ? ast_.child(id, Role::callee) : kNoNode;
   if (callee == kNoNode) return;
   if (ast_[callee].text == "getattr") by_prefix(id);
+  if (ast_[callee].text == "next" && ast_[callee].kind == K::name) next(id);
   if (is_hook_registration(ast_[callee].text)) hook(id);
 }
 
@@ -38,6 +39,15 @@ CallFacts ImpliedCalls::implied(NodeId at, NodeId object, CallForm form,
   out.guards = guards_.around(at);
   out.receiver = inference_.at(object).dependency;
   return out;
+}
+
+/// next(loader): calls its __next__().
+void ImpliedCalls::next(NodeId call) {
+  const NodeId object = ast_.child(call, Role::argument);
+  if (object == kNoNode || !may_be_object(inference_.at(object)) ||
+      (ast_[object].kind != K::name && ast_[object].kind != K::attribute))
+    return;
+  facts_.calls.push_back(implied(call, object, CallForm::method, "__next__"));
 }
 
 /// with Timer("forward"): calls its __enter__() and its __exit__().
@@ -74,9 +84,11 @@ void ImpliedCalls::iterate(uint32_t loop) {
   const Value& object = inference_.at(over);
   if (!may_be_object(object) || (ast_[over].kind != K::name && ast_[over].kind != K::attribute))
     return;
-  CallFacts out = implied(outline_.loops[loop], over, CallForm::method, "__iter__");
-  out.consumer = loop;
-  facts_.calls.push_back(std::move(out));
+  for (const char* method : {"__iter__", "__next__"}) {
+    CallFacts out = implied(outline_.loops[loop], over, CallForm::method, method);
+    out.consumer = loop;
+    facts_.calls.push_back(std::move(out));
+  }
 }
 
 /// register_forward_hook(self._keep), register_forward_hook(partial(keep, name)): this file's

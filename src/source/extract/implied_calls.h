@@ -31,7 +31,7 @@ class ImpliedCalls {
   void visit(NodeId id);
   /// `@timed`, `@timed("step")` of the program's own: their wrappers run when the function does.
   void decorators(uint32_t function);
-  /// loader = Prefetcher(data); for batch in loader: calls its __iter__().
+  /// loader = Prefetcher(data); for batch in loader: calls its __iter__() and its __next__().
   void iterate(uint32_t loop);
   /// metric = Metric(); metric(x): calls its __call__(). fn = linear; fn(x): calls linear().
   /// `call` is what is known of the call itself, `given` the number of its arguments.
@@ -41,6 +41,7 @@ class ImpliedCalls {
   bool may_be_object(const Value& value) const;
   CallFacts implied(NodeId at, NodeId object, CallForm form, std::string_view name) const;
   void enter(NodeId item);
+  void next(NodeId call);
   void read(NodeId attribute);
   void by_prefix(NodeId call);
   void hook(NodeId call);

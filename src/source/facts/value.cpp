@@ -49,7 +49,7 @@ Value join(const Value& a, const Value& b) {
 
 Value value_of_type(std::string_view type) {
   const bool container = contains_any(type, {"list[", "dict[", "tuple[", "sequence[", "iterable[",
-                                             "callable", "vector<", "mapping["});
+                                             "callable", "vector<", "tuple<", "pair<", "mapping["});
   const bool optional = contains_any(type, {"optional", "none", "union", "|"});
   const Certainty certainty = optional ? Certainty::likely : Certainty::proven;
   if (contains_any(
@@ -81,6 +81,11 @@ Value value_of_type(std::string_view type) {
   if (contains_any(type, {"ndarray"})) return {Kind::numpy, certainty, 0, 0};
   if (type == "nn.Module" || type == "torch.nn.Module" || type == "Module")
     return proven(Kind::module);
+  // torch::nn::Linear, nn::Sequential: what a class of LibTorch's holds
+  if (const size_t scope = type.find("nn::"); scope != std::string_view::npos &&
+                                              (scope == 0 || type[scope - 1] == ':') &&
+                                              !type.ends_with("Options"))
+    return likely(Kind::module);
   if (contains_any(type, {"optimizer"}) && !contains_any(type, {"config", "args"}))
     return likely(Kind::optimizer);
   if (contains_any(type, {"dataloader"})) return likely(Kind::loader);

@@ -18,13 +18,13 @@ constexpr size_t kMostNamesakes = 16;
 constexpr size_t kMaxTargets = 4;  ///< of a method called on an unknown receiver
 
 /// Method names too common to say whose they are.
-constexpr std::array<std::string_view, 51> kCommonMethods = {
-    "get",      "set",   "update", "add",   "append", "step", "forward",  "close",    "open",
-    "read",     "write", "run",    "reset", "items",  "keys", "values",   "pop",      "copy",
-    "format",   "join",  "split",  "mean",  "sum",    "item", "to",       "cpu",      "cuda",
-    "size",     "next",  "start",  "stop",  "apply",  "call", "__call__", "__iter__", "__enter__",
-    "__exit__", "init",  "clear",  "index", "insert", "load", "save",     "log",      "begin",
-    "end",      "find",  "count",  "numel", "tolist", "numpy"};
+constexpr std::array<std::string_view, 52> kCommonMethods = {
+    "get",      "set",   "update", "add",   "append", "step",  "forward",  "close",    "open",
+    "read",     "write", "run",    "reset", "items",  "keys",  "values",   "pop",      "copy",
+    "format",   "join",  "split",  "mean",  "sum",    "item",  "to",       "cpu",      "cuda",
+    "size",     "next",  "start",  "stop",  "apply",  "call",  "__call__", "__iter__", "__enter__",
+    "__exit__", "init",  "clear",  "index", "insert", "load",  "save",     "log",      "begin",
+    "end",      "find",  "count",  "numel", "tolist", "numpy", "__next__"};
 
 }  // namespace
 
@@ -93,7 +93,8 @@ void CallGraph::add_calls(size_t file, const CallFacts& call, const std::vector<
   const FunctionId from = id_of(file, call.function);
   for (const FunctionId id : to) {
     if (id == from) continue;
-    const bool consumed = call.consumer != kNone && (function(id).flags & kGenerator) != 0;
+    const bool consumed = call.consumer != kNone && ((function(id).flags & kGenerator) != 0 ||
+                                                     function(id).name == "__next__");
     out.push_back({from, id, &call, consumed ? call.consumer : call.loop});
   }
 }
@@ -184,7 +185,6 @@ void CallGraph::find_batch_movers() {
   }
 }
 
-/// Whether a file of Python imports another, or something of it.
 bool CallGraph::imports(size_t file, size_t other) const {
   return std::ranges::any_of(files_[file]->imports, [&](const auto& bound_from) {
     const std::string_view path = bound_from.second;

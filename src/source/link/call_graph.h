@@ -46,6 +46,8 @@ class CallGraph {
 
   std::span<const std::unique_ptr<FileFacts>> files() const { return files_; }
   const ClassGraph& classes() const { return classes_; }
+  /// Whether a file of Python imports another, or something of it.
+  bool imports(size_t file, size_t other) const;
   /// What a call gives for a parameter of the function it runs; unknown if nothing is known of it.
   Value argument(const Edge& edge, uint32_t parameter) const;
   /// All functions of that name.
@@ -100,7 +102,6 @@ class CallGraph {
   std::vector<FunctionId> named_by_prefix(size_t file, const CallFacts& call) const;
   std::vector<FunctionId> batch_movers(size_t file, std::string_view name) const;
   void find_batch_movers();
-  bool imports(size_t file, size_t other) const;
   bool takes_steps(FunctionId id) const;
   bool are_alike(std::span<const FunctionId> methods) const;
   std::vector<FunctionId> open_targets(size_t file, const CallFacts& call) const;

@@ -44,7 +44,7 @@ void Contexts::seed(const DeadCode& dead) {
   for (FunctionId id = 0; id < graph_.functions(); ++id) {
     const FunctionFacts& f = graph_.function(id);
     if (dead.is_of_unused_class(id)) continue;
-    const bool eval_entry = is_entry_point(graph_.file(id), f, entry_points_, false);
+    const bool eval_entry = is_entry_point(graph_, id, entry_points_, false);
     // sample_points(), generate_rays(), sub_sampling() that launch kernels are operators.
     const bool operates = launchers_[id] != 0 && (f.flags & kWeakRole) != 0 &&
                           graph_.file(id).language != "python" && !predicts(f.name);
@@ -121,7 +121,7 @@ bool Contexts::is_called_by_others(FunctionId id) const {
 
 bool Contexts::evaluates_batches(FunctionId id) const {
   const FunctionFacts& f = graph_.function(id);
-  return is_entry_point(graph_.file(id), f, entry_points_, false) &&
+  return is_entry_point(graph_, id, entry_points_, false) &&
          !contains_any(f.name, {"epoch_end", "end_epoch", "epoch_start"});
 }
 

@@ -1,5 +1,7 @@
 #include "source/link/frameworks.h"
 
+#include <algorithm>
+
 #include "base/file.h"
 #include "base/text.h"
 #include "base/yaml.h"
@@ -25,8 +27,30 @@ Result<std::vector<EntryPoint>> load_entry_points(const std::string& path) {
   return out;
 }
 
-bool is_entry_point(const FileFacts& file, const FunctionFacts& function,
-                    std::span<const EntryPoint> known, bool step) {
+namespace {
+
+/// Whether a class, or one that it derives from, has `word` in its name.
+bool is_kind_of(const CallGraph& graph, FunctionId method, std::string_view word) {
+  const std::string& name = graph.function(method).class_name;
+  if (name.find(word) != std::string::npos) return true;
+  const ClassGraph& classes = graph.classes();
+  for (const ClassPlace& meant : classes.visible(name, graph.file_index(method))) {
+    for (const ClassPlace& klass : classes.with_bases(meant)) {
+      if (std::ranges::any_of(klass.facts->bases, [&](const std::string& base) {
+            return base.find(word) != std::string::npos;
+          }))
+        return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+bool is_entry_point(const CallGraph& graph, FunctionId id, std::span<const EntryPoint> known,
+                    bool step) {
+  const FileFacts& file = graph.file(id);
+  const FunctionFacts& function = graph.function(id);
   // train_step_gen(), training_step_logs(): parts of a step by their names; _execute_train_step().
   const std::string_view name =
       std::string_view(function.name).substr(function.name.starts_with('_') ? 1 : 0);
@@ -46,14 +70,7 @@ bool is_entry_point(const FileFacts& file, const FunctionFacts& function,
          !(step && method && entry.name == name)))
       continue;
     if (entry.class_contains.empty()) return true;
-    if (function.class_name.empty()) continue;
-    if (function.class_name.find(entry.class_contains) != std::string::npos) return true;
-    for (const ClassFacts& c : file.classes) {
-      if (c.name != function.class_name) continue;
-      for (const std::string& base : c.bases) {
-        if (base.find(entry.class_contains) != std::string::npos) return true;
-      }
-    }
+    if (!function.class_name.empty() && is_kind_of(graph, id, entry.class_contains)) return true;
   }
   return false;
 }

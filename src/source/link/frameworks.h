@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "source/facts/facts.h"
+#include "source/link/call_graph.h"
 
 namespace stallscope {
 
@@ -22,8 +22,9 @@ struct EntryPoint {
 /// Reads a frameworks.yaml. Errors name file and line.
 Result<std::vector<EntryPoint>> load_entry_points(const std::string& path);
 
-/// Whether a framework calls `function` of `file` for each step, or else for evaluations.
-bool is_entry_point(const FileFacts& file, const FunctionFacts& function,
-                    std::span<const EntryPoint> known, bool step);
+/// Whether a framework calls a function for each step, or else for evaluations. The bases of its
+/// class may stand in other files.
+bool is_entry_point(const CallGraph& graph, FunctionId id, std::span<const EntryPoint> known,
+                    bool step);
 
 }  // namespace stallscope

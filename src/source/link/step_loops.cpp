@@ -187,7 +187,7 @@ void StepLoops::find_whole_steps(std::span<const EntryPoint> entry_points) {
                              std::ranges::any_of(function.parameters, [](const std::string& p) {
                                return is_loader_name(p);
                              }));
-      by_name_[id] = !steps && !is_epoch && is_entry_point(file, function, entry_points, true) &&
+      by_name_[id] = !steps && !is_epoch && is_entry_point(graph_, id, entry_points, true) &&
                      !steps_through_sequence(id);
       if (steps || by_name_[id] != 0) whole_step_[id] = 1;
     }

@@ -153,6 +153,7 @@ bool ClauseTests::argument_is(NodeId found, std::string_view wanted) const {
   }
   if (wanted == "not-a-modules-function") return !is_modules_function(found);
   if (wanted == "a-dtype") return is_dtype(text);
+  if (wanted == "the-host") return is_cpu(text);
   if (wanted == "a-device") return !is_dtype(text) && !is_cpu(text);
   if (wanted.starts_with("kind:")) {
     const KindWord* kind = kind_of(wanted.substr(5));
@@ -161,7 +162,9 @@ bool ClauseTests::argument_is(NodeId found, std::string_view wanted) const {
   }
   if (wanted.starts_with("~")) return says(found, wanted.substr(1));
   if (wanted.starts_with("!~")) return !says(found, wanted.substr(2));
-  return text == wanted;
+  // cudaMemcpyKind::cudaMemcpyDeviceToHost
+  const size_t scope = wanted.find(':') == std::string::npos ? text.rfind("::") : text.npos;
+  return text == wanted || (scope != text.npos && text.substr(scope + 2) == wanted);
 }
 
 /// 0.5f, -1, and a variable that the file declares so: `float discount_ = 0.99f;`
@@ -183,7 +186,11 @@ bool ClauseTests::is_one_number(NodeId argument) const {
 /// auto options = torch::TensorOptions().device(x.device())
 bool ClauseTests::says(NodeId argument, std::string_view word) const {
   constexpr size_t kLongestOptions = 200;
-  if (ast_.slice(argument).find(word) != std::string_view::npos) return true;
+  // Not of cudaMemcpyKind::cudaMemcpyDeviceToHost, whose last part alone says something.
+  std::string_view text = ast_.slice(argument);
+  if (text.starts_with("cudaMemcpyKind::") || text.starts_with("hipMemcpyKind::"))
+    text.remove_prefix(text.rfind(':') + 1);
+  if (text.find(word) != std::string_view::npos) return true;
   if (ast_.grammar != Grammar::cuda || ast_[argument].kind != K::name) return false;
   const NodeId made = file_.inference.definition(file_.outline.function_of[argument],
                                                  ast_[argument].text, argument);
@@ -210,12 +217,13 @@ bool ClauseTests::is_modules_function(NodeId name) const {
 }
 
 /// Whether an argument is a pointer that its function declares and keeps, or its address: what is
-/// allocated there lives no longer than the call. p, (void**)&p, reinterpret_cast<void**>(&p)
+/// allocated there lives no longer than the call. p, (void**)(&(p)), reinterpret_cast<void**>(&p)
 bool ClauseTests::is_local_pointer(NodeId argument) const {
   std::string_view text = ast_.slice(argument);
   const size_t address = text.rfind('&');
   if (address == std::string_view::npos && ast_[argument].kind != K::name) return false;
   text.remove_prefix(address + 1);  // of none: nothing
+  text.remove_prefix(std::min(text.find_first_not_of("( "), text.size()));
   const auto end = std::ranges::find_if_not(text, is_identifier_char);
   const std::string_view name(text.begin(), end), rest(end, text.end());
   if (name.empty() || rest.find_first_not_of(") ") != std::string_view::npos) return false;

@@ -16,6 +16,8 @@ Value Subjects::of(NodeId id) const {
   if (callee == kNoNode) return {};
   NodeId object = ast_[callee].kind == K::attribute ? ast_.child(callee, Role::object) : kNoNode;
   if (object == kNoNode || file_.names.resolve(callee).imported) {
+    // DataLoader(data): the loader, which may be of a class of the program's own.
+    if (ast_[callee].text == "DataLoader") return file_.inference.at(id);
     NodeId first = ast_.child(id, Role::argument);
     return first == kNoNode ? Value{} : file_.inference.at(first);
   }

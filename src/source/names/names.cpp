@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "source/syntax/words.h"
+
 namespace stallscope {
 namespace {
 
@@ -55,13 +57,15 @@ NodeId asked_to_exist(const Ast& ast, NodeId call) {
 }
 
 NodeId tested_for_tensor(const Ast& ast, NodeId condition) {
-  if (condition == kNoNode || ast[condition].kind != K::call ||
-      (callee_name(ast, condition) != "isinstance" && callee_name(ast, condition) != "is_tensor"))
-    return kNoNode;
+  if (condition == kNoNode || ast[condition].kind != K::call) return kNoNode;
   const NodeId what = ast.child(condition, Role::argument);
   if (what == kNoNode || ast[what].kind != K::name) return kNoNode;
-  const bool says = callee_name(ast, condition) == "is_tensor" ||
-                    (ast[what].next != kNoNode && ast.slice(ast[what].next).ends_with("Tensor"));
+  const std::string_view callee = callee_name(ast, condition);
+  const std::string_view asked =
+      ast[what].next != kNoNode ? ast.slice(ast[what].next) : std::string_view();
+  const bool says = callee == "is_tensor" ||
+                    (callee == "isinstance" && asked.ends_with("Tensor")) ||
+                    (callee == "hasattr" && contains_any(asked, {"item", "detach", "cpu"}));
   return says ? what : kNoNode;
 }
 

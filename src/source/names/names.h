@@ -106,7 +106,8 @@ bool is_library_root(std::string_view root);
 /// What `exists(x)`, short for `x is not None` in much code, asks about; or kNoNode.
 NodeId asked_to_exist(const Ast& ast, NodeId call);
 
-/// The name of isinstance(NAME, torch.Tensor) or torch.is_tensor(NAME), or kNoNode.
+/// The name of isinstance(NAME, torch.Tensor), torch.is_tensor(NAME) or hasattr(NAME, "item"), or
+/// kNoNode.
 NodeId tested_for_tensor(const Ast& ast, NodeId condition);
 
 /// The names that a comprehension binds: x and y of [x for x in a for y in b].

@@ -202,6 +202,10 @@ class Builder {
     out.name = node.text;
     if (ast_.grammar == Grammar::cuda) {
       out.name = without_template_arguments(out.name);
+      // cudnnStatus_t CUDNNWINAPI create(): the macro is read as a part of the name.
+      const size_t space = out.name.rfind(' ');
+      if (space != std::string::npos && out.name.find("operator") == std::string::npos)
+        out.name.erase(0, space + 1);
       size_t colon = out.name.rfind("::");
       if (colon != std::string::npos) {
         out.class_name = out.name.substr(0, colon);

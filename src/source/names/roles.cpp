@@ -221,8 +221,10 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
     flags |= kTestFunction;
   // verify_lockstep(): compares a few steps with those of the host
   if (text.starts_with("verify_")) flags |= kTestFunction;
-  // profile_attention(batch, length): what times a kernel
-  if (!method && text.starts_with("profile_")) flags |= kTestFunction;
+  // profile_attention(batch, length), softmax_profile(): what times a kernel
+  if (!method && (text.starts_with("profile_") || text.ends_with("_profile")))
+    flags |= kTestFunction;
+  if (text.starts_with("unit_test") || text.ends_with("_unit_test")) flags |= kTestFunction;
   if (starts_with_any(text, {"test_", "bench_", "benchmark_", "assert_"}) || text == "test") {
     if (text != "test") flags |= kTestFunction;
   }

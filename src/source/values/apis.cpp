@@ -276,9 +276,17 @@ Value of_torch(std::string_view path, std::string_view name, const CallShape& ca
 }  // namespace
 
 bool is_cpu(std::string_view argument) {
-  return argument == "'cpu'" || argument == "\"cpu\"" || argument.ends_with("kCPU") ||
-         argument.ends_with("kCPU)") || argument == "torch.device('cpu')" ||
-         argument == "torch.device(\"cpu\")";
+  while (argument.ends_with(')')) argument.remove_suffix(1);
+  // torch.device("cuda" if use_cuda else "cpu")
+  if (argument.find(" else ") != std::string_view::npos ||
+      argument.find('?') != std::string_view::npos)
+    return false;
+  // kCPU, torch::Device(torch::DeviceType::CPU), torch.device('cpu'), self.cpu_device
+  return argument.ends_with("'cpu'") || argument.ends_with("\"cpu\"") ||
+         argument.ends_with("kCPU") || argument.ends_with("DeviceType::CPU") ||
+         (std::ranges::all_of(
+              argument, [](char c) { return is_identifier_char(c) || c == '.' || c == '>'; }) &&
+          has_word(lower(last_component(argument)), {"cpu"}));
 }
 
 bool is_dtype(std::string_view argument) {

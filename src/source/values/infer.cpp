@@ -46,18 +46,17 @@ Inference::Inference(const Ast& ast, const Names& names, const Outline& outline,
                     ast.source.find("set_default_tensor_type") != std::string_view::npos;
 }
 
-/// `loss: Tensor`, `device_vector<T> loss;` in the body of a class: what two classes say
-/// differently is not known.
+/// `loss: Tensor`, `device_vector<T> loss;`, `nn::Linear fc{nullptr};` in the body of a class: what
+/// two classes say differently is not known.
 void Inference::note_field(NodeId declaration, NodeId name) {
-  if ((ast_.grammar != Grammar::python && !uses_thrust_) || name == kNoNode ||
-      ast_[name].kind != K::name || ast_[declaration].text.empty())
-    return;
+  if (name == kNoNode || ast_[name].kind != K::name || ast_[declaration].text.empty()) return;
   const NodeId body = ast_[declaration].parent;
   const NodeId owner = body == kNoNode ? kNoNode : ast_[body].parent;
   if (owner == kNoNode || ast_[owner].kind != K::class_) return;
   const Value declared = declared_value(declaration, name);
+  const bool vector = declared.kind == Kind::device_vector || declared.kind == Kind::list;
   const bool known = ast_.grammar == Grammar::cuda
-                         ? declared.kind == Kind::device_vector || declared.kind == Kind::list
+                         ? (uses_thrust_ && vector) || declared.kind == Kind::module
                          : declared.is_device() || declared.kind == Kind::tensor_list;
   auto [entry, added] =
       fields_.try_emplace(ast_[name].text, known ? likely(declared.kind, declared.flags) : Value{});

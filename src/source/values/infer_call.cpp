@@ -64,6 +64,9 @@ Value Inference::eval_call(NodeId id) {
     return element_value(shape.first);
   if (ast_.grammar == Grammar::cuda && is_one_of(ast_.slice(callee), {"std::move", "move"}))
     return shape.first;
+  if (ast_.grammar == Grammar::cuda &&
+      is_one_of(ast_.slice(callee), {"std::make_tuple", "std::make_pair", "std::tuple"}))
+    return shape.first.is_device() ? likely(Kind::tensor_list) : Value{};
   if (path.imported && last_component(path.path) == "partial") {
     // What it fixes by name leaves the others where they were.
     const NodeId first = ast_.child(id, Role::argument);
@@ -72,7 +75,12 @@ Value Inference::eval_call(NodeId id) {
       return function_value(first);
   }
   if (path.imported) {
-    if (auto known = value_of_function(path.path, shape)) return derived(*known);
+    if (auto known = value_of_function(path.path, shape)) {
+      // data.DataLoader(...) may be a class of the program's own.
+      if (known->kind == Kind::loader && !is_library_root(first_component(path.path)))
+        known->dependency = depend(DependencyKind::returns, path.path);
+      return derived(*known);
+    }
     if (!method || object == kNoNode || ast_[object].kind == K::name) {
       Value out;
       out.dependency = depend(DependencyKind::returns, path.path);
@@ -319,6 +327,10 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
     if (name == "state_dict") return likely(Kind::other);
     return {};
   }
+  // fc1->forward(x), of what another file declares
+  if (receiver.kind == Kind::unknown && receiver.dependency == 0 && name == "forward" &&
+      ast_.grammar == Grammar::cuda && names_.uses("torch"))
+    return likely(Kind::device_tensor, kModuleOutput);
   if (receiver.kind == Kind::jax_array && name == "block_until_ready") return receiver;
   if (receiver.kind == Kind::unknown && object != kNoNode && ast_[object].kind != K::call &&
       is_model_name(last_component(ast_.slice(object)))) {

@@ -166,8 +166,8 @@ Value Inference::eval_name(NodeId id) {
     out.flags &= static_cast<uint8_t>(~kModuleOutput);
   if (out.kind != Kind::unknown) return out;
   // A method of C++ names its object's fields without saying `this`.
-  if (const Value field = !bound && uses_thrust_ ? field_value(name) : Value{};
-      field.kind != Kind::unknown)
+  const bool of_object = !bound && ast_.grammar == Grammar::cuda;
+  if (const Value field = of_object ? field_value(name) : Value{}; field.kind != Kind::unknown)
     return field;
   if (own.used_as_module.contains(name) && is_model_name(name)) return likely(Kind::module);
   const Dependency* from = dependency(out);
@@ -268,6 +268,10 @@ Value Inference::eval_attribute(NodeId id) {
   }
   Value receiver = eval(object);
   if (auto known = value_of_attribute(receiver, name)) return *known;
+  // of a std::pair
+  if (receiver.kind == Kind::tensor_list && ast_.grammar == Grammar::cuda &&
+      (name == "first" || name == "second"))
+    return element_value(receiver);
   // noise_scheduler.alphas_cumprod: a table that the scheduler keeps on the host; who samples asks
   // for the steps on the device
   if ((receiver.kind == Kind::unknown || receiver.kind == Kind::other) &&
