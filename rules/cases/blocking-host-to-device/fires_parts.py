@@ -58,3 +58,20 @@ class Agent:
         loss = (self.policy(obs) - self.policy(part)).mean()
         loss.backward()
         self.optimizer.step()
+
+
+class Distillation:
+    """What one branch makes of a part of the batch, the other does not have."""
+
+    def bind(self, batch, device, model):
+        images, targets, _ = batch
+        if targets is None:
+            targets, _ = self.teacher(images.to(device, non_blocking=True))
+        else:
+            targets = targets.to(device, dtype=torch.float32)  # expect: blocking-host-to-device
+        return model(images.to(device, non_blocking=True), targets)
+
+    def train(self, loader, device, model, optimizer):
+        for batch in loader:
+            self.bind(batch, device, model).backward()
+            optimizer.step()

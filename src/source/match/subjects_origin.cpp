@@ -109,7 +109,7 @@ NodeId Subjects::given_before(NodeId name) const {
     const NodeId target = ast_[at].kind == K::assign ? ast_.child(at, Role::left) : kNoNode;
     const NodeId value = target == kNoNode ? kNoNode : ast_.child(at, Role::right);
     if (value == kNoNode || ast_[target].kind != K::tuple ||
-        file_.outline.function_of[at] != function)
+        file_.outline.function_of[at] != function || ast_.are_apart(at, statement))
       continue;
     NodeId part = ast_[value].kind == K::tuple ? ast_[value].first_child : kNoNode;
     for (NodeId to : children(ast_, target)) {

@@ -4,6 +4,14 @@
 
 namespace stallscope {
 
+bool Ast::are_apart(NodeId one, NodeId other) const {
+  for (NodeId at = one; at != kNoNode && !inside(other, at); at = nodes[at].parent) {
+    const bool branch = nodes[at].role == Role::consequence || nodes[at].role == Role::alternative;
+    if (branch && inside(other, nodes[at].parent)) return true;
+  }
+  return false;
+}
+
 NodeId Ast::ancestor(NodeId id, NodeKind kind) const {
   for (NodeId at = (*this)[id].parent; at != kNoNode; at = nodes[at].parent) {
     if (nodes[at].kind == kind) return at;

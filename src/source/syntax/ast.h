@@ -129,6 +129,8 @@ struct Ast {
   }
   /// The nearest ancestor (not `id` itself) of that kind, or kNoNode.
   NodeId ancestor(NodeId id, NodeKind kind) const;
+  /// Whether two nodes stand in different branches of one `if`: where one runs, the other does not.
+  bool are_apart(NodeId one, NodeId other) const;
   /// The function, lambda-free, that holds `id`; 0 for module level.
   NodeId function_of(NodeId id) const;
   bool inside(NodeId id, NodeId of) const { return id >= of && id < (*this)[of].end; }

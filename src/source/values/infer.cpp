@@ -435,12 +435,24 @@ uint32_t Inference::own_function(NodeId callee) const {
   return kNone;
 }
 
+bool Inference::is_host_device(uint32_t function, std::string_view name) const {
+  const auto known = definitions_.find(name);
+  const auto& parameters = facts_.functions[function].parameters;
+  if (known == definitions_.end() || std::ranges::find(parameters, name) != parameters.end())
+    return false;
+  return std::ranges::all_of(known->second, [&](NodeId assignment) {
+    const NodeId value = ast_.child(assignment, Role::right);
+    return value != kNoNode && ast_[value].kind != K::name && is_cpu(ast_.slice(value));
+  });
+}
+
 NodeId Inference::definition(uint32_t function, std::string_view name, NodeId before) const {
   auto known = definitions_.find(name);
   if (known == definitions_.end()) return kNoNode;
   for (auto at = std::ranges::lower_bound(known->second, before); at != known->second.begin();) {
     --at;
-    if (outline_.function_of[*at] == function) return ast_.child(*at, Role::right);
+    if (outline_.function_of[*at] == function && !ast_.are_apart(*at, before))
+      return ast_.child(*at, Role::right);
   }
   return kNoNode;
 }

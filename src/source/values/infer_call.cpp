@@ -240,7 +240,7 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
     if (first != kNoNode) {
       std::string_view text = ast_.slice(first);
       const bool dtype = is_dtype(text);
-      shape.device_is_cpu |= is_cpu(text);
+      shape.device_is_cpu |= is_cpu(text) || is_host_device(function_, text);
       if (ast_[first].kind != K::keyword && !dtype && !shape.device_is_cpu) shape.has_device = true;
     }
   }
