@@ -52,10 +52,13 @@ GivenBy given(const CallFacts& call, const FunctionFacts& f, uint32_t parameter)
 }
 
 std::optional<bool> asks_for(const CallFacts& call, const FunctionFacts& f, const Option& option) {
+  // `if (!async)` of C++, whose default may stand where the function is declared
+  static const uint32_t off = literal_hash("false");
   const GivenBy gives = given(call, f, option.parameter);
-  if (gives != GivenBy::yes) return gives == GivenBy::unknown;
+  if (gives != GivenBy::yes) return gives == GivenBy::unknown || option.literal == off;
   const auto literal = literal_for(call, f, option.parameter);
   if (!literal) return {};
+  if (option.literal == off) return is_off(*literal);
   return option.literal != 0 ? literal == option.literal : !is_off(*literal);
 }
 

@@ -86,12 +86,14 @@ Option Options::option_of(uint32_t function, std::string_view parameter, std::st
 }
 
 /// What `if flag:`, `if x is not None:`, `if mode == "slow":` and the same of self.flag ask for; of
-/// C++ `if (flag)` alone.
+/// C++ `if (flag)` and `if (!flag)`.
 Option Options::asked_by(NodeId condition, uint32_t function) const {
   std::string_view name = ast_.slice(condition);
   if (ast_.grammar == Grammar::cuda) {  // its default may stand where the function is declared
     if (name.starts_with('(') && name.ends_with(')')) name = name.substr(1, name.size() - 2);
-    return option_of(function, name, {}, ast_[condition].parent);
+    const bool negated = name.starts_with('!');
+    if (negated) name.remove_prefix(1);
+    return option_of(function, name, negated ? "false" : "", ast_[condition].parent);
   }
   std::string_view literal;
   constexpr std::string_view kGiven = " is not None";
