@@ -12,10 +12,9 @@ namespace stallscope {
 /// it is none of the program's own, or holds none.
 const std::vector<SourceLine>* SourceIndex::device_buffer_of(const FileFacts& facts,
                                                              const Candidate& candidate) const {
-  const uint32_t at = candidate.subject.dependency;
-  return at != 0 && at <= facts.dependencies.size() &&
-                 facts.dependencies[at - 1].kind == DependencyKind::instance
-             ? device_buffers_->lines_of(facts.dependencies[at - 1].name, candidate.given)
+  const Dependency* const on = facts.dependency(candidate.subject.dependency);
+  return on && on->kind == DependencyKind::instance
+             ? device_buffers_->lines_of(on->name, candidate.given)
              : nullptr;
 }
 
@@ -27,20 +26,17 @@ bool SourceIndex::is_moved(size_t file, uint32_t dependency) const {
   const FileFacts& facts = *files_[file];
   // C++ declares what it is handed: torch::cat(states, 0) is a tensor, and may be on the host.
   const Certainty needed = facts.is_compiled() ? Certainty::proven : Certainty::likely;
-  if (!given.is_device() || given.certainty < needed || dependency == 0 ||
-      dependency > facts.dependencies.size())
-    return false;
-  const Dependency& on = facts.dependencies[dependency - 1];
-  return on.kind == DependencyKind::parameter &&
-         !is_batch_name(facts.functions[on.function].parameters[on.parameter]);
+  const Dependency* const on = facts.dependency(dependency);
+  return given.is_device() && given.certainty >= needed && on &&
+         on->kind == DependencyKind::parameter &&
+         !is_batch_name(facts.functions[on->function].parameters[on->parameter]);
 }
 
 /// advantages(rewards: Tensor) where all callers hand in what they made on the host, or what was
 /// computed from that: only the annotation, or a method that tensors have, says more.
 bool SourceIndex::is_kept_on_host(size_t file, const Value& value) const {
   const FileFacts& facts = *files_[file];
-  if (facts.is_compiled() || value.dependency == 0 ||
-      value.dependency > facts.dependencies.size() ||
+  if (facts.is_compiled() || !facts.dependency(value.dependency) ||
       (value.kind != Kind::device_tensor && value.kind != Kind::mask))
     return false;
   const Value given = resolved(file, depending_on(value.dependency), kMaxHops);
@@ -49,11 +45,9 @@ bool SourceIndex::is_kept_on_host(size_t file, const Value& value) const {
 
 /// Whether a loader is an object of a class of the program's own that derives from no library's.
 bool SourceIndex::is_own_loader(size_t file, const Value& subject) const {
-  const FileFacts& facts = *files_[file];
-  if (subject.dependency == 0 || subject.dependency > facts.dependencies.size()) return false;
-  const Dependency& on = facts.dependencies[subject.dependency - 1];
-  if (last_component(on.name) != "DataLoader" ||
-      (on.kind != DependencyKind::instance && on.kind != DependencyKind::returns))
+  const Dependency* const on = files_[file]->dependency(subject.dependency);
+  if (!on || last_component(on->name) != "DataLoader" ||
+      (on->kind != DependencyKind::instance && on->kind != DependencyKind::returns))
     return false;
   const ClassGraph& classes = graph_->classes();
   return std::ranges::any_of(classes.named("DataLoader"), [&](const ClassPlace& klass) {

@@ -30,14 +30,12 @@ SourceIndex::Wrapper SourceIndex::wrapper(size_t file, const Candidate& candidat
 
 /// Which of its arguments a function moves to the device, by a candidate of its own; or kNone.
 uint32_t SourceIndex::moved_argument(size_t file, const Candidate& candidate) const {
-  const std::vector<Dependency>& known = files_[file]->dependencies;
-  const Value& subject = candidate.subject;
-  if (rules_->rules()[candidate.rule].id != kMoves || subject.kind != Kind::unknown ||
-      subject.dependency == 0 || subject.dependency > known.size())
+  if (rules_->rules()[candidate.rule].id != kMoves || candidate.subject.kind != Kind::unknown)
     return kNone;
-  const Dependency& on = known[subject.dependency - 1];
-  return on.kind == DependencyKind::parameter && on.function == candidate.function ? on.parameter
-                                                                                   : kNone;
+  const Dependency* const on = files_[file]->dependency(candidate.subject.dependency);
+  return on && on->kind == DependencyKind::parameter && on->function == candidate.function
+             ? on->parameter
+             : kNone;
 }
 
 /// Whether the function has a candidate that tells more of what its callers wait for.

@@ -233,6 +233,10 @@ struct FileFacts {
   std::vector<CallFacts> calls;
   std::vector<ClassFacts> classes;
   std::vector<Dependency> dependencies;
+  /// What Value::dependency stands for; null for 0, and for what no list that was read has.
+  const Dependency* dependency(uint32_t at) const {
+    return at != 0 && at <= dependencies.size() ? &dependencies[at - 1] : nullptr;
+  }
   std::vector<std::pair<std::string, std::string>> aliases;  ///< step = jit(train_step)
   std::vector<std::pair<std::string, std::string>> imports;  ///< bound name -> path
   std::vector<uint32_t> mentions;             ///< hashes of the names used here, sorted; of Python

@@ -155,9 +155,8 @@ bool ClauseTests::argument_is(NodeId found, std::string_view wanted) const {
   if (wanted == "a-dtype") return is_dtype(text);
   if (wanted == "the-host") return is_cpu(text);
   if (wanted == "a-device")
-    return !is_dtype(text) && !is_cpu(text) &&
-           !(ast_[found].kind == K::name &&
-             file_.inference.is_host_device(file_.outline.function_of[found], text));
+    return !is_dtype(text) &&
+           !file_.inference.is_host_device(file_.outline.function_of[found], text);
   if (wanted.starts_with("kind:")) {
     const KindWord* kind = kind_of(wanted.substr(5));
     const Value& value = file_.inference.at(found);

@@ -40,7 +40,7 @@ CallShape Inference::shape_of(NodeId call) {
       if (name == "device") {
         NodeId value = ast_.child(c, Role::value);
         std::string_view text = value == kNoNode ? std::string_view() : ast_.slice(value);
-        shape.device_is_cpu = is_cpu(text) || is_host_device(function_, text);
+        shape.device_is_cpu = is_host_device(function_, text);
         shape.has_device = !shape.device_is_cpu && text != "None";
       }
       shape.has_dim |= name == "dim" || name == "keepdim";

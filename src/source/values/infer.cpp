@@ -435,10 +435,11 @@ uint32_t Inference::own_function(NodeId callee) const {
   return kNone;
 }
 
-bool Inference::is_host_device(uint32_t function, std::string_view name) const {
-  const auto known = definitions_.find(name);
+bool Inference::is_host_device(uint32_t function, std::string_view text) const {
+  if (is_cpu(text)) return true;
+  const auto known = definitions_.find(text);
   const auto& parameters = facts_.functions[function].parameters;
-  if (known == definitions_.end() || std::ranges::find(parameters, name) != parameters.end())
+  if (known == definitions_.end() || std::ranges::find(parameters, text) != parameters.end())
     return false;
   return std::ranges::all_of(known->second, [&](NodeId assignment) {
     const NodeId value = ast_.child(assignment, Role::right);

@@ -39,9 +39,9 @@ class Inference {
   uint32_t own_function(NodeId callee) const;
   /// The expression last assigned to `name` in `function` before `before`, or kNoNode.
   NodeId definition(uint32_t function, std::string_view name, NodeId before) const;
-  /// Whether all that the file assigns to a name, which is no argument of `function`, is the host:
-  /// device = "cpu"
-  bool is_host_device(uint32_t function, std::string_view name) const;
+  /// Whether a device, as it is written in `function`, is the host: "cpu", or a name, no
+  /// argument's, to which the file assigns nothing else: device = "cpu"
+  bool is_host_device(uint32_t function, std::string_view text) const;
   const Dependency* dependency(const Value& value) const;
   /// What stands for a parameter of which only callers know what it is (Value::dependency), or 0.
   uint32_t parameter_dependency(uint32_t function, uint32_t index) const;

@@ -59,14 +59,13 @@ Value Inference::eval_call(NodeId id) {
   if (device_default_ && !shape.device_is_cpu) shape.has_device = true;
   const Dotted& path = names_.resolve(callee);
   if (const std::string_view made = made_class(ast_, callee); !made.empty()) return object_of(made);
-  // std::get<1>(x.max(1))
-  if (ast_.grammar == Grammar::cuda && ast_.slice(callee).starts_with("std::get<"))
-    return element_value(shape.first);
-  if (ast_.grammar == Grammar::cuda && is_one_of(ast_.slice(callee), {"std::move", "move"}))
-    return shape.first;
-  if (ast_.grammar == Grammar::cuda &&
-      is_one_of(ast_.slice(callee), {"std::make_tuple", "std::make_pair", "std::tuple"}))
-    return shape.first.is_device() ? likely(Kind::tensor_list) : Value{};
+  if (ast_.grammar == Grammar::cuda) {
+    const std::string_view called = ast_.slice(callee);
+    if (called.starts_with("std::get<")) return element_value(shape.first);  // of x.max(1)
+    if (is_one_of(called, {"std::move", "move"})) return shape.first;
+    if (is_one_of(called, {"std::make_tuple", "std::make_pair", "std::tuple"}))
+      return shape.first.is_device() ? likely(Kind::tensor_list) : Value{};
+  }
   if (path.imported && last_component(path.path) == "partial") {
     // What it fixes by name leaves the others where they were.
     const NodeId first = ast_.child(id, Role::argument);
@@ -240,7 +239,7 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
     if (first != kNoNode) {
       std::string_view text = ast_.slice(first);
       const bool dtype = is_dtype(text);
-      shape.device_is_cpu |= is_cpu(text) || is_host_device(function_, text);
+      shape.device_is_cpu |= is_host_device(function_, text);
       if (ast_[first].kind != K::keyword && !dtype && !shape.device_is_cpu) shape.has_device = true;
     }
   }

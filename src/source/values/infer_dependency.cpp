@@ -46,7 +46,7 @@ uint32_t Inference::parameter_dependency(uint32_t function, uint32_t index) cons
 }
 
 const Dependency* Inference::dependency(const Value& value) const {
-  return value.dependency == 0 ? nullptr : &facts_.dependencies[value.dependency - 1];
+  return facts_.dependency(value.dependency);
 }
 
 }  // namespace stallscope
