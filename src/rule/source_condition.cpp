@@ -26,8 +26,10 @@ class Reader {
     for (const YamlEntry& entry : node.entries())
       key(out, entry.key.text(), entry.key, entry.value);
     if (out.calls.empty() && out.patterns.empty() && out.matcher.empty() && out.settings.empty() &&
-        out.declares.empty()) {
-      fail(node, "a source condition needs `call`, `pattern`, `matcher`, `declares` or `settings`");
+        out.declares.empty() && out.decorates.empty()) {
+      fail(node,
+           "a source condition needs `call`, `pattern`, `matcher`, `declares`, `decorates` or "
+           "`settings`");
     }
     return out;
   }
@@ -93,6 +95,8 @@ class Reader {
       (name == "file-has" ? out.file_has : out.file_lacks) = value.text();
     } else if (name == "declares") {
       out.declares = words(value);
+    } else if (name == "decorates") {
+      out.decorates = words(value);
     } else if (name == "function-has") {
       out.function_has = value.text();
     } else if (name == "own-lacks") {

@@ -15,6 +15,7 @@
 #include "source/extract/cache.h"
 #include "source/extract/settings.h"
 #include "source/link/purpose.h"
+#include "source/names/mentions.h"
 #include "source/names/roles.h"
 #include "source/syntax/notebook.h"
 
@@ -405,13 +406,36 @@ Value SourceIndex::resolved(size_t file, const Value& value, unsigned hops) cons
                                          : element_of(resolved(file, whole, hops - 1));
     });
   }
-  if (on.kind != DependencyKind::returns) return {};
+  if (on.kind == DependencyKind::entry) return entry_of(file, on, hops);
+  if (on.kind != DependencyKind::returns && on.kind != DependencyKind::method) return {};
   return of_targets(file, on, [&](FunctionId target) {
     const FunctionFacts& f = graph_->function(target);
     const Value v = resolved(graph_->file_index(target), f.returns, hops - 1);
     // What is declared as a tensor is no number, and where one is only inference knows.
     const bool vague = v.kind == Kind::unknown || v.kind == Kind::number || v.kind == Kind::none;
     return vague && f.declared.kind != Kind::unknown ? f.declared : v;
+  });
+}
+
+/// metrics["loss"] of metrics = evaluate(x), or whatever that holds: what the function puts there.
+Value SourceIndex::entry_of(size_t file, const Dependency& on, unsigned hops) const {
+  const FileFacts& facts = *files_[file];
+  const Value whole = resolved(file, depending_on(on.function), hops - 1);
+  if (whole.kind == Kind::tensor_dict) return likely(Kind::device_tensor);
+  if (whole.kind == Kind::jax_array || whole.kind == Kind::batch) return element_of(whole);
+  const Dependency* const given = facts.dependency(on.function);
+  if ((whole.kind != Kind::unknown && whole.kind != Kind::list) || !given ||
+      (given->kind != DependencyKind::returns && given->kind != DependencyKind::method))
+    return {};
+  const uint32_t key = name_hash(on.name);
+  return of_targets(file, *given, [&](FunctionId target) {
+    Value any;
+    for (const auto& [name, value] : graph_->function(target).entries) {
+      if (on.name != "*" && name != key) continue;
+      any = resolved(graph_->file_index(target), value, hops - 1);
+      if (on.name != "*" || any.is_device()) return any;
+    }
+    return on.name == "*" ? Value{} : any;
   });
 }
 
@@ -425,10 +449,12 @@ Value SourceIndex::of_targets(size_t file, const Dependency& on,
   std::string_view klass;
   // "Class.method" of this file.
   std::vector<FunctionId> targets;
-  for (uint32_t f = 1; f < facts.functions.size(); ++f) {
+  for (uint32_t f = 1; on.kind != DependencyKind::method && f < facts.functions.size(); ++f) {
     if (facts.functions[f].qualified == on.name) targets.push_back(graph_->id_of(file, f));
   }
-  if (targets.empty())
+  if (on.kind == DependencyKind::method)
+    targets = graph_->methods_given(file, on.function, on.name);
+  else if (targets.empty())
     targets = graph_->resolve(file, on.name, form, graph_->id_of(file, on.function), klass);
   for (FunctionId target : targets) {
     const Value v = value_of(target);

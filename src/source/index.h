@@ -76,7 +76,7 @@ class SourceIndex {
   bool has_prefetcher(size_t file) const;
   bool decide(size_t file, const Candidate& candidate, SourceFact& out) const;
   /// Functions for which the lines that call them answer.
-  enum class Wrapper : uint8_t { none, waits, releases, reads_back, moves, macro };
+  enum class Wrapper : uint8_t { none, waits, releases, reads_back, uploads, moves, macro };
   Wrapper wrapper(size_t file, const Candidate& candidate) const;
   bool hands_on(FunctionId caller, Wrapper kind) const;
   bool runs_for(const Edge& edge, size_t file, const Candidate& candidate) const;
@@ -111,6 +111,7 @@ class SourceIndex {
   Value resolved(size_t file, const Value& value, unsigned hops) const;
   Value of_targets(size_t file, const Dependency& on,
                    const std::function<Value(FunctionId)>& value_of) const;
+  Value entry_of(size_t file, const Dependency& on, unsigned hops) const;
   Value of_parameter(FunctionId function, uint32_t parameter, unsigned hops) const;
   void merge_lines(std::vector<SourceFact>& facts) const;
   void merge_blocks(std::vector<SourceFact>& facts,

@@ -178,8 +178,10 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     return true;
   }
   if ((bits & kInStep) != 0 && clause.wants(Context::step)) {
-    // A decoder of C++ has steps too, and trains nothing.
-    if (files_[file]->is_compiled() && is_serving_path(files_[file]->path)) return false;
+    // A decoder of C++ has steps too, and trains nothing, unless it goes backward itself.
+    if (files_[file]->is_compiled() && is_serving_path(files_[file]->path) &&
+        std::ranges::none_of(files_[file]->loops, &LoopFacts::backward))
+      return false;
     out.context_chain = contexts_->chain(function, candidate.loop, step_bit);
     if (!contexts_->is_own_step(function, candidate.loop)) lower_behind_calls(clause, out);
     return true;

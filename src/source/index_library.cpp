@@ -12,16 +12,6 @@
 #include "source/syntax/words.h"
 
 namespace stallscope {
-namespace {
-
-/// Whether a file uses what trained models are deployed or shown with.
-bool deploys(const FileFacts& file) {
-  return std::ranges::any_of(file.imports, [](const auto& import) {
-    return is_deployment_library(first_component(import.second));
-  });
-}
-
-}  // namespace
 
 /// Whether all calls outside tests that are seen, at least one, treat a parameter as `wanted`.
 bool SourceIndex::all_callers(FunctionId function, uint32_t parameter, GivenBy wanted) const {

@@ -12,6 +12,7 @@ namespace stallscope {
 namespace {
 
 constexpr std::string_view kReadBack = "device-to-host-in-step";
+constexpr std::string_view kUpload = "blocking-host-to-device";
 constexpr std::string_view kMoves = "create-then-move";
 
 }  // namespace
@@ -23,6 +24,9 @@ SourceIndex::Wrapper SourceIndex::wrapper(size_t file, const Candidate& candidat
   if (!rules_->rules()[candidate.rule].host_block || !f.is_short()) return Wrapper::none;
   const FunctionId id = graph_->id_of(file, candidate.function);
   if (files_[file]->language != "python" && is_read_back_name(f.name)) return Wrapper::reads_back;
+  if (files_[file]->language != "python" && is_upload_name(f.name) &&
+      rules_->rules()[candidate.rule].id == kUpload)
+    return Wrapper::uploads;
   if (is_wait_only_name(f.name) && !graph_->callers(id).empty()) return Wrapper::waits;
   if (is_release_name(f.name)) return Wrapper::releases;
   return moved_argument(file, candidate) == kNone ? Wrapper::none : Wrapper::moves;
@@ -101,7 +105,8 @@ std::vector<std::vector<SourceFact>> SourceIndex::waits(std::set<FunctionId>& to
             kind != Wrapper::macro)
           continue;
         if (hands_on(edge.from, kind)) continue;
-        if (reads_back || kind == Wrapper::releases) told.insert(called);
+        if (reads_back || kind == Wrapper::uploads || kind == Wrapper::releases)
+          told.insert(called);
         // Where it waits, which may be the better place to change.
         fact.also.push_back({files_[f]->path, candidate.anchor_line,
                              graph_->function(called).qualified, files_[f]->language});
@@ -145,6 +150,7 @@ bool SourceIndex::hands_on(FunctionId caller, Wrapper kind) const {
   if (kind == Wrapper::reads_back && graph_->file(caller).language != "python" &&
       is_read_back_name(f.name))
     return true;
+  if (kind == Wrapper::uploads) return is_upload_name(f.name);
   return (is_wait_only_name(f.name) || is_release_name(f.name)) && !graph_->callers(caller).empty();
 }
 

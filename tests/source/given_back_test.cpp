@@ -60,6 +60,88 @@ TEST_CASE("each part of a returned tuple is known by its position") {
   CHECK(found("n, loss = helper.measure(x, y); print(float(loss))", nothing) == "train.py:7");
 }
 
+TEST_CASE("a part is known by its index, too") {
+  const RuleSet rules = tensors_read_by("float");
+  const std::string measure = "def measure(x, y):\n    return F.mse_loss(x, y), len(y)\n";
+  const auto found = [&](const std::string& body) {
+    return places(rules, step_with(body, measure));
+  };
+  CHECK(found("out = helper.measure(x, y); print(float(out[0]))") == "train.py:7");
+  CHECK(found("out = helper.measure(x, y); print(float(out[1]))").empty());
+}
+
+TEST_CASE("what a mapping holds under a key is known to those who take it out") {
+  const RuleSet rules = tensors_read_by("float");
+  const auto found = [&](const std::string& body, const std::string& made) {
+    return places(rules, step_with("out = helper.measure(x, y); print(" + body + ")",
+                                   "def measure(x, y):\n    loss = F.mse_loss(x, y)\n" + made));
+  };
+  for (const char* made :
+       {"    return {'loss': loss, 'n': len(y)}\n", "    return dict(loss=loss, n=len(y))\n",
+        "    out = {'n': len(y)}\n    out['loss'] = loss\n    return out\n",
+        "    out = {'n': len(y)}\n    out.update(loss=loss)\n    return out\n",
+        "    out = dict(n=len(y))\n    out.update({'loss': loss})\n    return out\n"}) {
+    CHECK_MESSAGE(found("float(out['loss'])", made) == "train.py:7", made);
+    CHECK_MESSAGE(found("float(out.get('loss'))", made) == "train.py:7", made);
+    CHECK_MESSAGE(found("float(out['n'])", made).empty(), made);
+    CHECK_MESSAGE(found("[float(v) for v in out.values()]", made) == "train.py:7", made);
+  }
+  CHECK(found("float(out['loss'])", "    return {'loss': loss.item()}\n").empty());
+  CHECK(found("[float(v) for v in out.values()]", "    return {'loss': loss.item()}\n").empty());
+  // A variable that is another mapping by then.
+  CHECK(found("float(out['loss'])",
+              "    out = {'loss': loss}\n    out = {'loss': 3}\n    return out\n")
+            .empty());
+}
+
+TEST_CASE("a declared mapping of tensors gives them, and its keys are none") {
+  const RuleSet rules = tensors_read_by("float");
+  const auto found = [&](const std::string& body, const std::string& type) {
+    return places(rules, step_with("out = helper.measure(x); " + body,
+                                   "def measure(x) -> " + type + ":\n    return library(x)\n"));
+  };
+  CHECK(found("print(float(out['loss']))", "Dict[str, torch.Tensor]") == "train.py:7");
+  CHECK(found("print([float(k) for k in out])", "Dict[str, torch.Tensor]").empty());
+  CHECK(found("print(float(out['loss']))", "Dict[str, float]").empty());
+  CHECK(found("print(float(out['loss']))", "Tuple[torch.Tensor, Dict[str, float]]").empty());
+}
+
+TEST_CASE("what a method of an object gives is known by the object's class") {
+  const RuleSet rules = tensors_read_by("float");
+  const std::string classes =
+      "class Base:\n"
+      "    def loss(self, x, y):\n"
+      "        return F.mse_loss(x, y)\n"
+      "class Agent(Base):\n"
+      "    def update(self, x, y):\n"
+      "        return {'loss': F.mse_loss(x, y)}, len(y)\n"
+      "    def count(self, x, y):\n"
+      "        return len(y)\n"
+      "    def twice(self, x, y):\n"
+      "        a = super().loss(x, y)\n"
+      "        return a\n"
+      "    def __call__(self, x, y):\n"
+      "        return F.mse_loss(x, y)\n"
+      "def build(config):\n"
+      "    return Agent()\n";
+  const auto found = [&](const std::string& body, const std::string& made) {
+    Files files = step_with(body, classes);
+    files[1].bytes.insert(files[1].bytes.find("    for"), "    agent = " + made + "\n");
+    return places(rules, files);
+  };
+  for (const char* made : {"helper.Agent()", "helper.build(1)"}) {
+    CHECK_MESSAGE(found("print(float(agent.loss(x, y)))", made) == "train.py:8", made);
+    CHECK_MESSAGE(found("a = agent.twice(x, y); print(float(a))", made) == "train.py:8", made);
+    CHECK_MESSAGE(found("print(float(agent(x, y)))", made) == "train.py:8", made);
+    CHECK_MESSAGE(found("print(float(agent.count(x, y)))", made).empty(), made);
+    CHECK_MESSAGE(found("_, n = agent.update(x, y); print(float(n))", made).empty(), made);
+  }
+  Files files = step_with("print(float(agent.loss(x, y)))", classes);
+  const std::string bare = "optimizer)";
+  files[1].bytes.replace(files[1].bytes.find(bare), bare.size(), "optimizer, agent: helper.Agent)");
+  CHECK(places(rules, files) == "train.py:7");
+}
+
 TEST_CASE("methods are found on the parts of what a function gives") {
   const RuleSet rules = tensors_read_by("float");
   Files files = step_with("meter.add(x)",

@@ -110,3 +110,36 @@ TEST_CASE("gradient functions of JAX's libraries give arrays") {
     CHECK_MESSAGE(!places(rules, loss_of(made)).empty(), made);
   CHECK(places(rules, loss_of("    vg = read_table(loss)\n")).empty());
 }
+
+TEST_CASE("of a function that is compiled, a method of its name is not") {
+  SourceClause clause;
+  clause.calls = {"jax.device_get"};
+  clause.contexts = {"step"};
+  clause.unless = {"in-jit"};
+  const auto found = [&](const std::string& method) {
+    return places(clause_rule(clause),
+                  {{"agent.py", "",
+                    "import jax\n"
+                    "def update(state, batch):\n"
+                    "    grads = jax.grad(lambda p: (p * batch).sum())(state.params)\n"
+                    "    return state.apply_gradients(grads=grads), grads\n"
+                    "_update_jit = jax.jit(update)\n"
+                    "class Agent:\n"
+                    "    def " +
+                        method +
+                        "(self, batch):\n"
+                        "        self.state, info = _update_jit(self.state, batch)\n"
+                        "        return jax.device_get(info)\n"},
+                   {"train.py", "",
+                    "from agent import Agent\n"
+                    "def train(state, data):\n"
+                    "    agent = Agent(state)\n"
+                    "    for batch in data:\n"
+                    "        agent." +
+                        method + "(batch)\n"}});
+  };
+  CHECK(found("update") == "agent.py:9");
+  CHECK(found("learn") == "agent.py:9");
+  // Gradients that are only looked at.
+  CHECK(found("eval").empty());
+}

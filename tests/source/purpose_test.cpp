@@ -136,6 +136,20 @@ TEST_CASE("gradients below inference/ that nothing steps with guide what is infe
   CHECK(reads({{"net/clicks.py", "", guides}}) == "net/clicks.py:6");
 }
 
+TEST_CASE("the forward pass of a server's own model is none of training") {
+  const auto serves = [](const std::string& import, const std::string& more) {
+    return SourceInput{"game.py", "",
+                       "import torch\nfrom torch import nn\nfrom " + import +
+                           "\nclass Net(nn.Module):\n"
+                           "    def forward(self, x):\n"
+                           "        return x / x.sum().item()\n" +
+                           more};
+  };
+  CHECK(reads({serves("flask import Flask", "")}).empty());
+  CHECK(reads({serves("flask import Flask", "def train(net):\n    net.train()\n")}) == "game.py:6");
+  CHECK(reads({serves("typing import Any", "")}) == "game.py:6");
+}
+
 TEST_CASE("a module below inference/ runs what it calls for those who ask it") {
   const std::string helper =
       "import torch\ndef first_of(mask):\n    return mask.argmax(1).max().item()\n";
@@ -289,6 +303,24 @@ TEST_CASE("a folder for evaluation holds no forward passes of training") {
       "        return x / x.sum().item()\n";
   CHECK(reads({{"models/net.py", "", model}}) == "models/net.py:5");
   CHECK(reads({{"evaluation/net.py", "", model}}).empty());
+  CHECK(reads({{"models/inferencev2.py", "", model}}).empty());
+}
+
+TEST_CASE("what goes backward below inference/ infers by training") {
+  const auto fits = [](const std::string& update) {
+    return SourceInput{"include/inference/value.h", "",
+                       "#include <torch/torch.h>\n"
+                       "void fit(Loader& loader) {\n"
+                       "  for (auto& batch : loader) {\n"
+                       "    auto loss = model->forward(batch.data).mean();\n" +
+                           update +
+                           "    optimizer->step();\n"
+                           "    total += loss.item<float>();\n"
+                           "  }\n"
+                           "}\n"};
+  };
+  CHECK(reads({fits("    loss.backward();\n")}) == "include/inference/value.h:7");
+  CHECK(reads({fits("")}).empty());
 }
 
 TEST_CASE("forward() without gradients that works on its own output generates") {
@@ -436,8 +468,8 @@ TEST_CASE("a copy of a program, and what its steps call to end it, are judged as
   const auto is_spare = [&](const std::string& path) {
     return lowered({{path, "", step("  stop(loss);\n")}}, kSpare);
   };
-  for (const char* path :
-       {"main (copy).cpp", "src/train_old.cpp", "backup/train.cpp", "a/deprecated/b.cpp"})
+  for (const char* path : {"main (copy).cpp", "src/train_old.cpp", "backup/train.cpp",
+                           "a/deprecated/b.cpp", ".deprecated/src/b.cpp", "a/legacy2/b.cpp"})
     CHECK_MESSAGE(is_spare(path), path);
   for (const char* path : {"main.cpp", "src/copy_kernels.cpp", "threshold.cpp", "bold/train.cpp"})
     CHECK_MESSAGE(!is_spare(path), path);

@@ -279,6 +279,25 @@ TEST_CASE("hooks are functions with arguments fixed, and what makes them or is c
   CHECK(hooked("None").empty());
 }
 
+TEST_CASE("what packs and unpacks saved tensors is a hook") {
+  const auto packed = [](const std::string& handed) {
+    return places(item_rule({"forward"}),
+                  {{"a.py", "",
+                    "import torch\n"
+                    "class Offload:\n"
+                    "    def pack(self, t):\n"
+                    "        return t.max().item()\n"
+                    "    def unpack(self, t):\n"
+                    "        return t.min().item()\n"
+                    "    def saving(self):\n"
+                    "        return torch.autograd.graph.saved_tensors_hooks(" +
+                        handed + ")\n"}});
+  };
+  CHECK(packed("self.pack, self.unpack") == "a.py:4 a.py:6");
+  CHECK(packed("unpack_hook=self.unpack, pack_hook=len") == "a.py:6");
+  CHECK(packed("len, len").empty());
+}
+
 TEST_CASE("a hook runs in each pass, a partial function when it is called") {
   const std::string net =
       "class Net(torch.nn.Module):\n"

@@ -245,3 +245,12 @@ class Kept(torch.nn.Module):
         flat = x.view(-1)[mask.view(-1)]  # expect: boolean-mask-index
         first = x[batch["valid_mask"][0]]  # expect: boolean-mask-index
         return flat.mean() + first.mean() + baseline(lengths, mask)
+
+
+def train_masked_rows(model, loader, optimizer):
+    for batch in loader:
+        scores = model(batch["x"])
+        action_masks = batch["action_masks"].cuda(non_blocking=True)
+        first = scores[0][action_masks[0]]  # expect: boolean-mask-index
+        first.mean().backward()
+        optimizer.step()

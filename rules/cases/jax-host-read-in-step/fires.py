@@ -1,5 +1,6 @@
 from functools import partial
 
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -150,3 +151,11 @@ class Learner:
 def run_learner(learner, steps):
     for _ in range(steps):
         learner.step()
+
+
+def train_checked(params, batches, optim, state):
+    for batch in batches:
+        grads = jax.grad(loss_fn)(params, batch)
+        updates, state = optim.update(grads, state)
+        params = optax.apply_updates(params, updates)
+        chex.assert_tree_all_finite(params)  # expect: jax-host-read-in-step

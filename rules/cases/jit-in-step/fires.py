@@ -1,3 +1,5 @@
+import functools
+
 import equinox as eqx
 import jax
 import optax
@@ -34,3 +36,32 @@ def descend(params, batches, scale):
         value = jax.jit(scaled)(params, batch)  # expect: jit-in-step
         params = optax.apply_updates(params, jax.grad(loss_fn)(params, batch))
     return params, value
+
+
+class Simulator(eqx.Module):
+    scale: jax.Array
+
+    def forces(self, x):
+        @eqx.filter_jit  # expect: jit-in-step
+        def pulled(y):
+            return y * self.scale
+
+        return pulled(x)
+
+
+def train_nested(params, batches, optim, state):
+    for batch in batches:
+        @functools.partial(jax.jit, static_argnums=0)  # expect: jit-in-step
+        def scaled(n, p):
+            return n * loss_fn(p, batch)
+
+        grads = jax.grad(lambda p: scaled(2, p))(params)
+        updates, state = optim.update(grads, state)
+        params = optax.apply_updates(params, updates)
+
+
+def train_simulator(simulator, batches, optim, state):
+    for batch in batches:
+        grads = jax.grad(lambda m: simulator.forces(batch).sum())(simulator)
+        updates, state = optim.update(grads, state)
+        simulator = eqx.apply_updates(simulator, updates)

@@ -91,3 +91,32 @@ def staged(method, compiled, key):
         return optax.apply_updates(state, step(instance, batch))
 
     return decorated
+
+
+def compare(optimizers, params, batch, steps):
+    for optimizer in optimizers:
+        state = optimizer.init(params)
+
+        @jax.jit  # once per optimizer, before its steps
+        def step(p, s):
+            updates, s = optimizer.update(jax.grad(loss_fn)(p, batch), s)
+            return optax.apply_updates(p, updates), s
+
+        for _ in range(steps):
+            params, state = step(params, state)
+
+
+def sweep(blocks, x, repeats):
+    for block in blocks:
+        compiled = jax.jit(lambda y: y.reshape(block, -1))
+        for _ in range(repeats):
+            compiled(x)
+
+
+@jax.jit
+def compiled_step(params, batch):
+    @jax.jit  # a part of what is compiled around it
+    def inner(p):
+        return loss_fn(p, batch)
+
+    return jax.grad(inner)(params)

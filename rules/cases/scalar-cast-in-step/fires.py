@@ -140,3 +140,17 @@ def train_scaled(model, loader, optimizer, scheduler, scaler):
         scaler.update()
         if before <= scaler.get_scale():  # expect: scalar-cast-in-step
             scheduler.step()
+
+
+def train_parts(model, loader, optimizer):
+    for x in loader:
+        a, b = model(x).mean(), model(x).std()
+        parts = {"mean": a, "spread": b}
+        (a + b).backward()
+        optimizer.step()
+        print(float(parts["mean"]))  # expect: scalar-cast-in-step
+        shown = {k: float(v) for k, v in parts.items()}  # expect: scalar-cast-in-step
+        named = dict(mean=a, spread=b)
+        total = sum(float(v) for v in named.values())  # expect: scalar-cast-in-step
+        parts["count"] = len(x)
+        yield shown, total

@@ -100,3 +100,14 @@ def clip_and_log(model, optimizer, loader):
         norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         log(norm.item() if hasattr(norm, "item") else float(norm))
+
+
+def train_counts(model, loader, optimizer):
+    for x in loader:
+        loss = model(x).mean()
+        loss.backward()
+        optimizer.step()
+        counts = {"samples": len(x), "loss": loss}
+        seen = float(counts["samples"])  # of what stands there, a number
+        for name in {"loss": loss}:
+            print(str(name), seen)

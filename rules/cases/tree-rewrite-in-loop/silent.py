@@ -28,3 +28,12 @@ def reset(state, keys):
     for index in range(4):
         state = eqx.tree_at(lambda s: s.keys[index], state, keys[index])
     return state
+
+
+def features(tokens, coordinates):
+    out = []
+    for token, place in zip(tokens, coordinates):
+        token = token.copy()  # NumPy's: of one record, that is written next
+        token["coords"] = place
+        out.append(token)
+    return out

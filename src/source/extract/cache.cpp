@@ -23,8 +23,9 @@ struct FactsLayout {
     } else if constexpr (std::is_same_v<Plain, FunctionFacts>) {
       io(v.name), io(v.qualified), io(v.class_name), io(v.parent), io(v.first_line),
           io(v.last_line), io(v.flags);
-      io(v.returns), io(v.declared), io(v.parts), io(v.parameters), io(v.parameter_types),
-          io(v.required), io(v.accepted), io(v.copies), io(v.allocates_at), io(v.frees_at);
+      io(v.returns), io(v.declared), io(v.parts), io(v.entries), io(v.parameters),
+          io(v.parameter_types), io(v.required), io(v.accepted), io(v.copies), io(v.allocates_at),
+          io(v.frees_at);
     } else if constexpr (std::is_same_v<Plain, LoopFacts>) {
       io(v.function), io(v.parent), io(v.first_line), io(v.last_line), io(v.optimizer_step),
           io(v.backward);

@@ -19,6 +19,12 @@ void ImpliedCalls::visit(NodeId id) {
   if (ast_[callee].text == "getattr") by_prefix(id);
   if (ast_[callee].text == "next" && ast_[callee].kind == K::name) next(id);
   if (is_hook_registration(ast_[callee].text)) hook(id);
+  if (ast_[callee].text == "saved_tensors_hooks") {
+    for (const NodeId c : children(ast_, id)) {
+      if (ast_[c].role == Role::argument)
+        mark_hooks(ast_[c].kind == K::keyword ? ast_.child(c, Role::value) : c, false);
+    }
+  }
 }
 
 /// Whether something is known of where the object comes from.

@@ -77,6 +77,7 @@ void References::visit(NodeId id) {
       !(of_object ? methods_ : functions_).contains(node.text))
     return;
   out.name = of_object ? std::string(node.text) : path.path;
+  if (of_object) out.object = last_component(ast_.slice(node.first_child));
   out.guards = guards_.around(id);
   handed_to(id, out);
   facts_.calls.push_back(std::move(out));

@@ -45,10 +45,11 @@ struct SourceClause {
       settings;  ///< of a script or configuration file; the first has the place
   std::map<std::string, std::string> where;  ///< metavariable -> value kind
   std::vector<NestedTest> nested;
-  std::string file_has, file_lacks;   ///< identifiers that must (not) occur in the file
-  std::vector<std::string> declares;  ///< C++: types whose local objects are made there
-  std::string function_has;           ///< text that must occur in the function
-  std::string own_lacks;              ///< text that the outermost function or class must lack
+  std::string file_has, file_lacks;    ///< identifiers that must (not) occur in the file
+  std::vector<std::string> declares;   ///< C++: types whose local objects are made there
+  std::vector<std::string> decorates;  ///< Python: decorators of functions inside functions
+  std::string function_has;            ///< text that must occur in the function
+  std::string own_lacks;               ///< text that the outermost function or class must lack
 };
 
 /// A rule matches where any of its clauses does.

@@ -17,8 +17,11 @@ inline constexpr uint32_t kNone = 0xffffffffu;
 /// A value that another function decides.
 struct Dependency {
   DependencyKind kind = DependencyKind::none;
-  std::string name;  ///< function or class, as resolved in this file
-  /// Of which function a parameter; of which dependency an `element` or a `part`.
+  /// Function or class, as resolved in this file; of an `entry`, its key, or "*" for any.
+  std::string name;
+  /// Of which function a parameter; in which function a method of self or of super() is called, of
+  /// which a value is what it `returns`; of which dependency an `element`, a `part`, a `method` or
+  /// an `entry`.
   uint32_t function = 0;
   uint32_t parameter = 0;  ///< which one, or at which position a `part` stands
   /// `either`: the two dependencies, as Value::dependency counts them.
@@ -67,6 +70,8 @@ struct FunctionFacts {
   Value returns;
   Value declared;            ///< what the annotation says that it returns
   std::vector<Value> parts;  ///< of the tuple that it returns, where it always returns one
+  /// Of the mappings that it returns, by hashes of their keys, in order.
+  std::vector<std::pair<uint32_t, Value>> entries;
   std::vector<std::string> parameters;
   /// Python: classes that annotations name, "" where none does; empty if there is no such one.
   std::vector<std::string> parameter_types;
@@ -170,7 +175,9 @@ struct CallFacts {
   uint8_t given = kAnyArguments;       ///< arguments of a method's call
   uint8_t positional = kAnyArguments;  ///< Python: of them by position
   uint64_t keywords = 0;               ///< Python: a bit for each name given, by its hash
-  std::string object;        ///< the last name of what a method is called on, or of what holds it
+  /// The last name of what a method is called on, or of what holds it; of references, of the object
+  /// whose attribute they are.
+  std::string object;
   uint32_t receiver = 0;     ///< dependency that says whose method it is; 0 = unknown
   bool moves_batch = false;  ///< batch.to(device), on what a loader yields
   std::vector<std::pair<std::string, Value>>

@@ -47,6 +47,22 @@ Value join(const Value& a, const Value& b) {
   return merge(a, b);
 }
 
+namespace {
+
+/// Dict[str, torch.Tensor], Mapping[str, "Tensor"]
+bool maps_to_tensors(std::string_view type) {
+  const size_t open = type.find('['), comma = type.find(',');
+  if (open == std::string_view::npos || comma == std::string_view::npos || !type.ends_with(']'))
+    return false;
+  const std::string_view head = type.substr(0, open);
+  std::string_view value = type.substr(comma + 1, type.size() - comma - 2);
+  value.remove_prefix(std::min(value.find_first_not_of(" '\""), value.size()));
+  while (value.ends_with('"') || value.ends_with('\'')) value.remove_suffix(1);
+  return contains_any(head, {"dict", "mapping"}) && is_one_of(value, {"Tensor", "torch.Tensor"});
+}
+
+}  // namespace
+
 Value value_of_type(std::string_view type) {
   const bool container = contains_any(type, {"list[", "dict[", "tuple[", "sequence[", "iterable[",
                                              "callable", "vector<", "tuple<", "pair<", "mapping["});
@@ -71,6 +87,7 @@ Value value_of_type(std::string_view type) {
   if (type.find("Tensor") != std::string_view::npos) {
     if (type.find("BoolTensor") != std::string_view::npos)
       return {container ? Kind::tensor_list : Kind::mask, Certainty::likely, 0, 0};
+    if (maps_to_tensors(type)) return likely(Kind::tensor_dict);
     if (type.find("FloatTensor") == std::string_view::npos &&
         type.find("IntTensor") == std::string_view::npos &&
         contains_any(type, {"float", "int", "ndarray", "str", "bool"}))
@@ -148,6 +165,8 @@ Value element_of(const Value& container) {
     case Kind::parameters:
     case Kind::parameter:
       return likely(Kind::parameter, kParameterLoop);
+    case Kind::tensor_dict:
+      return likely(Kind::text);
     case Kind::shape:
       return likely(Kind::number);
     case Kind::loader:

@@ -31,6 +31,8 @@ enum class DependencyKind : uint8_t {
   either,     ///< one of two others, depending on the path
   element,    ///< what iterating over or unpacking another gives
   part,       ///< what a function gives at a position of a tuple: `loss, norm = step(x)`
+  method,     ///< what a method of another gives: `agent.update(batch)`
+  entry,      ///< what another, a mapping, holds under a name, or under all
   derived     ///< computed by PyTorch from another, on the side where that is: `x.float().std()`
 };
 

@@ -81,6 +81,7 @@ enum class Kind : uint8_t {
   stream,
   jax_array,
   device_vector,  ///< of Thrust
+  tensor_dict,    ///< tensors on the device by name
 };
 
 struct KindWord {

@@ -118,14 +118,17 @@ bool fills_member(const Ast& ast, NodeId condition, NodeId body) {
   return false;
 }
 
-/// Whether `flag` is an element of what its function does not name before: made[device] of a table
-/// of the program's.
+/// Whether `flag` is an element of what its function does not name before, or declares static:
+/// made[device] of a table of the program's.
 bool is_of_own_table(const Ast& ast, NodeId flag) {
   const NodeId table = ast.child(flag, Role::object);
   const NodeId function = ast.ancestor(flag, K::function);
   if (table == kNoNode || function == kNoNode || ast[table].kind != K::name) return false;
   const size_t here = ast[table].first_byte - ast[function].first_byte;
-  return !holds_identifier(ast.slice(function).substr(0, here), ast[table].text);
+  const std::string_view before = ast.slice(function).substr(0, here);
+  if (!holds_identifier(before, ast[table].text)) return true;
+  const std::string_view declared = before.substr(0, before.find(ast[table].text));
+  return holds_identifier(declared.substr(declared.find_last_of(";{}") + 1), "static");
 }
 
 /// C++: `static bool made; if (!made) { made = true; ...`, of what outlives the function; and

@@ -333,6 +333,10 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
     name.remove_prefix(5);
     form = CallForm::self_method;
   }
+  if (name.starts_with("super.")) {
+    name.remove_prefix(6);
+    form = CallForm::super_method;
+  }
   std::string_view last = last_component(name);
   for (const auto& [alias, to] : files_[file]->aliases) {
     if (alias != last) continue;
@@ -381,6 +385,12 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
     std::ranges::copy_if(found->second, std::back_inserter(out), [&](FunctionId id) {
       return form == CallForm::method ? !function(id).class_name.empty() : where_[id].first == file;
     });
+    // jax.jit(update), where a class of the file has an update() too
+    const auto is_method = [&](FunctionId id) {
+      return !function(id).class_name.empty() && function(id).parent == kNone;
+    };
+    if (form == CallForm::reference && object.empty() && !std::ranges::all_of(out, is_method))
+      std::erase_if(out, is_method);
     if (form == CallForm::method) keep_taking(given, out);
     if (form == CallForm::method && files_[file]->language == "python")
       keep_called_after(object, out);

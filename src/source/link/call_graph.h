@@ -62,6 +62,9 @@ class CallGraph {
   std::vector<FunctionId> resolve(size_t file, std::string_view name, CallForm form, FunctionId in,
                                   std::string_view receiver_class, uint8_t given = kAnyArguments,
                                   std::string_view object = {}) const;
+  /// What a method's name runs on a value that `dependency`, of a file, decides.
+  std::vector<FunctionId> methods_given(size_t file, uint32_t dependency,
+                                        std::string_view name) const;
 
  private:
   std::vector<FunctionId> methods(std::string_view class_name, std::string_view name,
@@ -110,9 +113,11 @@ class CallGraph {
     std::vector<FunctionId> functions;  ///< that the value may be instead
     unsigned looked_at = 0;  ///< values, so that callers of callers of callers come to an end
   };
+  std::vector<FunctionId> methods_of_all(const Classes& classes, std::string_view name) const;
   bool add_named(size_t file, std::string_view name, Classes& out) const;
   bool add_given(FunctionId in, uint32_t parameter, unsigned hops, Classes& out) const;
-  std::vector<FunctionId> makers(size_t file, const Dependency& on) const;
+  std::vector<FunctionId> makers(size_t file, const Dependency& on, unsigned hops,
+                                 Classes& out) const;
   bool add_classes(size_t file, uint32_t dependency, unsigned hops, Classes& out) const;
   std::vector<FunctionId> members(const ClassPlace& klass, std::string_view name) const;
   std::span<const FunctionId> members(std::string_view class_name, std::string_view name) const;

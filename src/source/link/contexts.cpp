@@ -53,9 +53,10 @@ void Contexts::seed(const DeadCode& dead) {
     if ((f.flags & kForward) != 0 && !f.class_name.empty() && is_made_to_evaluate(id))
       bits_[id] |= kInEval;
     // inference/model.py: modules around a trained one, for those who ask it; or one of a program
-    // that trains nothing.
+    // that trains nothing, or of a server.
     else if ((f.flags & kForward) != 0 && graph_.file(id).language == "python" &&
-             (is_for_trained_model(graph_.file(id).path) || dead.is_in_predictor(id)))
+             (is_for_trained_model(graph_.file(id).path) || dead.is_in_predictor(id) ||
+              (deploys(graph_.file(id)) && !is_about_training(graph_.file(id)))))
       bits_[id] |= kInInference;
     else if ((f.flags & (kForward | kHook)) != 0)
       bits_[id] |= kInForward;

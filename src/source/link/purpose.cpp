@@ -201,6 +201,12 @@ bool is_about_training(const FileFacts& file) {
          std::ranges::any_of(words, [&](uint32_t word) { return mentions(file.mentions, word); });
 }
 
+bool deploys(const FileFacts& file) {
+  return std::ranges::any_of(file.imports, [](const auto& bound_from) {
+    return is_deployment_library(first_component(bound_from.second));
+  });
+}
+
 bool reads_arguments(const FileFacts& file) {
   return std::ranges::any_of(file.imports, [](const auto& bound_from) {
     return is_one_of(first_component(bound_from.second),

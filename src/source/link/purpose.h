@@ -24,6 +24,9 @@ bool stays_on_host(const CallGraph& graph);
 /// Whether anything in a file of Python trains, or speaks of it.
 bool is_about_training(const FileFacts& file);
 
+/// Whether a file of Python uses what trained models are deployed or shown with.
+bool deploys(const FileFacts& file);
+
 /// Whether a program of Python reads a command line.
 bool reads_arguments(const FileFacts& file);
 

@@ -67,8 +67,16 @@ bool CallGraph::add_given(FunctionId in, uint32_t parameter, unsigned hops, Clas
   return all;
 }
 
-/// The functions that gave a value.
-std::vector<FunctionId> CallGraph::makers(size_t file, const Dependency& on) const {
+/// The functions that gave a value; of a method, as far as the classes of its object are found.
+std::vector<FunctionId> CallGraph::makers(size_t file, const Dependency& on, unsigned hops,
+                                          Classes& out) const {
+  if (on.kind == DependencyKind::method) {
+    Classes owners{.looked_at = out.looked_at};
+    add_classes(file, on.function, hops, owners);
+    out.looked_at = owners.looked_at;
+    return methods_of_all(owners, on.name);
+  }
+  if (on.kind != DependencyKind::returns) return {};
   const bool own = on.name.starts_with("self.");
   return resolve(file, on.name, own ? CallForm::self_method : CallForm::function,
                  id_of(file, on.function), {});
@@ -96,10 +104,11 @@ bool CallGraph::add_classes(size_t file, uint32_t dependency, unsigned hops, Cla
       out.functions.insert(out.functions.end(), meant.begin(), meant.end());
       return !meant.empty();
     }
-    case DependencyKind::returns: {
-      if (makes_its_objects(last_component(on.name)))
+    case DependencyKind::returns:
+    case DependencyKind::method: {
+      if (on.kind == DependencyKind::returns && makes_its_objects(last_component(on.name)))
         return add_named(file, last_component(on.name), out);
-      const std::vector<FunctionId> made_by = makers(file, on);
+      const std::vector<FunctionId> made_by = makers(file, on, hops - 1, out);
       bool all = !made_by.empty();
       for (const FunctionId id : made_by)
         all = add_classes(where_[id].first, function(id).returns.dependency, hops - 1, out) && all;
@@ -109,7 +118,7 @@ bool CallGraph::add_classes(size_t file, uint32_t dependency, unsigned hops, Cla
       // model, optimizer = build(config)
       const std::vector<Dependency>& known = files_[file]->dependencies;
       if (on.function == 0 || on.function > known.size()) return false;
-      const std::vector<FunctionId> made_by = makers(file, known[on.function - 1]);
+      const std::vector<FunctionId> made_by = makers(file, known[on.function - 1], hops - 1, out);
       bool all = !made_by.empty();
       for (const FunctionId id : made_by) {
         const std::vector<Value>& parts = function(id).parts;
@@ -119,6 +128,7 @@ bool CallGraph::add_classes(size_t file, uint32_t dependency, unsigned hops, Cla
       return all;
     }
     case DependencyKind::element:
+    case DependencyKind::entry:
     case DependencyKind::derived:
     case DependencyKind::none:
       break;
@@ -149,6 +159,27 @@ std::vector<FunctionId> CallGraph::open_targets(size_t file, const CallFacts& ca
                                      call.given, call.object)) {
     if (std::ranges::find(out, id) == out.end()) out.push_back(id);
   }
+  return out;
+}
+
+std::vector<FunctionId> CallGraph::methods_given(size_t file, uint32_t dependency,
+                                                 std::string_view name) const {
+  Classes classes;
+  add_classes(file, dependency, kMakersFollowed, classes);
+  return methods_of_all(classes, name);
+}
+
+/// The methods of that name of all these classes; none where there are too many to tell.
+std::vector<FunctionId> CallGraph::methods_of_all(const Classes& classes,
+                                                  std::string_view name) const {
+  std::vector<FunctionId> out;
+  if (classes.found.size() > kMostClasses) return out;
+  for (const ClassPlace& klass : classes.found) {
+    for (const FunctionId id : methods_of(klass, name, CallForm::method)) {
+      if (std::ranges::find(out, id) == out.end()) out.push_back(id);
+    }
+  }
+  if (out.size() > kMostTargets) out.clear();
   return out;
 }
 

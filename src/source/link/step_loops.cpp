@@ -229,11 +229,14 @@ void StepLoops::follow_callers() {
       const CallFacts& call = *edge.call;
       const FileFacts& file = graph_.file(edge.from);
       const FunctionFacts& caller = graph_.function(edge.from);
-      // validate() calls compute_loss() too, and steps nothing; decision_function() scores what was
-      // fitted, whatever else the method that it shares with fit() does; run_viewer() shows it.
+      // validate() calls compute_loss() too, and steps nothing, whether that takes gradients or
+      // not; decision_function() scores what was fitted, whatever else the method that it shares
+      // with fit() does; run_viewer() shows it.
       const bool evaluates = (caller.flags & (kEvalFunction | kWeakRole)) == kEvalFunction ||
                              has_word(lower(snake_case(caller.name)), {"viewer"});
-      if (evaluates && (by_name_[id] != 0 || (caller.flags & kInferenceFunction) != 0)) continue;
+      if (evaluates &&
+          (by_name_[id] != 0 || edge.loop == kNone || (caller.flags & kInferenceFunction) != 0))
+        continue;
       uint32_t loop = edge.loop;
       while (loop != kNone && is_part_of_step(file, loop)) loop = file.loops[loop].parent;
       if (loop != kNone) {

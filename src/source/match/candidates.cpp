@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "source/match/clause_tests.h"
+#include "source/match/made_functions.h"
 #include "source/match/options.h"
 #include "source/match/origins.h"
 #include "source/match/place_guards.h"
@@ -158,6 +159,10 @@ class CandidateCollector {
       if (applies(clause)) consider(clause, id, {}, nullptr);
       return;
     }
+    if (!clause.clause->decorates.empty() && decorates_inner(file_, *clause.clause, id)) {
+      if (applies(clause)) consider(clause, id, {}, nullptr);
+      return;
+    }
     for (const Pattern& pattern : clause.patterns[static_cast<size_t>(ast_.grammar)]) {
       if (pattern.anchor() != ast_[id].kind || !pattern.may_match(ast_, id) ||
           !pattern.match(ast_, file_.names, id, bindings_))
@@ -284,6 +289,7 @@ class CandidateCollector {
     const Dependency* from = file_.inference.dependency(subject);
     if (wanted.flags != kFresh || subject.kind != Kind::unknown || !from) return false;
     return from->kind == DependencyKind::returns || from->kind == DependencyKind::part ||
+           from->kind == DependencyKind::method ||
            (from->kind == DependencyKind::parameter && from->function != 0 &&
             facts_.functions[from->function].is_short());
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "source/match/made_functions.h"
 #include "source/names/roles.h"
 #include "source/syntax/identifier.h"
 #include "source/syntax/words.h"
@@ -300,6 +301,7 @@ bool ClauseTests::nested_holds(NodeId id, const CompiledNested& nested) const {
   if (test.node == "parameter-loop" || test.node == "inner-loop") return in_loop(id, test.node);
   if (test.node == "assignment-of-self") return assigns_itself(id);
   if (test.node == "its-own-loop") return uses_loop_variable(id);
+  if (test.node == "loop-around-its-uses") return is_used_in_inner_loop(file_, id);
   if (nested.inside) {
     for (NodeId at = ast_[id].parent; at != kNoNode; at = ast_[at].parent) {
       if (one(at, nested)) return true;

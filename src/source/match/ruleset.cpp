@@ -29,8 +29,8 @@ std::string describe(const SourceClause& c) {
     for (const std::string& w : words) out += '\2' + w;
     out += '\1';
   };
-  for (const auto* words :
-       {&c.languages, &c.calls, &c.patterns, &c.contexts, &c.unless, &c.lower, &c.declares})
+  for (const auto* words : {&c.languages, &c.calls, &c.patterns, &c.contexts, &c.unless, &c.lower,
+                            &c.declares, &c.decorates})
     list(*words);
   for (const auto* tests : {&c.args, &c.settings}) {
     for (const ArgumentTest& test : *tests) {
@@ -192,6 +192,7 @@ void RuleSet::dispatch(uint32_t index) {
   }
   if (clause.matcher) once(by_matcher_);
   if (!clause.clause->declares.empty()) once(by_kind_[static_cast<size_t>(NodeKind::assign)]);
+  if (!clause.clause->decorates.empty()) once(by_kind_[static_cast<size_t>(NodeKind::decorator)]);
 }
 
 const std::vector<uint32_t>* RuleSet::by_call(std::string_view name) const {

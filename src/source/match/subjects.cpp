@@ -61,8 +61,8 @@ Value Subjects::of(NodeId id) const {
   }
   if (names_device(id) && !follows_tensor(id) && is_of_batch_getter(id, object))
     return likely(Kind::batch, kLoaded);
-  if (value.kind == Kind::unknown && value.dependency == 0 && names_device(id) &&
-      !follows_tensor(id) && is_of_replay(object))
+  if (value.kind == Kind::unknown && (value.dependency == 0 || is_of_method(value)) &&
+      names_device(id) && !follows_tensor(id) && is_of_replay(object))
     return likely(Kind::batch, kLoaded);
   if (names_device(id) && !follows_tensor(id) && is_stepped_with(id, object)) {
     Value batch = likely(Kind::batch, kLoaded);
@@ -70,6 +70,13 @@ Value Subjects::of(NodeId id) const {
     return batch;
   }
   return value;
+}
+
+/// Whether a value is what a method gives, or a part of that.
+bool Subjects::is_of_method(const Value& value) const {
+  const Dependency* from = file_.inference.dependency(value);
+  if (from && from->kind == DependencyKind::part) from = facts_.dependency(from->function);
+  return from && from->kind == DependencyKind::method;
 }
 
 /// x = x.to(self.device) before x[:8].to(self.device): its parts are where it is, whatever x is.

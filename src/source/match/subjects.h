@@ -23,6 +23,7 @@ class Subjects {
   bool hands_on(NodeId id) const;
   bool moves_itself(NodeId id) const;
   NodeId assigned_before(NodeId name) const;
+  bool is_of_method(const Value& value) const;
   bool was_moved(NodeId object) const;
   bool is_batch_class(std::string_view name) const;
   NodeId whole_of(NodeId object) const;

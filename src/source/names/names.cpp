@@ -116,7 +116,10 @@ Names::Names(const Ast& ast) : ast_(ast) {
     if (ast[id].kind == K::import) import(id);
     if (ast[id].kind == K::import_from) import_from(id);
     if (ast[id].kind == K::assign && ast[id].column == 1) assignments.push_back(id);
-    if (ast[id].kind == K::assign) alias_tensor_class(id);
+    if (ast[id].kind == K::assign) {
+      alias_tensor_class(id);
+      load_module(id);
+    }
   }
   if (!stars_.empty()) import_customary();
   for (NodeId id : assignments) alias(id);
@@ -152,7 +155,7 @@ void Names::find_shadows() {
     const Node& node = ast_[id];
     const bool parameter = node.kind == K::parameter;
     if (!parameter && (node.kind != K::name || !is_bound(id))) continue;
-    if (imports_.contains(node.text) && !tensor_classes_.contains(node.text))
+    if (imports_.contains(node.text) && !assigned_imports_.contains(node.text))
       shadows_[node.text].push_back(functions.back());
   }
 }
@@ -225,7 +228,19 @@ void Names::alias_tensor_class(NodeId assignment) {
   if (right == kNoNode || ast_[right].kind != K::attribute) return;
   const std::string_view path = ast_.slice(right);
   if (!path.starts_with("torch.cuda.") || !path.ends_with("Tensor")) return;
-  if (imports_.try_emplace(ast_[left].text, path).second) tensor_classes_.insert(ast_[left].text);
+  if (imports_.try_emplace(ast_[left].text, path).second) assigned_imports_.insert(ast_[left].text);
+}
+
+/// torch = require_torch("training"), pytest.importorskip("torch"): a module that is loaded when
+/// it is asked for.
+void Names::load_module(NodeId assignment) {
+  const NodeId left = ast_.child(assignment, Role::left);
+  const NodeId right = ast_.child(assignment, Role::right);
+  if (left == kNoNode || right == kNoNode || ast_[left].kind != K::name ||
+      ast_[right].kind != K::call || !is_one_of(ast_[left].text, {"torch", "jax", "jnp"}))
+    return;
+  const std::string_view path = ast_[left].text == "jnp" ? "jax.numpy" : ast_[left].text;
+  if (imports_.try_emplace(ast_[left].text, path).second) assigned_imports_.insert(ast_[left].text);
 }
 
 /// torch.zeros(n) in a file that only imports everything of another one, which has torch.

@@ -53,6 +53,7 @@ class Names {
   void import_customary();
   void alias(NodeId assignment);
   void alias_tensor_class(NodeId assignment);
+  void load_module(NodeId assignment);
   void find_shadows();
   bool is_bound(NodeId name) const;
   bool is_shadowed(NodeId id) const;
@@ -85,8 +86,8 @@ class Names {
   std::unordered_map<std::string_view, std::string> imports_;
   std::vector<std::pair<std::string_view, std::string>> earlier_imports_;
   std::vector<std::string> stars_;
-  std::set<std::string_view> tensor_classes_;  ///< bound to torch.cuda.FloatTensor and the like
-  std::vector<std::string_view> roots_;        ///< first components of what was imported
+  std::set<std::string_view> assigned_imports_;  ///< bound by assignments, to what imports bind
+  std::vector<std::string_view> roots_;          ///< first components of what was imported
   /// Imported names that functions bind anew, and those functions.
   std::unordered_map<std::string_view, std::vector<NodeId>> shadows_;
   mutable std::unordered_map<std::string_view, uint32_t> local_paths_;

@@ -108,6 +108,8 @@ bool is_numpy_name(std::string_view name);
 bool is_release_name(std::string_view name);
 /// cuda_pull_array(), copy_to_host(), download(): of C++, what brings device memory to the host.
 bool is_read_back_name(std::string_view name);
+/// cuda_push_array(), copyToDevice(): copies from the host, in C++.
+bool is_upload_name(std::string_view name);
 /// copyTo(), get_centroids(), to_host(): what hands to the host what its caller asks for.
 bool is_hand_over_name(std::string_view name);
 

@@ -42,8 +42,9 @@ bool is_size_name(std::string_view name) {
 
 bool is_mask_name(std::string_view name) {
   // i_mask, n_mask: one of many, or how many
-  return is_one_of(name, {"mask", "valid", "is_valid"}) ||
-         (name.ends_with("_mask") && !starts_with_any(name, {"i_", "n_", "num_"})) ||
+  return is_one_of(name, {"mask", "masks", "valid", "is_valid"}) ||
+         ((name.ends_with("_mask") || name.ends_with("_masks")) &&
+          !starts_with_any(name, {"i_", "n_", "num_"})) ||
          name.ends_with("_filter");
 }
 
@@ -200,6 +201,14 @@ bool is_read_back_name(std::string_view name) {
          !has_word(text, {"save", "load", "test", "print", "dump", "async", "init"});
 }
 
+bool is_upload_name(std::string_view name) {
+  const std::string text = lower(snake_case(name));
+  return (has_word(text, {"push", "upload", "h2d", "htod"}) ||
+          contains_any(text, {"to_device", "todevice", "host_to_device", "from_host", "from_cpu",
+                              "to_gpu", "togpu", "to_cuda", "cpu_to_gpu", "host2device"})) &&
+         !has_word(text, {"save", "load", "test", "print", "dump", "async", "init", "back"});
+}
+
 bool is_hand_over_name(std::string_view name) {
   return starts_with_any(lower(snake_case(name)),
                          {"copy", "get", "to_", "dump", "print", "reconstruct", "save", "write"});
@@ -307,7 +316,8 @@ bool is_sampler_class(std::string_view name) {
 
 bool is_deployment_library(std::string_view package) {
   return is_one_of(package, {"tensorrt", "onnxruntime", "coremltools", "gradio", "streamlit",
-                             "openvino", "triton_python_backend_utils", "bentoml", "ncnn"});
+                             "openvino", "triton_python_backend_utils", "bentoml", "ncnn", "flask",
+                             "fastapi", "litserve", "sanic"});
 }
 
 bool is_evaluation_class(std::string_view name) {

@@ -10,13 +10,23 @@
 namespace stallscope {
 namespace {
 
+/// inference of inferencev2, data of data3
+std::string_view without_version(std::string_view word) {
+  const size_t digits = word.find_last_not_of("0123456789") + 1;
+  if (digits == word.size() || digits == 0) return word;
+  return word.substr(0, word[digits - 1] == 'v' ? digits - 1 : digits);
+}
+
 /// Whether a folder of `path`, or its file without the ending, has one of the words.
 template <size_t N>
 bool path_has_word(std::string_view path, const std::array<std::string_view, N>& words) {
-  const std::string text = lower(path.substr(0, path.rfind('.')));
+  const size_t dot = path.rfind('.'), slash = path.rfind('/');
+  const bool ending = dot != path.npos && (slash == path.npos || dot > slash);
+  const std::string text = lower(ending ? path.substr(0, dot) : path);
   for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find_first_of("/_-", at), text.size());
-    if (std::ranges::find(words, std::string_view(text).substr(at, end - at)) != words.end())
+    const size_t end = std::min(text.find_first_of("/_-.", at), text.size());
+    if (std::ranges::find(words, without_version(std::string_view(text).substr(at, end - at))) !=
+        words.end())
       return true;
     at = end + 1;
   }

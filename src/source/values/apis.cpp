@@ -6,6 +6,7 @@
 
 #include "source/names/names.h"
 #include "source/names/roles.h"
+#include "source/syntax/identifier.h"
 #include "source/syntax/words.h"
 
 namespace stallscope {

@@ -378,7 +378,10 @@ void Inference::statement(NodeId id) {
       facts.returns = facts.returns.kind == Kind::unknown && facts.returns.dependency == 0
                           ? v
                           : of_both(facts.returns, v, merge(facts.returns, v));
-      if (value != kNoNode && ast_[id].kind == K::return_) return_parts(value);
+      if (value != kNoNode && ast_[id].kind == K::return_) {
+        return_parts(value);
+        return_entries(value);
+      }
       values_[id] = v;
       return;
     }

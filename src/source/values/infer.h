@@ -47,6 +47,10 @@ class Inference {
   uint32_t parameter_dependency(uint32_t function, uint32_t index) const;
 
  private:
+  struct Entry {
+    Value value;
+    size_t whole = 0;  ///< the binding of the mapping that it is in
+  };
   struct Scope {
     std::unordered_map<std::string_view, Value> variables;
     std::unordered_map<std::string_view, size_t>
@@ -56,6 +60,8 @@ class Inference {
     std::unordered_set<std::string_view> moved;            ///< x.to(device)
     /// Per comprehension, of the names that it binds: used_as_tensor in it.
     std::unordered_map<NodeId, std::unordered_set<std::string_view>> elements_used_as_tensor;
+    /// By "name[key", what the function put into its mappings.
+    std::map<std::string, Entry, std::less<>> entries;
     bool uses_numpy = false;
   };
   using Attributes = std::unordered_map<std::string_view, Value>;
@@ -151,6 +157,17 @@ class Inference {
   bool is_called_mask(NodeId id, unsigned hops = 4) const;
   bool selects(NodeId index, const Value& container, NodeId subscript) const;
   Value eval_subscript(NodeId id);
+  std::string entry_name(NodeId subscript) const;
+  void keep_entry(NodeId subscript, const Value& value);
+  void keep_entries(NodeId target, NodeId source);
+  const Value* kept_entry(NodeId subscript) const;
+  bool names_tensors(NodeId call) const;
+  void return_entries(NodeId value);
+  uint32_t entry_of_given(NodeId subscript);
+  Value values_of_given(const Value& mapping, NodeId call);
+  void update_entries(NodeId mapping, NodeId call);
+  bool is_given(const Value& value) const;
+  bool is_own_kind_of_object(const Value& value) const;
   uint32_t part_of_given(NodeId subscript);
   Value eval_operator(NodeId id);
   bool is_difference_of_parts(NodeId id) const;

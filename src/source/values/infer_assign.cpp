@@ -68,6 +68,7 @@ void Inference::assign(NodeId target, const Value& given, NodeId source) {
     const Dependency* held = dependency(value);
     const bool function = held && held->kind == DependencyKind::function;
     if (sibling) elsewhere_.emplace_back(node.text, known);
+    keep_entries(target, source);
     known = function && !sibling ? of_both(known, value, value) : value;
   } else if (node.kind == K::attribute && is_self(ast_.child(target, Role::object))) {
     uint32_t klass = outline_.class_of[function_];
@@ -92,6 +93,15 @@ void Inference::assign(NodeId target, const Value& given, NodeId source) {
       if (known != scopes_[function_].variables.end() && known->second.kind == Kind::list)
         known->second = {};
     }
+    if (node.kind == K::subscript) {
+      keep_entry(target, value);
+      const auto known = object != kNoNode && ast_[object].kind == K::name
+                             ? scopes_[function_].variables.find(ast_[object].text)
+                             : scopes_[function_].variables.end();
+      if (known != scopes_[function_].variables.end() && known->second.kind == Kind::tensor_dict &&
+          !value.is_device())
+        known->second = {};
+    }
   }
 }
 
@@ -101,7 +111,8 @@ void Inference::assign_tuple(NodeId target, const Value& value, NodeId source) {
   NodeId from = literal ? ast_[source].first_child : kNoNode;
   const Dependency* given = dependency(value);
   // Behind a star, positions are not known.
-  bool counted = value.kind == Kind::unknown && given && given->kind == DependencyKind::returns;
+  bool counted = value.kind == Kind::unknown && given &&
+                 (given->kind == DependencyKind::returns || given->kind == DependencyKind::method);
   uint32_t position = 0;
   // b, n, dim, device = *x.shape, x.device: what has no source of its own is of the star.
   size_t starred = 0;

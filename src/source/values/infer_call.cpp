@@ -138,6 +138,11 @@ Value Inference::call_function(NodeId id, NodeId callee, const CallShape& shape)
     return likely(target.has(kJax) ? Kind::jax_array : Kind::device_tensor, kModuleOutput);
   }
   Value out;
+  if (target.kind == Kind::unknown && is_own_kind_of_object(target))
+    out.dependency = depend(DependencyKind::method, "__call__", target.dependency, 0);
+  if (const Dependency* held = dependency(target);
+      held && target.kind == Kind::unknown && held->kind == DependencyKind::function)
+    out.dependency = depend(DependencyKind::returns, held->name);
   if (target.kind == Kind::unknown && target.dependency == 0 && !names_.stars().empty())
     out.dependency = depend(DependencyKind::returns, std::string(name));
   return out;
@@ -175,6 +180,7 @@ Value Inference::call_builtin(NodeId id, std::string_view name, const CallShape&
       return likely(Kind::tensor_list, shape.first.flags);
     return shape.first;
   }
+  if (name == "dict" && names_tensors(id)) return likely(Kind::tensor_dict);
   if (name == "dict" || name == "defaultdict" || name == "map" || name == "zip") return Value{};
   if (name == "next") return next_of(ast_.child(id, Role::argument), shape.first);
   known = false;
@@ -258,6 +264,10 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
   if ((name == "training_step" || name == "compute_loss") && object != kNoNode &&
       ast_[object].kind == K::call && callee_name(ast_, object) == "super")
     return likely(Kind::device_tensor, kModuleOutput);
+  // super().losses(batch)
+  if (object != kNoNode && ast_[object].kind == K::call && callee_name(ast_, object) == "super" &&
+      ast_.grammar == Grammar::python)
+    return depending_on(depend(DependencyKind::returns, "super." + std::string(name), function_));
   if (is_self(object) && name == "register_buffer") {
     keep_buffer(id);
     return proven(Kind::none);
@@ -280,7 +290,7 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
       return likely(Kind::device_tensor, kModuleOutput);
     }
     Value out;
-    out.dependency = depend(DependencyKind::returns, "self." + std::string(name));
+    out.dependency = depend(DependencyKind::returns, "self." + std::string(name), function_);
     return out;
   }
   // PyTorch refuses x.numpy() of what lies on the device.
@@ -324,7 +334,10 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
     }
     if (name == "forward") return likely(Kind::device_tensor, kModuleOutput);
     if (name == "state_dict") return likely(Kind::other);
-    return {};
+    return is_own_kind_of_object(receiver)
+               ? depending_on(
+                     depend(DependencyKind::method, std::string(name), receiver.dependency, 0))
+               : Value{};
   }
   // fc1->forward(x), of what another file declares
   if (receiver.kind == Kind::unknown && receiver.dependency == 0 && name == "forward" &&
@@ -410,9 +423,14 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
   if (receiver.kind == Kind::unknown && compared && (name == "sum" || name == "mean") &&
       names_.uses("torch") && !names_.uses("numpy") && !names_.uses("pandas"))
     return likely(Kind::device_tensor);
+  if (const Value held = values_of_given(receiver, id); held.dependency != 0) return held;
+  if (name == "update") update_entries(object, id);
   Value out;
+  // loss = agent.update(batch)
+  if (is_own_kind_of_object(receiver))
+    out.dependency = depend(DependencyKind::method, std::string(name), receiver.dependency, 0);
   // `loss.mean()` is whatever loss is: keep what decides it.
-  if (is_of_callers(receiver) && (compared || ast_[object].kind == K::name))
+  else if (is_of_callers(receiver) && (compared || ast_[object].kind == K::name))
     out.dependency = receiver.dependency;
   return out;
 }

@@ -73,6 +73,8 @@ Value Inference::parameter_value(uint32_t function, uint32_t index, NodeId param
     if (declared.kind == Kind::device_vector &&
         ast_.slice(parameter).find('*') != std::string_view::npos)
       declared = {};
+    // What a mapping holds its callers know.
+    if (declared.kind == Kind::tensor_dict) declared = {};
     declare(declared, ast_.slice(type));
     // step(x: Tensor): a tensor, of which only callers know whether it is a batch.
     if (declared.kind == Kind::device_tensor && declared.dependency == 0)
@@ -124,7 +126,8 @@ Value Inference::given_by(uint32_t function, std::string name) {
   run_function(function);
   const FunctionFacts& facts = facts_.functions[function];
   // Its parameters mean nothing to its caller; what they stand for is decided at the link.
-  if (facts.returns.kind == Kind::unknown)
+  const bool mapping = facts.returns.kind == Kind::list && !facts.entries.empty();
+  if (facts.returns.kind == Kind::unknown || mapping)
     return depending_on(depend(DependencyKind::returns, std::move(name)));
   return facts.returns;
 }
@@ -155,12 +158,27 @@ bool Inference::is_of_callers(const Value& value) const {
   const Dependency* from = dependency(value);
   return value.kind == Kind::unknown && from &&
          (from->kind == DependencyKind::parameter || from->kind == DependencyKind::element ||
-          from->kind == DependencyKind::part);
+          from->kind == DependencyKind::part || from->kind == DependencyKind::entry);
+}
+
+/// Whether a value is an object of a class that the program defines, as far as this file tells.
+bool Inference::is_own_kind_of_object(const Value& value) const {
+  const Dependency* from = dependency(value);
+  if (!from || ast_.grammar != Grammar::python ||
+      (value.kind != Kind::unknown && value.kind != Kind::module))
+    return false;
+  if (from->kind == DependencyKind::instance) return true;
+  if (from->kind == DependencyKind::returns || from->kind == DependencyKind::method)
+    return !is_library_root(first_component(from->name));
+  if (from->kind != DependencyKind::parameter) return false;
+  const std::vector<std::string>& types = facts_.functions[from->function].parameter_types;
+  return from->parameter < types.size() && !types[from->parameter].empty();
 }
 
 /// state, metrics = train_step(state, batch); metrics["loss"]: what the step gives tells. Records
 /// of PyTorch's tensors hold numbers, too, so there it tells nothing.
 uint32_t Inference::part_of_given(NodeId subscript) {
+  if (const uint32_t entry = entry_of_given(subscript); entry != 0) return entry;
   const NodeId object = ast_.child(subscript, Role::object);
   if (object == kNoNode || names_.uses("torch")) return 0;
   const Dependency* from = dependency(values_[object]);

@@ -189,7 +189,8 @@ Value Inference::list_made(NodeId id) {
   }
   if (element.is_device() || element.kind == Kind::tensor_list ||
       (over_batch && bodies.size() == 1 && is_copy_to_device(ast_, bodies[0])))
-    return likely(Kind::tensor_list, element.flags & kParameterLoop);
+    return likely(ast_[bodies[0]].kind == K::pair ? Kind::tensor_dict : Kind::tensor_list,
+                  element.flags & kParameterLoop);
   if (element.kind == Kind::batch) return element;
   if (element.kind == Kind::host_tensor) return likely(Kind::host_tensors);
   if (element.kind == Kind::other) return element;  // of slices: no elements of an index
@@ -221,7 +222,7 @@ Value Inference::eval_collection(NodeId id) {
   if (any_device && !all_device) return {};
   // {"loss": loss}: a tree, as a step of JAX returns them.
   if (all_jax && ast_[id].kind == K::dict) return likely(Kind::jax_array, kJax);
-  if (any_device) return ast_[id].kind == K::dict ? Value{} : likely(Kind::tensor_list);
+  if (any_device) return likely(ast_[id].kind == K::dict ? Kind::tensor_dict : Kind::tensor_list);
   if (any_batch) return likely(Kind::batch, kLoaded);
   // torch.cat((torch.ones(n), torch.zeros(m))): could be made on the device.
   if (all_host_tensors) return likely(Kind::host_tensors, all_fresh ? +kFresh : 0);

@@ -146,6 +146,10 @@ Value Inference::eval_subscript(NodeId id) {
         values_[c] = likely(Kind::mask);
     }
   }
+  if (text_key) {
+    const Value* kept = kept_entry(id);
+    if (kept && (kept->kind != Kind::unknown || kept->dependency != 0)) return *kept;
+  }
   // optimizer.param_groups[0]["lr"]
   if (text_key && ast_.slice(id).find(".param_groups[") != std::string_view::npos &&
       ast_.slice(id).find("params\"") == std::string_view::npos &&
@@ -172,6 +176,7 @@ Value Inference::eval_subscript(NodeId id) {
     return likely(Kind::host_tensor,
                   takes_all(ast_, id) ? container.flags : container.flags & kAttribute);
   }
+  if (container.kind == Kind::tensor_dict) return likely(Kind::device_tensor);
   if (container.kind == Kind::host_tensors) return element_value(container);
   if (container.kind == Kind::tensor_list || container.kind == Kind::batch ||
       container.kind == Kind::jax_array || container.kind == Kind::numpy ||

@@ -173,6 +173,12 @@ std::optional<Value> value_of_method(const Value& receiver, std::string_view nam
   if (receiver.kind == Kind::stream) return proven(Kind::number);
   if (receiver.kind == Kind::text) return likely(Kind::text);
   if (receiver.kind == Kind::other || receiver.kind == Kind::optimizer) return Value{};
+  if (receiver.kind == Kind::tensor_dict) {
+    if (name == "items" || name == "values") return likely(Kind::tensor_list);
+    if (name == "get" || name == "pop") return likely(Kind::device_tensor);
+    if (name == "copy") return receiver;
+    return name == "keys" ? likely(Kind::list) : std::optional<Value>();
+  }
   if (receiver.kind == Kind::batch || receiver.kind == Kind::tensor_list ||
       receiver.kind == Kind::list || receiver.kind == Kind::host_tensors) {
     if (receiver.kind == Kind::tensor_list && (name == "pop" || name == "get"))
