@@ -407,7 +407,7 @@ Value SourceIndex::resolved(size_t file, const Value& value, unsigned hops) cons
     });
   }
   if (on.kind == DependencyKind::entry) return entry_of(file, on, hops);
-  if (on.kind != DependencyKind::returns && on.kind != DependencyKind::method) return {};
+  if (!on.by_call()) return {};
   return of_targets(file, on, [&](FunctionId target) {
     const FunctionFacts& f = graph_->function(target);
     const Value v = resolved(graph_->file_index(target), f.returns, hops - 1);
@@ -424,8 +424,7 @@ Value SourceIndex::entry_of(size_t file, const Dependency& on, unsigned hops) co
   if (whole.kind == Kind::tensor_dict) return likely(Kind::device_tensor);
   if (whole.kind == Kind::jax_array || whole.kind == Kind::batch) return element_of(whole);
   const Dependency* const given = facts.dependency(on.function);
-  if ((whole.kind != Kind::unknown && whole.kind != Kind::list) || !given ||
-      (given->kind != DependencyKind::returns && given->kind != DependencyKind::method))
+  if ((whole.kind != Kind::unknown && whole.kind != Kind::list) || !given || !given->by_call())
     return {};
   const uint32_t key = name_hash(on.name);
   return of_targets(file, *given, [&](FunctionId target) {

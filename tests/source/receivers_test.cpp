@@ -295,6 +295,7 @@ TEST_CASE("what packs and unpacks saved tensors is a hook") {
   };
   CHECK(packed("self.pack, self.unpack") == "a.py:4 a.py:6");
   CHECK(packed("unpack_hook=self.unpack, pack_hook=len") == "a.py:6");
+  CHECK(packed("partial(self.pack, 3), lambda t: self.unpack(t)") == "a.py:4 a.py:6");
   CHECK(packed("len, len").empty());
 }
 

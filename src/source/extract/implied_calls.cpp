@@ -18,11 +18,11 @@ void ImpliedCalls::visit(NodeId id) {
   if (callee == kNoNode) return;
   if (ast_[callee].text == "getattr") by_prefix(id);
   if (ast_[callee].text == "next" && ast_[callee].kind == K::name) next(id);
-  if (is_hook_registration(ast_[callee].text)) hook(id);
-  if (ast_[callee].text == "saved_tensors_hooks") {
+  if (is_hook_registration(ast_[callee].text)) hook(ast_.child(id, Role::argument));
+  if (ast_[callee].text == "saved_tensors_hooks") {  // one packs, the other unpacks
     for (const NodeId c : children(ast_, id)) {
       if (ast_[c].role == Role::argument)
-        mark_hooks(ast_[c].kind == K::keyword ? ast_.child(c, Role::value) : c, false);
+        hook(ast_[c].kind == K::keyword ? ast_.child(c, Role::value) : c);
     }
   }
 }
@@ -99,8 +99,7 @@ void ImpliedCalls::iterate(uint32_t loop) {
 
 /// register_forward_hook(self._keep), register_forward_hook(partial(keep, name)): this file's
 /// function of that name is a hook; so is what make_hook(name) defines, and what a lambda calls.
-void ImpliedCalls::hook(NodeId call) {
-  NodeId handed = ast_.child(call, Role::argument);
+void ImpliedCalls::hook(NodeId handed) {
   if (handed == kNoNode) return;
   if (ast_[handed].kind == K::lambda) {
     for (NodeId at = handed; at < ast_[handed].end; ++at) {

@@ -44,7 +44,7 @@ class ImpliedCalls {
   void next(NodeId call);
   void read(NodeId attribute);
   void by_prefix(NodeId call);
-  void hook(NodeId call);
+  void hook(NodeId handed);
   void mark_hooks(NodeId named, bool made);
 
   const Ast& ast_;

@@ -24,6 +24,8 @@ struct Dependency {
   /// an `entry`.
   uint32_t function = 0;
   uint32_t parameter = 0;  ///< which one, or at which position a `part` stands
+  /// Whether a call decides it, of a function or of a method.
+  bool by_call() const { return kind == DependencyKind::returns || kind == DependencyKind::method; }
   /// `either`: the two dependencies, as Value::dependency counts them.
   std::pair<uint32_t, uint32_t> both() const { return {function, parameter}; }
 };

@@ -288,8 +288,7 @@ class CandidateCollector {
   bool may_be_made_elsewhere(const Value& subject, const KindWord& wanted) const {
     const Dependency* from = file_.inference.dependency(subject);
     if (wanted.flags != kFresh || subject.kind != Kind::unknown || !from) return false;
-    return from->kind == DependencyKind::returns || from->kind == DependencyKind::part ||
-           from->kind == DependencyKind::method ||
+    return from->by_call() || from->kind == DependencyKind::part ||
            (from->kind == DependencyKind::parameter && from->function != 0 &&
             facts_.functions[from->function].is_short());
   }

@@ -46,9 +46,7 @@ bool is_used_there(const FileView& file, NodeId decorator) {
 bool decorates_inner(const FileView& file, const SourceClause& clause, NodeId decorator) {
   const Ast& ast = file.ast;
   if (ast[decorator].kind != K::decorator || file.outline.function_of[decorator] == 0) return false;
-  NodeId by = decorated_by(ast, decorator);
-  if (by != kNoNode && callee_name(ast, ast[by].parent) == "partial")
-    by = ast.child(ast[by].parent, Role::argument);
+  const NodeId by = compiled_by(ast, decorator);
   if (by == kNoNode) return false;
   const Dotted& path = file.names.resolve(by);
   return path.imported &&

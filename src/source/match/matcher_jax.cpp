@@ -34,15 +34,10 @@ bool may_donate(const Ast& ast, NodeId call) {
 
 /// The expression of @jax.jit, @jax.jit(...) or @partial(jax.jit, ...) that donates nothing.
 NodeId undonated(const FileView& file, NodeId decorator) {
-  const NodeId made = file.ast[decorator].first_child;
-  if (made == kNoNode) return kNoNode;
-  if (file.ast[made].kind != K::call) return compiles(file, made) ? made : kNoNode;
-  if (may_donate(file.ast, made)) return kNoNode;
-  const NodeId callee = file.ast.child(made, Role::callee);
-  const NodeId first = file.ast.child(made, Role::argument);
-  if (callee == kNoNode) return kNoNode;
-  const bool partial = callee_name(file.ast, made) == "partial";
-  return compiles(file, partial ? first : callee) ? made : kNoNode;
+  const NodeId made = file.ast[decorator].first_child, by = compiled_by(file.ast, decorator);
+  if (by == kNoNode || (file.ast[made].kind == K::call && may_donate(file.ast, made)))
+    return kNoNode;
+  return compiles(file, by) ? made : kNoNode;
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ bool is_given_by_function(const FileView& file, NodeId name) {
       from->kind != DependencyKind::part)
     return false;
   const Dependency* whole = file.inference.dependency(depending_on(from->function));
-  return whole && (whole->kind == DependencyKind::returns || whole->kind == DependencyKind::method);
+  return whole && whole->by_call();
 }
 
 }  // namespace

@@ -103,6 +103,12 @@ NodeId decorated_by(const Ast& ast, NodeId decorator) {
   return made != kNoNode && ast[made].kind == K::call ? ast.child(made, Role::callee) : made;
 }
 
+NodeId compiled_by(const Ast& ast, NodeId decorator) {
+  const NodeId by = decorated_by(ast, decorator);
+  const NodeId made = ast[decorator].first_child;
+  return by != made && callee_name(ast, made) == "partial" ? ast.child(made, Role::argument) : by;
+}
+
 Names::Names(const Ast& ast) : ast_(ast) {
   if (ast.grammar == Grammar::cuda) {
     imports_["at"] = "torch";

@@ -122,4 +122,7 @@ bool is_device_function(const Ast& ast, NodeId function);
 /// What a decorator names, `jit` of @jit and of @jit(...), or kNoNode.
 NodeId decorated_by(const Ast& ast, NodeId decorator);
 
+/// The same with `partial` seen through: `jax.jit` of @partial(jax.jit, static_argnums=0), too.
+NodeId compiled_by(const Ast& ast, NodeId decorator);
+
 }  // namespace stallscope

@@ -99,7 +99,7 @@ void Inference::run_function(uint32_t function) {
     if (body != kNoNode) statements(body);
     const NodeId type = ast_.child(node, Role::type);
     if (type != kNoNode && ast_.grammar == Grammar::python)
-      facts_.functions[function].declared = declared_value(ast_.slice(type));
+      facts_.functions[function].declared = declared_result(ast_.slice(type));
     if (gives_arrays(function)) {
       facts_.functions[function].returns = likely(Kind::jax_array, kJax);
       facts_.functions[function].parts.clear();

@@ -99,6 +99,7 @@ class Inference {
   bool asks_in_brackets(NodeId index) const;
   void note_field(NodeId declaration, NodeId name);
   Value declared_value(std::string_view type) const;
+  Value declared_result(std::string_view type) const;
   Value declared_value(NodeId declaration, NodeId name) const;
   static Value declared_vector(std::string_view type);
   Value field_value(std::string_view name) const;
@@ -157,9 +158,11 @@ class Inference {
   bool is_called_mask(NodeId id, unsigned hops = 4) const;
   bool selects(NodeId index, const Value& container, NodeId subscript) const;
   Value eval_subscript(NodeId id);
-  std::string entry_name(NodeId subscript) const;
+  size_t binding_of(std::string_view name) const;
+  std::pair<std::string_view, std::string_view> entry_at(NodeId subscript) const;
   void keep_entry(NodeId subscript, const Value& value);
   void keep_entries(NodeId target, NodeId source);
+  void add_entries(NodeId mapping, NodeId source);
   const Value* kept_entry(NodeId subscript) const;
   bool names_tensors(NodeId call) const;
   void return_entries(NodeId value);
@@ -168,6 +171,7 @@ class Inference {
   void update_entries(NodeId mapping, NodeId call);
   bool is_given(const Value& value) const;
   bool is_own_kind_of_object(const Value& value) const;
+  Value given_by_method(const Value& object, std::string_view name);
   uint32_t part_of_given(NodeId subscript);
   Value eval_operator(NodeId id);
   bool is_difference_of_parts(NodeId id) const;

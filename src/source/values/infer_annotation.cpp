@@ -6,8 +6,15 @@
 #include "source/values/infer.h"
 
 namespace stallscope {
-/// "T" of `from torch import Tensor as T` and of `T = torch.Tensor`, also in Optional[T].
+/// The same of what is handed in, or kept: what a mapping holds, who fills it knows.
 Value Inference::declared_value(std::string_view type) const {
+  const Value out = declared_result(type);
+  return out.kind == Kind::tensor_dict ? Value{} : out;
+}
+
+/// What a function is declared to give: "T" of `from torch import Tensor as T` and of
+/// `T = torch.Tensor`, also in Optional[T].
+Value Inference::declared_result(std::string_view type) const {
   const Value known = uses_thrust_ ? declared_vector(type) : value_of_type(type);
   if (known.kind != Kind::unknown || ast_.grammar != Grammar::python) return known;
   std::string meant;

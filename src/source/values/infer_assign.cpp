@@ -85,23 +85,14 @@ void Inference::assign(NodeId target, const Value& given, NodeId source) {
     assign_tuple(target, value, source);
   } else {
     node.kind == K::subscript ? eval_subscript(target) : eval_children(target);
-    // losses["ce"] = loss: the container holds tensors from here on.
-    NodeId object = ast_.child(target, Role::object);
-    if (node.kind == K::subscript && value.is_device() && object != kNoNode &&
-        ast_[object].kind == K::name) {
-      auto known = scopes_[function_].variables.find(ast_[object].text);
-      if (known != scopes_[function_].variables.end() && known->second.kind == Kind::list)
-        known->second = {};
-    }
-    if (node.kind == K::subscript) {
-      keep_entry(target, value);
-      const auto known = object != kNoNode && ast_[object].kind == K::name
-                             ? scopes_[function_].variables.find(ast_[object].text)
-                             : scopes_[function_].variables.end();
-      if (known != scopes_[function_].variables.end() && known->second.kind == Kind::tensor_dict &&
-          !value.is_device())
-        known->second = {};
-    }
+    const NodeId object = ast_.child(target, Role::object);
+    if (node.kind != K::subscript || object == kNoNode || ast_[object].kind != K::name) return;
+    keep_entry(target, value);
+    // losses["ce"] = loss: the container holds tensors from here on, or not those alone.
+    const auto known = scopes_[function_].variables.find(ast_[object].text);
+    const Kind held = value.is_device() ? Kind::list : Kind::tensor_dict;
+    if (known != scopes_[function_].variables.end() && known->second.kind == held)
+      known->second = {};
   }
 }
 
@@ -111,8 +102,7 @@ void Inference::assign_tuple(NodeId target, const Value& value, NodeId source) {
   NodeId from = literal ? ast_[source].first_child : kNoNode;
   const Dependency* given = dependency(value);
   // Behind a star, positions are not known.
-  bool counted = value.kind == Kind::unknown && given &&
-                 (given->kind == DependencyKind::returns || given->kind == DependencyKind::method);
+  bool counted = value.kind == Kind::unknown && given && given->by_call();
   uint32_t position = 0;
   // b, n, dim, device = *x.shape, x.device: what has no source of its own is of the star.
   size_t starred = 0;

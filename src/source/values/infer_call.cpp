@@ -137,9 +137,7 @@ Value Inference::call_function(NodeId id, NodeId callee, const CallShape& shape)
   if (target.kind == Kind::module || (target.kind == Kind::unknown && is_model_name(name))) {
     return likely(target.has(kJax) ? Kind::jax_array : Kind::device_tensor, kModuleOutput);
   }
-  Value out;
-  if (target.kind == Kind::unknown && is_own_kind_of_object(target))
-    out.dependency = depend(DependencyKind::method, "__call__", target.dependency, 0);
+  Value out = given_by_method(target, "__call__");
   if (const Dependency* held = dependency(target);
       held && target.kind == Kind::unknown && held->kind == DependencyKind::function)
     out.dependency = depend(DependencyKind::returns, held->name);
@@ -260,14 +258,13 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
   if (name == "apply" && object != kNoNode && names_.uses("torch") &&
       last_component(ast_.slice(object)).ends_with("Function"))
     return likely(Kind::device_tensor, kModuleOutput);
-  // loss = super().training_step(model, inputs), of transformers' Trainer
-  if ((name == "training_step" || name == "compute_loss") && object != kNoNode &&
-      ast_[object].kind == K::call && callee_name(ast_, object) == "super")
-    return likely(Kind::device_tensor, kModuleOutput);
-  // super().losses(batch)
   if (object != kNoNode && ast_[object].kind == K::call && callee_name(ast_, object) == "super" &&
-      ast_.grammar == Grammar::python)
+      ast_.grammar == Grammar::python) {
+    // loss = super().training_step(model, inputs), of transformers' Trainer
+    if (name == "training_step" || name == "compute_loss")
+      return likely(Kind::device_tensor, kModuleOutput);
     return depending_on(depend(DependencyKind::returns, "super." + std::string(name), function_));
+  }
   if (is_self(object) && name == "register_buffer") {
     keep_buffer(id);
     return proven(Kind::none);
@@ -334,10 +331,7 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
     }
     if (name == "forward") return likely(Kind::device_tensor, kModuleOutput);
     if (name == "state_dict") return likely(Kind::other);
-    return is_own_kind_of_object(receiver)
-               ? depending_on(
-                     depend(DependencyKind::method, std::string(name), receiver.dependency, 0))
-               : Value{};
+    return given_by_method(receiver, name);
   }
   // fc1->forward(x), of what another file declares
   if (receiver.kind == Kind::unknown && receiver.dependency == 0 && name == "forward" &&
@@ -425,12 +419,9 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
     return likely(Kind::device_tensor);
   if (const Value held = values_of_given(receiver, id); held.dependency != 0) return held;
   if (name == "update") update_entries(object, id);
-  Value out;
-  // loss = agent.update(batch)
-  if (is_own_kind_of_object(receiver))
-    out.dependency = depend(DependencyKind::method, std::string(name), receiver.dependency, 0);
+  Value out = given_by_method(receiver, name);
   // `loss.mean()` is whatever loss is: keep what decides it.
-  else if (is_of_callers(receiver) && (compared || ast_[object].kind == K::name))
+  if (out.dependency == 0 && is_of_callers(receiver) && (compared || ast_[object].kind == K::name))
     out.dependency = receiver.dependency;
   return out;
 }

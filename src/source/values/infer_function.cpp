@@ -73,8 +73,6 @@ Value Inference::parameter_value(uint32_t function, uint32_t index, NodeId param
     if (declared.kind == Kind::device_vector &&
         ast_.slice(parameter).find('*') != std::string_view::npos)
       declared = {};
-    // What a mapping holds its callers know.
-    if (declared.kind == Kind::tensor_dict) declared = {};
     declare(declared, ast_.slice(type));
     // step(x: Tensor): a tensor, of which only callers know whether it is a batch.
     if (declared.kind == Kind::device_tensor && declared.dependency == 0)
@@ -168,11 +166,18 @@ bool Inference::is_own_kind_of_object(const Value& value) const {
       (value.kind != Kind::unknown && value.kind != Kind::module))
     return false;
   if (from->kind == DependencyKind::instance) return true;
-  if (from->kind == DependencyKind::returns || from->kind == DependencyKind::method)
-    return !is_library_root(first_component(from->name));
+  if (from->by_call()) return !is_library_root(first_component(from->name));
   if (from->kind != DependencyKind::parameter) return false;
   const std::vector<std::string>& types = facts_.functions[from->function].parameter_types;
   return from->parameter < types.size() && !types[from->parameter].empty();
+}
+
+/// loss = agent.update(batch): what the link finds in the class of `object`; unknown where that is
+/// none of the program's.
+Value Inference::given_by_method(const Value& object, std::string_view name) {
+  return is_own_kind_of_object(object)
+             ? depending_on(depend(DependencyKind::method, std::string(name), object.dependency))
+             : Value{};
 }
 
 /// state, metrics = train_step(state, batch); metrics["loss"]: what the step gives tells. Records

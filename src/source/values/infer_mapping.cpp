@@ -1,6 +1,8 @@
 // Inference over mappings: what a dictionary holds under a key that the code spells out.
 #include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "source/names/mentions.h"
 #include "source/syntax/words.h"
@@ -22,44 +24,72 @@ std::string_view key_of(const Ast& ast, NodeId string) {
   return quoted.substr(1, quoted.size() - 2);
 }
 
+/// Whether {"ce": a} or dict(ce=a) makes a mapping there.
+bool makes_mapping(const Ast& ast, NodeId source) {
+  return ast[source].kind == K::dict ||
+         (ast[source].kind == K::call && callee_name(ast, source) == "dict");
+}
+
+/// What {"ce": a} and dict(ce=a), out.update(ce=a) name, in order.
+std::vector<std::pair<std::string_view, NodeId>> named_values(const Ast& ast, NodeId source) {
+  std::vector<std::pair<std::string_view, NodeId>> out;
+  for (const NodeId part : children(ast, source)) {
+    const std::string_view key = ast[part].kind == K::keyword ? ast[part].text
+                                 : ast[part].kind == K::pair  ? key_of(ast, ast[part].first_child)
+                                                              : std::string_view();
+    const NodeId value = ast.child(part, Role::value);
+    if (!key.empty() && value != kNoNode) out.emplace_back(key, value);
+  }
+  return out;
+}
+
+/// Under which name the value of an entry is kept.
+std::string entry_name(std::string_view mapping, std::string_view key) {
+  return std::string(mapping) + "[" + std::string(key);
+}
+
 }  // namespace
 
-/// `losses["ce"]`, of a variable of this function: under which name its value is kept; empty if it
-/// is something else.
-std::string Inference::entry_name(NodeId subscript) const {
+/// The binding of a name that holds at this place; 0 before the first.
+size_t Inference::binding_of(std::string_view name) const {
+  const auto found = scopes_[function_].bound.find(name);
+  return found == scopes_[function_].bound.end() ? 0 : found->second;
+}
+
+/// `losses["ce"]`, of a variable of this function: the variable and the key; empty if it is
+/// something else.
+std::pair<std::string_view, std::string_view> Inference::entry_at(NodeId subscript) const {
   const NodeId object = ast_.child(subscript, Role::object);
-  const NodeId index = ast_.child(subscript, Role::index);
   if (ast_.grammar != Grammar::python || object == kNoNode || ast_[object].kind != K::name)
     return {};
-  const std::string_view key = key_of(ast_, index);
-  return key.empty() ? std::string() : std::string(ast_[object].text) + "[" + std::string(key);
+  return {ast_[object].text, key_of(ast_, ast_.child(subscript, Role::index))};
 }
 
 /// losses["ce"] = value
 void Inference::keep_entry(NodeId subscript, const Value& value) {
-  std::string name = entry_name(subscript);
-  if (name.empty()) return;
-  Scope& scope = scopes_[function_];
-  const size_t whole = scope.bound[ast_[ast_.child(subscript, Role::object)].text];
-  scope.entries[std::move(name)] = {value, whole};
+  const auto [mapping, key] = entry_at(subscript);
+  if (!key.empty())
+    scopes_[function_].entries[entry_name(mapping, key)] = {value, binding_of(mapping)};
 }
 
 /// losses = {"ce": a, "kl": b}, losses = dict(ce=a, kl=b)
 void Inference::keep_entries(NodeId target, NodeId source) {
-  if (source == kNoNode || ast_.grammar != Grammar::python) return;
-  const bool call =
-      ast_[source].kind == K::call && is_one_of(callee_name(ast_, source), {"dict", "update"});
-  if (!call && ast_[source].kind != K::dict) return;
-  Scope& scope = scopes_[function_];
-  const size_t whole = scope.bound[ast_[target].text];
-  for (const NodeId part : children(ast_, source)) {
-    if (ast_[part].kind != (call ? K::keyword : K::pair)) continue;
-    const std::string_view key = call ? ast_[part].text : key_of(ast_, ast_[part].first_child);
-    const NodeId value = ast_.child(part, Role::value);
-    if (key.empty() || value == kNoNode) continue;
-    scope.entries[std::string(ast_[target].text) + "[" + std::string(key)] = {values_[value],
-                                                                              whole};
-  }
+  if (source != kNoNode && ast_.grammar == Grammar::python && makes_mapping(ast_, source))
+    add_entries(target, source);
+}
+
+/// out.update(loss=loss), out.update({"loss": loss})
+void Inference::update_entries(NodeId mapping, NodeId call) {
+  if (mapping == kNoNode || ast_[mapping].kind != K::name || ast_.grammar != Grammar::python)
+    return;
+  const NodeId first = ast_.child(call, Role::argument);
+  add_entries(mapping, first != kNoNode && ast_[first].kind == K::dict ? first : call);
+}
+
+void Inference::add_entries(NodeId mapping, NodeId source) {
+  const std::string_view name = ast_[mapping].text;
+  for (const auto& [key, value] : named_values(ast_, source))
+    scopes_[function_].entries[entry_name(name, key)] = {values_[value], binding_of(name)};
 }
 
 /// return {"loss": loss, "seen": n}, and a variable that holds such: what each of them is, for
@@ -75,23 +105,15 @@ void Inference::return_entries(NodeId value) {
     else
       entries.insert(at, {hash, given});
   };
-  const bool call = ast_[value].kind == K::call && callee_name(ast_, value) == "dict";
-  if (call || ast_[value].kind == K::dict) {
-    for (const NodeId part : children(ast_, value)) {
-      const bool keeps = ast_[part].kind == (call ? K::keyword : K::pair);
-      const NodeId given = keeps ? ast_.child(part, Role::value) : kNoNode;
-      const std::string_view key = given == kNoNode ? std::string_view()
-                                   : call           ? ast_[part].text
-                                                    : key_of(ast_, ast_[part].first_child);
-      if (!key.empty()) add(key, values_[given]);
-    }
+  if (makes_mapping(ast_, value)) {
+    for (const auto& [key, given] : named_values(ast_, value)) add(key, values_[given]);
   } else if (ast_[value].kind == K::name) {
     const Scope& scope = scopes_[function_];
-    const auto whole = scope.bound.find(ast_[value].text);
-    const std::string start = std::string(ast_[value].text) + "[";
+    const std::string start = entry_name(ast_[value].text, {});
+    const size_t whole = binding_of(ast_[value].text);
     for (auto at = scope.entries.lower_bound(start);
          at != scope.entries.end() && at->first.starts_with(start); ++at) {
-      if (whole != scope.bound.end() && whole->second == at->second.whole)
+      if (at->second.whole == whole)
         add(std::string_view(at->first).substr(start.size()), at->second.value);
     }
   }
@@ -117,8 +139,7 @@ uint32_t Inference::entry_of_given(NodeId subscript) {
 bool Inference::is_given(const Value& value) const {
   const Dependency* from = dependency(value);
   return from && value.kind == Kind::unknown && ast_.grammar == Grammar::python &&
-         (from->kind == DependencyKind::returns || from->kind == DependencyKind::method ||
-          from->kind == DependencyKind::part);
+         (from->by_call() || from->kind == DependencyKind::part);
 }
 
 /// info.items(), info.values() and info.get("loss") of info = agent.update(batch)
@@ -131,13 +152,6 @@ Value Inference::values_of_given(const Value& mapping, NodeId call) {
   if (!all && key.empty()) return {};
   return depending_on(
       depend(DependencyKind::entry, all ? "*" : std::string(key), mapping.dependency, 0));
-}
-
-/// out.update(loss=loss), out.update({"loss": loss})
-void Inference::update_entries(NodeId mapping, NodeId call) {
-  if (mapping == kNoNode || ast_[mapping].kind != K::name) return;
-  const NodeId first = ast_.child(call, Role::argument);
-  keep_entries(mapping, first != kNoNode && ast_[first].kind == K::dict ? first : call);
 }
 
 /// dict(ce=loss, kl=distance)
@@ -154,14 +168,12 @@ bool Inference::names_tensors(NodeId call) const {
 
 /// What this function put under the key, as far as the mapping is still the one it was put in.
 const Value* Inference::kept_entry(NodeId subscript) const {
-  const Scope& scope = scopes_[function_];
-  if (scope.entries.empty()) return nullptr;
-  const std::string name = entry_name(subscript);
-  const auto found = name.empty() ? scope.entries.end() : scope.entries.find(name);
-  if (found == scope.entries.end()) return nullptr;
-  const auto whole = scope.bound.find(ast_[ast_.child(subscript, Role::object)].text);
-  const size_t now = whole == scope.bound.end() ? 0 : whole->second;
-  return now == found->second.whole ? &found->second.value : nullptr;
+  const auto& entries = scopes_[function_].entries;
+  if (entries.empty()) return nullptr;
+  const auto [mapping, key] = entry_at(subscript);
+  const auto found = key.empty() ? entries.end() : entries.find(entry_name(mapping, key));
+  return found != entries.end() && found->second.whole == binding_of(mapping) ? &found->second.value
+                                                                              : nullptr;
 }
 
 }  // namespace stallscope

@@ -36,9 +36,7 @@ Value Inference::declared_vector(std::string_view type) {
 
 /// The same of a declaration: `*p` and `buffers[2]` are no vectors.
 Value Inference::declared_value(NodeId declaration, NodeId name) const {
-  Value out = declared_value(ast_[declaration].text);
-  // What a mapping holds, who fills it knows.
-  if (out.kind == Kind::tensor_dict) out = {};
+  const Value out = declared_value(ast_[declaration].text);
   if (!uses_thrust_ || !is_vector(out) || name == kNoNode) return out;
   const std::string_view text = ast_.slice(declaration);
   const size_t behind = ast_[name].last_byte - ast_[declaration].first_byte;
