@@ -185,9 +185,11 @@ void SourceIndex::link(const IndexOptions& options) {
   std::ranges::copy(files_with(*graph_, kPrefetches), std::back_inserter(prefetching_));
   with_workers_ = files_with(*graph_, kHasWorkers);
   without_workers_ = files_with(*graph_, kLoadsItself);
-  stalls_nothing_ = only_infers(*graph_) || stays_on_host(*graph_);
+  stalls_nothing_ =
+      only_infers(*graph_) ? std::vector<bool>(files_.size(), true) : stay_on_host(*graph_);
   names_no_device_ = names_no_device(*graph_);
   only_generates_ = only_generates(*graph_);
+  default_device_ = chooses_default_device(*graph_);
   scatters_ = scatters_batches(*graph_);
 }
 
@@ -283,9 +285,12 @@ bool SourceIndex::for_each_batch(FunctionId function, const CompiledClause& clau
 bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& out) const {
   const CompiledClause& clause = rules_->clauses()[candidate.clause];
   const FileFacts& facts = *files_[file];
-  if (stalls_nothing_ || (candidate.guards & kGuardOutsideStep) != 0) return false;
+  if (stalls_nothing_[file] || (candidate.guards & kGuardOutsideStep) != 0) return false;
   if ((clause.unless & kGuardTest) != 0 && is_test_file(facts)) return false;
   if ((clause.unless & kGuardPrefetched) != 0 && has_prefetcher(file)) return false;
+  if (candidate.in_callers_loop &&
+      !is_called_for_each_parameter(graph_->id_of(file, candidate.function)))
+    return false;
   if (candidate.default_of != kNone && (clause.unless & kGuardNotGiven) != 0) {
     const FunctionId function = graph_->id_of(file, candidate.function);
     if ((candidate.guards & kGuardNotGiven) != 0
@@ -313,6 +318,10 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
     if (!known && (subject.kind != Kind::unknown || clause.certainty != Certainty::unknown))
       return false;
     if (known && subject.certainty < clause.certainty) return false;
+    // torch.set_default_device("cuda"): torch.zeros(n) is there
+    if (default_device_ && !facts.is_compiled() && subject.kind == Kind::host_tensor &&
+        !subject.has(kFromHost))
+      return false;
     if (subject.kind == Kind::batch && is_moved(file, subject.dependency)) return false;
     if (is_kept_on_host(file, subject)) return false;
     if ((subject.flags & clause.on->without) != 0) return false;

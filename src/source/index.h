@@ -100,6 +100,7 @@ class SourceIndex {
   bool is_asked_by_none(FunctionId function, const Option& option) const;
   bool is_never_asked(size_t file, const Option& option, unsigned hops) const;
   bool is_called_for_nobody(FunctionId function) const;
+  bool is_called_for_each_parameter(FunctionId function) const;
   bool is_own_loader(size_t file, const Value& subject) const;
   bool hands_on_nothing(const Edge& edge, const Option& option, unsigned hops) const;
   bool left_out_by_callers(FunctionId function, uint32_t parameter) const;
@@ -125,10 +126,11 @@ class SourceIndex {
   std::unique_ptr<DeadCode> dead_code_;
   std::unique_ptr<StepLoops> steps_;
   std::unique_ptr<Contexts> contexts_;
-  bool stalls_nothing_ = false;   ///< nothing here trains, or nothing on a device
-  bool names_no_device_ = false;  ///< of a program of LibTorch's
-  bool only_generates_ = false;   ///< a program of C++, with weights trained elsewhere
-  bool scatters_ = false;         ///< models are wrapped in DataParallel
+  std::vector<bool> stalls_nothing_;  ///< by file: nothing here trains, or nothing on a device
+  bool names_no_device_ = false;      ///< of a program of LibTorch's
+  bool only_generates_ = false;       ///< a program of C++, with weights trained elsewhere
+  bool default_device_ = false;   ///< tensors of Python are made there, without being told so
+  bool scatters_ = false;             ///< models are wrapped in DataParallel
   std::vector<uint32_t> with_workers_, without_workers_;  ///< files that make such a loader
   std::vector<uint32_t> prefetching_;  ///< files with a loader or a generator that fetches ahead
   std::vector<std::string> notes_;

@@ -128,6 +128,10 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
       return false;
   }
   if ((clause.unless & kGuardJit) != 0 && (bits & kInJit) != 0) return false;
+  if ((clause.lower & kGuardJit) != 0 && (bits & kInJit) != 0) {
+    out.guards.emplace_back("in-jit");
+    out.lowered += 1;
+  }
   const bool anywhere = clause.contexts == 0 || clause.wants(Context::any);
   if (anywhere && (clause.unless & kGuardEvaluation) != 0 &&
       (word == "eval" || is_evaluation_script(files_[file]->path) || only_predicts(function)))

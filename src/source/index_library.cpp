@@ -115,6 +115,20 @@ bool SourceIndex::is_never_asked(size_t file, const Option& option, unsigned hop
   return any;
 }
 
+/// update_one(p, p.grad): whether a loop over parameters calls a function, outside of tests.
+bool SourceIndex::is_called_for_each_parameter(FunctionId function) const {
+  return std::ranges::any_of(graph_->callers(function), [&](uint32_t e) {
+    const Edge& edge = graph_->edges()[e];
+    const std::vector<LoopFacts>& loops = graph_->file(edge.from).loops;
+    if (contexts_->is_test(edge.from)) return false;
+    for (uint32_t loop = edge.loop; loop != kNone; loop = loops[loop].parent) {
+      if (loops[loop].over_parameters && !(loops[loop].over_groups && loop == edge.loop))
+        return true;
+    }
+    return false;
+  });
+}
+
 /// verify(x), which all callers call only under `if verify:` of an argument that nobody gives. What
 /// does not check, show or keep others may ask a library for: jacobians=None.
 bool SourceIndex::is_called_for_nobody(FunctionId function) const {

@@ -35,7 +35,7 @@ TEST_CASE("a bound function that Python calls only to set up is no operator") {
                           function + "(self, points):\n        return nearest(points)\n"}});
   };
   CHECK(called_in("create_from_points").empty());
-  CHECK(called_in("densify") == "ops/nearest.cpp:3");
+  CHECK(called_in("interpolate") == "ops/nearest.cpp:3");
   CHECK(items_in({{"ops/nearest.cpp", "", kBoundKernel}}) == "ops/nearest.cpp:3");
 }
 
@@ -55,7 +55,7 @@ TEST_CASE("nor is what such a function launches") {
                   {{"ops/nearest.cu", "", kernels}, {"model.py", "", model}});
   };
   CHECK(called_in("create_from_points").empty());
-  CHECK(called_in("densify") == "ops/nearest.cu:4");
+  CHECK(called_in("interpolate") == "ops/nearest.cu:4");
 }
 
 TEST_CASE("LibTorch's headers beside a program are not linted") {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "source/index.h"
@@ -117,6 +118,69 @@ TEST_CASE("a program that names no device stays on the host") {
   CHECK(reads({training}) == "training.py:6");
   CHECK(reads({training, train("torch.nn.Linear(3, 1)"), {"run.py", "", "import jax\n"}}) ==
         "training.py:6");
+}
+
+TEST_CASE("of several programs those that name no device stay on the host") {
+  const auto program = [](const std::string& path, const std::string& model,
+                          const std::string& import) {
+    return SourceInput{path, "",
+                       "import torch\n" + import +
+                           "def main():\n"
+                           "    model = " +
+                           model +
+                           "\n"
+                           "    for x in batches:\n"
+                           "        loss = model(x).mean()\n"
+                           "        loss.backward()\n"
+                           "        print(loss.item())\n"
+                           "if __name__ == '__main__':\n"
+                           "    main()\n"};
+  };
+  const SourceInput on_device = program("gpu/train.py", "Net().cuda()", "");
+  const std::string host = "torch.nn.Linear(3, 1)";
+  const std::string found = "gpu/train.py:7";
+  CHECK(reads({on_device, program("cpu/train.py", host, "")}) == found);
+  // What is in one folder belongs together, and so does what is imported.
+  CHECK(reads({on_device, program("gpu/other.py", host, "")}) == "gpu/other.py:7 " + found);
+  CHECK(reads({on_device, program("cpu/train.py", host, "from gpu.train import main\n")}) ==
+        "cpu/train.py:8 " + found);
+  // Of several modules the nearest is meant.
+  const SourceInput places{"gpu/places.py", "", "import torch\ndevice = torch.device('cuda')\n"};
+  const SourceInput own{"cpu/places.py", "", "import torch\nwidth = 3\n"};
+  CHECK(reads({on_device, places, own,
+               program("cpu/train.py", host, "from places import width\n")}) == found);
+  // A configuration beside it may name one, and a type may be that of a device.
+  CHECK(reads({on_device, program("cpu/train.py", host, ""),
+               {"cpu/run.yaml", "", "device: cuda\n"}}) == "cpu/train.py:7 " + found);
+  CHECK(reads({on_device, program("cpu/train.py", host + ".to(dtype)", "")}) ==
+        "cpu/train.py:7 " + found);
+}
+
+TEST_CASE("a program that chooses a device for all that it makes moves nothing there") {
+  SourceClause clause;
+  clause.calls = {".to"};
+  clause.on = "fresh-tensor";
+  clause.certainty = "likely";
+  clause.contexts = {"step", "forward"};
+  const RuleSet rules = clause_rule(std::move(clause), {"python"});
+  const SourceInput net{"net.py", "",
+                        "import torch\n"
+                        "class Net(torch.nn.Module):\n"
+                        "    def forward(self, x):\n"
+                        "        return x + torch.arange(3).to(x.device)\n"};
+  const auto train = [](const std::string& path, const std::string& first) {
+    return SourceInput{path, "",
+                       "import torch\nfrom net import Net\n"
+                       "def train(batches):\n"
+                       "    for x in batches:\n"
+                       "        Net()(x).sum().backward()\n"
+                       "if __name__ == '__main__':\n" +
+                           first + "    train(load())\n"};
+  };
+  const std::string choice = "    torch.set_default_device('cuda')\n";
+  CHECK(places(rules, {net, train("train.py", "")}) == "net.py:4");
+  CHECK(places(rules, {net, train("train.py", choice)}).empty());
+  CHECK(places(rules, {net, train("train.py", choice), train("other.py", "")}) == "net.py:4");
 }
 
 TEST_CASE("gradients below inference/ that nothing steps with guide what is inferred") {

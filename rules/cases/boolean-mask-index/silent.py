@@ -155,3 +155,14 @@ def train_with_replay(agent, buffer, loader, optimizer):
         buffer.add(np_rewards[~np_dones])  # NumPy, by its name
         agent.loss(buffer.sample()).backward()
         optimizer.step()
+
+
+class Splats:
+    def train(self, views):
+        for view in views:
+            self.render(view).mean().backward()
+            self.optimizer.step()
+            self.densify_and_prune(self.grads)
+
+    def densify_and_prune(self, grads):  # a densifier says when
+        self.points = self.points[grads.norm(dim=-1) > self.limit]

@@ -115,3 +115,10 @@ class GradientSum:
         self.buffer[:] = torch.nn.utils.parameters_to_vector(self.grads)
         torch.distributed.all_reduce(self.buffer)
         torch.distributed.barrier()  # expect: explicit-sync
+
+
+class Rotated(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, mesh):
+        torch.distributed.barrier(group=mesh.get_group(1))  # expect: explicit-sync
+        return x

@@ -215,3 +215,28 @@ class Cavity(torch.nn.Module):
         placed = {"device": self.length.device, "dtype": self.length.dtype}
         eta = torch.tensor(1.0, **placed)  # expect: host-constant-to-device
         return eta * energy
+
+
+class Policy(torch.nn.Module):
+    def forward(self, x, masks):
+        return self.apply_masks(x, masks)
+
+    def apply_masks(self, actions, masks):
+        fill = torch.tensor(-1e9, device=actions.device)  # expect: host-constant-to-device
+        return torch.where(masks, actions, fill)
+
+
+def check(value):
+    return torch.from_numpy(value) if type(value) == np.ndarray else value
+
+
+class Learner:
+    def __init__(self, device=torch.device("cpu")):
+        self.tpdv = dict(dtype=torch.float32, device=device)
+
+    def update(self, sample):
+        observations, advantages = sample
+        advantages = check(advantages).to(**self.tpdv)  # expect: host-constant-to-device
+        loss = (self.policy(observations) * advantages).mean()
+        loss.backward()
+        self.optimizer.step()

@@ -42,3 +42,17 @@ def train_step(optimizer, inputs):
     loss, grads = nnx.value_and_grad(loss_of)(optimizer.model, inputs)
     optimizer.update(grads)
     return loss
+
+
+def train_partly(update, cost, batches, params, opt_state):
+    compiled = jax.jit(partial(update, cost=cost))  # expect: jax-no-donate
+    for batch in batches:
+        params, opt_state = compiled(params, opt_state, batch)
+    return params
+
+
+class Learner:
+    def learn(self, update, batches):
+        self.compiled = jax.pmap(update, axis_name="batch")  # expect: jax-no-donate
+        for batch in batches:
+            self.params, loss = self.compiled(self.params, batch)

@@ -61,3 +61,13 @@ def sample(generate, params, key):
 @partial(jax.jit, static_argnums=2)
 def valid_step_fn(state, batch, model):
     return metrics_of(model.apply(state.params, batch["x"]), batch["y"])
+
+
+def play(update, environment, batches, params, state):
+    act = jax.jit(update)
+    donated = jax.jit(update, donate_argnums=0)
+    for batch in batches:
+        action = act(params, batch)
+        state, reward = environment(state, action)
+        params = donated(params, batch)
+    return params

@@ -65,3 +65,20 @@ def train_simulator(simulator, batches, optim, state):
         grads = jax.grad(lambda m: simulator.forces(batch).sum())(simulator)
         updates, state = optim.update(grads, state)
         simulator = eqx.apply_updates(simulator, updates)
+
+
+class Algorithm:
+    def update_params(self, params, batch, model):
+        update_fn = functools.partial(update_with, cost=model.cost)
+        compiled = jax.jit(update_fn)  # expect: jit-in-step
+        return compiled(params, batch)
+
+    def learn(self, batches, params, model):
+        for step in range(100):
+            params = self.update_params(params, next(batches), model)
+        return params
+
+
+def update_with(params, batch, cost):
+    grads = jax.grad(cost)(params, batch)
+    return jax.tree_util.tree_map(lambda p, g: p - 0.1 * g, params, grads)

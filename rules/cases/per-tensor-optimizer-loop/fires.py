@@ -225,3 +225,14 @@ def train_with_average(model, average, optimizer, loader):
         loss.backward()
         optimizer.step()
         average.update_ema(model, 0.99)
+
+
+class OneByOne(torch.optim.Optimizer):
+    def step(self):
+        for group in self.param_groups:
+            for p in group["params"]:
+                self.update_one(p, p.grad, self.state[p])
+
+    def update_one(self, p, grad, state):
+        state["average"].mul_(0.9).add_(grad, alpha=0.1)  # expect: per-tensor-optimizer-loop
+        p.addcdiv_(state["average"], state["square"].sqrt(), value=-0.1)

@@ -95,3 +95,13 @@ def train_step_decayed(params, batch):
     for leaf in jax.tree_util.tree_leaves(params):  # one compiled program
         loss += (leaf**2).sum()
     return loss
+
+
+class OneForAll(torch.optim.Optimizer):
+    def step(self):
+        for group in self.param_groups:
+            self.update_all(group["flat"], group["grads"], group["average"])
+
+    def update_all(self, flat, grads, average):
+        average.mul_(0.9).add_(grads, alpha=0.1)
+        flat.add_(average, alpha=-0.1)

@@ -1,6 +1,7 @@
 from typing import NamedTuple, Optional
 
 import numpy as np
+import pytorch_lightning as pl
 import torch
 
 
@@ -317,3 +318,22 @@ def train_found(model, loader, optimizer):
             continue
         loss.backward()
         optimizer.step()
+
+
+class Pipeline:
+    def progress(self, batch):
+        losses = self.model(batch)
+        assert_on_all(not torch.isnan(losses).any(), "no number")  # expect: tensor-truthiness
+        losses.sum().backward()
+        self.optimizer.step()
+
+
+class LatentTrainer(pl.LightningModule):
+    def __init__(self):
+        self.register_buffer("seen", torch.tensor(False))
+
+    def training_step(self, batch, index):
+        loss = self.model(batch).mean()
+        if not self.seen:  # expect: tensor-truthiness
+            self.seen.fill_(True)
+        return loss

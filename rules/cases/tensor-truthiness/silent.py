@@ -324,3 +324,14 @@ class Tables:
             if other.gpu_id != gpu_id:  # which device, no tensor
                 table = other
         return table.train(batch)
+
+
+class CheckedOnDemand:
+    def progress(self, batch):
+        losses = self.model(batch)
+        if self._assert_nan_loss:
+            assert_on_all(not torch.isnan(losses).any(), "no number")
+        ready = not batch.is_empty()
+        losses.sum().backward()
+        self.optimizer.step()
+        return ready

@@ -29,7 +29,7 @@ struct FactsLayout {
     } else if constexpr (std::is_same_v<Plain, LoopFacts>) {
       io(v.function), io(v.parent), io(v.first_line), io(v.last_line), io(v.optimizer_step),
           io(v.backward);
-      io(v.over_parameters), io(v.over_optimizers), io(v.over_batches), io(v.over_loader),
+      io(v.over_parameters), io(v.over_groups), io(v.over_optimizers), io(v.over_batches), io(v.over_loader),
           io(v.comprehension), io(v.runs_model), io(v.validates), io(v.generates), io(v.seldom),
           io(v.accumulates), io(v.plays), io(v.learns);
     } else if constexpr (std::is_same_v<Plain, CallFacts>) {
@@ -48,7 +48,7 @@ struct FactsLayout {
       io(v.rule), io(v.clause), io(v.function), io(v.loop), io(v.first_byte), io(v.last_byte),
           io(v.first_line);
       io(v.last_line), io(v.column), io(v.anchor_line), io(v.also), io(v.block), io(v.guards),
-          io(v.subject), io(v.in_inner_loop), io(v.given);
+          io(v.subject), io(v.in_inner_loop), io(v.in_callers_loop), io(v.given);
       io(v.line_text), io(v.ordinal), io(v.metavariables), io(v.default_of), io(v.option.function),
           io(v.option.parameter), io(v.option.literal), io(v.switches);
     } else if constexpr (std::is_same_v<Plain, FileFacts>) {

@@ -193,6 +193,10 @@ class EvidenceCollector {
     if (loop != kNone) note_play(callee, loop);
     if (ast_[callee].text == "DataLoader")
       facts_.functions[function].flags |= has_workers(id) ? kHasWorkers : kLoadsItself;
+    // of the program, not for a while or for who asks
+    if (ast_[callee].text == "set_default_device" &&
+        (facts_.functions[function].flags & (kModuleLevel | kMainFunction)) != 0)
+      facts_.functions[function].flags |= kSetsDevice;
     if (ast_.grammar == Grammar::cuda) {
       add_bound(ast_, id, facts_.bound);
       if (queues_work(ast_, names_, id) || (uses_streams_ && is_given_stream(ast_, id)))

@@ -83,6 +83,15 @@ void References::visit(NodeId id) {
   facts_.calls.push_back(std::move(out));
 }
 
+/// f = torch.compile(f) of a module: nobody calls the function as it was written.
+bool References::is_recompiled(NodeId id, NodeId assign) const {
+  const NodeId call = ast_[id].parent, left = ast_.child(assign, Role::left);
+  return ast_.grammar == Grammar::python && outline_.function_of[assign] == 0 &&
+         ast_[call].kind == K::call && ast_[call].parent == assign && left != kNoNode &&
+         ast_.slice(left) == ast_.slice(id) &&
+         names_.resolve(ast_.child(call, Role::callee)).path == "torch.compile";
+}
+
 /// jit(partial(f, n)) compiles f; `step = jit(f)` gives it a second name.
 void References::handed_to(NodeId id, CallFacts& out) {
   NodeId assign = ast_[id].parent;
@@ -94,6 +103,7 @@ void References::handed_to(NodeId id, CallFacts& out) {
   }
   if (ast_[assign].kind != K::assign) return;
   NodeId left = ast_.child(assign, Role::left);
+  if (is_recompiled(id, assign)) out.guards |= kGuardJit;
   if (left == kNoNode || (ast_[left].kind != K::name && ast_[left].kind != K::attribute)) return;
   facts_.aliases.emplace_back(ast_[left].text, out.name);
   methods_.insert(ast_[left].text);

@@ -58,6 +58,7 @@ enum FunctionFlag : uint32_t {
   kMacro = 1u << 24,        ///< C++: a macro that looks like a function, whose users answer for it
   kPrefetches = 1u << 25,   ///< yields from a queue in which the next batches are on their way
   kLoadsItself = 1u << 26,  ///< makes a loader without workers
+  kSetsDevice = 1u << 27,   ///< torch.set_default_device(): what is made anywhere is made there
   kHasWorkers = 1u << 20,   ///< makes a loader whose workers have the next batch ready
   kGenerator = 1u << 21,    ///< yields: its body runs with the loop over what it makes
 };
@@ -98,6 +99,7 @@ struct LoopFacts {
   bool optimizer_step = false;  ///< holds one in its body, in this function
   bool backward = false;
   bool over_parameters = false;
+  bool over_groups = false;  ///< of parameters, which nothing in its head takes one by one
   bool over_optimizers = false;
   bool over_batches = false;  ///< runs over what a loader or a collector of rollouts yields
   bool over_loader = false;   ///< and does not just count them
@@ -219,6 +221,7 @@ struct Candidate {
   uint32_t switches = 0;        ///< likewise of values that may come from anywhere; see CallFacts
   uint32_t default_of = kNone;  ///< parameter whose default is made here, under `if x is None`
   bool in_inner_loop = false;
+  bool in_callers_loop = false;   ///< the function must be called for each parameter
   uint8_t given = kAnyArguments;  ///< C++: to the constructor of what is declared
   std::string line_text;
   unsigned ordinal = 0;

@@ -318,12 +318,12 @@ uint32_t Guards::of_words(std::string_view text, bool negated) const {
     guards |= kGuardRankZero;
   }
   if (contains_any(text,
-                   {"debug",         "verbos",    "sanity",    "inf_check",   "nan_check",
-                    "detect_anomal", "contracts", "profil",    "dry_run",     "benchmark",
-                    "trace_memory",  "cuda_sync", "sync_cuda", "synchronize", "blocking_timer",
-                    "time_it",       "timing",    "check_err", "error_check", "visuali",
-                    "show_demo",     "viz_",      "_viz",      "perfenabled", "perf_enabled",
-                    "enable_perf"}))
+                   {"debug",       "verbos",         "sanity",        "inf_check", "nan_check",
+                    "assert_nan",  "check_nan",      "detect_anomal", "contracts", "profil",
+                    "dry_run",     "benchmark",      "trace_memory",  "cuda_sync", "sync_cuda",
+                    "synchronize", "blocking_timer", "time_it",       "timing",    "check_err",
+                    "error_check", "visuali",        "show_demo",     "viz_",      "_viz",
+                    "perfenabled", "perf_enabled",   "enable_perf"}))
     guards |= kGuardDebug;
   if (is_about_viewer(ast_, text)) guards |= kGuardDebug;
   if (contains_any(text, {"eval_mode", "is_eval", "validating", "is_test", "is_val", "testing",

@@ -54,10 +54,11 @@ bool holds_options(std::string_view name) {
 bool is_set_elsewhere(std::string_view name) {
   return has_word(
              lower(snake_case(name)),
-             {"training", "train", "eval",        "grad",     "cuda",   "gpu",   "gpus",  "device",
-              "rank",     "world", "fp16",        "bf16",     "amp",    "half",  "mixed", "ddp",
-              "local",    "node",  "distributed", "parallel", "resume", "step",  "epoch", "iter",
-              "index",    "idx",   "i",           "it",       "count",  "scaler"}) ||
+             {"train", "eval",        "grad",     "cuda",   "gpu",   "gpus",  "device", "rank",
+              "world", "fp16",        "bf16",     "amp",    "half",  "mixed", "ddp",    "local",
+              "node",  "distributed", "parallel", "resume", "step",  "epoch", "iter",   "index",
+              "idx",   "i",           "it",       "count",  "scaler"}) ||
+         is_one_of(last_component(name), {"training", "is_training", "do_training"}) ||
          contains_any(name, {"cuda", "gpu", "distributed"});
 }
 

@@ -15,7 +15,8 @@ constexpr size_t kMostWrappers = 16;  ///< functions inside a decorator that are
 /// Methods of one name of one class: more are overloads and classes of other scopes, of which
 /// nothing says which is meant.
 constexpr size_t kMostNamesakes = 16;
-constexpr size_t kMaxTargets = 4;  ///< of a method called on an unknown receiver
+constexpr size_t kMaxTargets = 4;     ///< of a method called on an unknown receiver
+constexpr unsigned kMostAliases = 4;  ///< of an alias of an alias: step = jit(step) has no end
 
 /// Method names too common to say whose they are.
 constexpr std::array<std::string_view, 52> kCommonMethods = {
@@ -338,12 +339,19 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
     form = CallForm::super_method;
   }
   std::string_view last = last_component(name);
-  for (const auto& [alias, to] : files_[file]->aliases) {
-    if (alias != last) continue;
+  // step = partial(update, n); step = self.step = jax.jit(step)
+  const auto& aliases = files_[file]->aliases;
+  for (unsigned hop = 0; hop < kMostAliases; ++hop) {
+    const auto known =
+        std::ranges::find(aliases, last, &std::pair<std::string, std::string>::first);
+    if (known == aliases.end()) break;
+    const std::string_view to = known->second, before = last;
     last = last_component(to);
-    if (last == to) continue;
-    name = to;  // self.step = jax.jit(training.step)
-    form = CallForm::function;
+    if (last != to) {
+      name = to;  // self.step = jax.jit(training.step)
+      form = CallForm::function;
+    }
+    if (last == before) break;
   }
   auto found = by_name_.find(last);
   if (found == by_name_.end())

@@ -48,6 +48,10 @@ class CallGraph {
   const ClassGraph& classes() const { return classes_; }
   /// Whether a file of Python imports another, or something of it.
   bool imports(size_t file, size_t other) const;
+  /// Whether `module`, as a file of Python imports it, is `other`.
+  bool means(size_t file, std::string_view module, size_t other) const {
+    return modules_.matches(other, module, file);
+  }
   /// What a call gives for a parameter of the function it runs; unknown if nothing is known of it.
   Value argument(const Edge& edge, uint32_t parameter) const;
   /// All functions of that name.

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <span>
 #include <vector>
 
+#include "source/link/programs.h"
 #include "source/names/mentions.h"
 #include "source/names/names.h"
 #include "source/names/roles.h"
@@ -127,6 +129,34 @@ bool predicts(const FileFacts& file) {
          });
 }
 
+/// Whether files are a program of Python that trains and names no device.
+bool stays_on_host(const CallGraph& graph, std::span<const uint32_t> program) {
+  static const uint32_t main = name_hash("__main__");
+  const auto any = [&](const auto& holds) {
+    return std::ranges::any_of(program, [&](uint32_t f) { return holds(*graph.files()[f]); });
+  };
+  return any(trains) && any([](const FileFacts& file) {
+           return std::ranges::binary_search(file.mentions, main) && !is_test_file(file);
+         }) &&
+         !any([](const FileFacts& file) {
+           return file.is_compiled() || has_device_chosen(file) || names_device(file);
+         });
+}
+
+/// Whether a program takes its steps itself and names no device: no library of others moves what it
+/// trains.
+bool trains_alone(const FileFacts& file) {
+  return file.language == "python" && has_steps(file) && !names_device(file);
+}
+
+/// Whether a file moves anything, perhaps only to another type, or says in a text on what it works.
+bool moves(const FileFacts& file) {
+  static const std::array<uint32_t, 4> words = {name_hash("to"), name_hash("dev"),
+                                                name_hash("set_default_tensor_type"),
+                                                name_hash("set_default_device")};
+  return std::ranges::any_of(words, [&](uint32_t word) { return mentions(file.mentions, word); });
+}
+
 }  // namespace
 
 bool only_infers(const CallGraph& graph) {
@@ -181,17 +211,38 @@ bool only_generates(const CallGraph& graph) {
   return program && speaks;
 }
 
-bool stays_on_host(const CallGraph& graph) {
-  static const uint32_t main = name_hash("__main__");
+std::vector<bool> stay_on_host(const CallGraph& graph) {
   const auto& files = graph.files();
-  const auto is_program = [](const auto& file) {
-    return std::ranges::binary_search(file->mentions, main) && !is_test_file(*file);
-  };
-  return std::ranges::any_of(files, [](const auto& file) { return trains(*file); }) &&
-         std::ranges::any_of(files, is_program) &&
-         std::ranges::none_of(files, [](const auto& file) {
-           return file->is_compiled() || has_device_chosen(*file) || names_device(*file);
-         });
+  std::vector<uint32_t> all(files.size());
+  std::iota(all.begin(), all.end(), 0u);
+  if (stays_on_host(graph, all)) return std::vector<bool>(files.size(), true);
+  std::vector<bool> out(files.size());
+  // That is seldom so: where a program trains.
+  if (std::ranges::none_of(files, [](const auto& file) { return trains_alone(*file); })) return out;
+  for (const std::vector<uint32_t>& program : programs_of(graph)) {
+    if (std::ranges::none_of(program, [&](uint32_t f) { return trains_alone(*files[f]); }) ||
+        std::ranges::any_of(program, [&](uint32_t f) { return moves(*files[f]); }) ||
+        !stays_on_host(graph, program))
+      continue;
+    for (const uint32_t file : program) out[file] = files[file]->language == "python";
+  }
+  return out;
+}
+
+bool chooses_default_device(const CallGraph& graph) {
+  static const uint32_t main = name_hash("__main__");
+  bool any = false;
+  for (const auto& file : graph.files()) {
+    if (file->language != "python" || is_test_file(*file) ||
+        !std::ranges::binary_search(file->mentions, main))
+      continue;
+    const bool chooses = std::ranges::any_of(file->functions, [](const FunctionFacts& function) {
+      return (function.flags & kSetsDevice) != 0;
+    });
+    if (!chooses && trains(*file)) return false;
+    any |= chooses;
+  }
+  return any;
 }
 
 bool is_about_training(const FileFacts& file) {

@@ -1,6 +1,8 @@
 // What a project is there for: whether anything in it trains.
 #pragma once
 
+#include <vector>
+
 #include "source/link/call_graph.h"
 
 namespace stallscope {
@@ -17,9 +19,13 @@ bool names_no_device(const CallGraph& graph);
 /// tokens, and nowhere of gradients, losses or training.
 bool only_generates(const CallGraph& graph);
 
-/// Whether a project is a program of Python that trains with PyTorch and names no device anywhere:
-/// what it makes stays on the host, and waits for nothing.
-bool stays_on_host(const CallGraph& graph);
+/// By file, whether it is of a program of Python that trains with PyTorch and names no device
+/// anywhere: what it makes stays on the host, and waits for nothing. The whole project is such a
+/// program, or the files that belong together (see programs_of) are.
+std::vector<bool> stay_on_host(const CallGraph& graph);
+
+/// Whether the programs of a project that train all choose a device for what they make.
+bool chooses_default_device(const CallGraph& graph);
 
 /// Whether anything in a file of Python trains, or speaks of it.
 bool is_about_training(const FileFacts& file);

@@ -287,7 +287,9 @@ class CandidateCollector {
   /// to_gpu(x) be given one.
   bool may_be_made_elsewhere(const Value& subject, const KindWord& wanted) const {
     const Dependency* from = file_.inference.dependency(subject);
-    if (wanted.flags != kFresh || subject.kind != Kind::unknown || !from) return false;
+    if ((wanted.flags != kFresh && wanted.flags != kFromHost) || subject.kind != Kind::unknown ||
+        !from)
+      return false;
     return from->by_call() || from->kind == DependencyKind::part ||
            (from->kind == DependencyKind::parameter && from->function != 0 &&
             facts_.functions[from->function].is_short());
@@ -403,6 +405,9 @@ class CandidateCollector {
     out.in_inner_loop = std::ranges::any_of(clause.nested, [](const CompiledNested& n) {
       return n.test->node == "its-own-loop" || n.test->node == "inner-loop" ||
              n.test->node == "parameter-loop";
+    });
+    out.in_callers_loop = std::ranges::any_of(clause.nested, [](const CompiledNested& n) {
+      return n.test->node == "callers-parameter-loop";
     });
     out.subject = subject;
     if (out.first_line != out.anchor_line) out.also.push_back(out.first_line);

@@ -86,15 +86,30 @@ std::vector<NodeId> ClauseTests::literals_of(NodeId call,
   return out;
 }
 
+/// What the file first assigns to `attribute`: self.options.
+NodeId ClauseTests::kept_as(std::string_view attribute) const {
+  for (NodeId id = 1; id < ast_.size(); ++id) {
+    if (ast_[id].kind != K::assign) continue;
+    const NodeId left = ast_.child(id, Role::left);
+    if (left != kNoNode && ast_[left].kind == K::attribute && ast_.slice(left) == attribute)
+      return ast_.child(id, Role::right);
+  }
+  return kNoNode;
+}
+
 /// What `**options` gives by a name that is asked for, if the file says so: options =
-/// {"device": x.device}, or dict(device=x.device).
+/// {"device": x.device}, or dict(device=x.device), or self.options that the file assigns so.
 NodeId ClauseTests::spread(NodeId star,
                            const std::function<bool(std::string_view)>& is_named) const {
   const NodeId options = ast_[star].first_child;
-  if (options == kNoNode || ast_[options].kind != K::name) return kNoNode;
+  if (options == kNoNode) return kNoNode;
   const std::string_view name = ast_[options].text;
-  NodeId made = file_.inference.definition(file_.outline.function_of[star], name, star);
-  if (made == kNoNode) made = file_.inference.definition(0, name, star);
+  NodeId made = kNoNode;
+  if (ast_[options].kind == K::attribute) made = kept_as(ast_.slice(options));
+  if (ast_[options].kind == K::name)
+    made = file_.inference.definition(file_.outline.function_of[star], name, star);
+  if (made == kNoNode && ast_[options].kind == K::name)
+    made = file_.inference.definition(0, name, star);
   if (made == kNoNode) return kNoNode;
   for (NodeId part : children(ast_, made)) {
     if (ast_[part].kind == K::keyword && is_named(ast_[part].text))
@@ -299,6 +314,9 @@ bool ClauseTests::one(NodeId id, const CompiledNested& nested) const {
 bool ClauseTests::nested_holds(NodeId id, const CompiledNested& nested) const {
   const NestedTest& test = *nested.test;
   if (test.node == "parameter-loop" || test.node == "inner-loop") return in_loop(id, test.node);
+  if (test.node == "callers-parameter-loop")
+    return !in_loop(id, "parameter-loop") &&
+           !facts_.functions[file_.outline.function_of[id]].parameters.empty();
   if (test.node == "assignment-of-self") return assigns_itself(id);
   if (test.node == "its-own-loop") return uses_loop_variable(id);
   if (test.node == "loop-around-its-uses") return is_used_in_inner_loop(file_, id);
@@ -327,17 +345,6 @@ bool ClauseTests::with_has(NodeId with, const CompiledNested& nested) const {
   return false;
 }
 
-/// Whether a loop over groups of parameters is around `loop`, and nothing takes them one by one.
-bool ClauseTests::is_over_groups(uint32_t loop, NodeId id) const {
-  const NodeId node = file_.outline.loops[loop];
-  const NodeId over = ast_[node].kind == K::for_ ? ast_.child(node, Role::right) : kNoNode;
-  if (over == kNoNode || file_.outline.loop_of[id] != loop) return false;
-  const std::string_view text = ast_.slice(over);
-  return text.find("param_groups") != std::string_view::npos &&
-         text.find("param_groups[") == std::string_view::npos &&
-         text.find("params") == std::string_view::npos;
-}
-
 /// for p in jax.tree_util.tree_leaves(params): what XLA compiles launches nothing leaf by leaf.
 bool ClauseTests::is_over_pytree(uint32_t loop) const {
   const NodeId node = file_.outline.loops[loop];
@@ -351,8 +358,8 @@ bool ClauseTests::is_over_pytree(uint32_t loop) const {
 bool ClauseTests::in_loop(NodeId id, std::string_view which) const {
   for (uint32_t loop = file_.outline.loop_of[id]; loop != kNone; loop = facts_.loops[loop].parent) {
     if (which == "parameter-loop") {
-      if (facts_.loops[loop].over_parameters && !is_over_groups(loop, id) && !is_over_pytree(loop))
-        return true;
+      const bool by_group = facts_.loops[loop].over_groups && file_.outline.loop_of[id] == loop;
+      if (facts_.loops[loop].over_parameters && !by_group && !is_over_pytree(loop)) return true;
       continue;
     }
     if (facts_.loops[loop].parent != kNone || facts_.loops[loop].comprehension) return true;

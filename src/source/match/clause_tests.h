@@ -40,9 +40,9 @@ class ClauseTests {
   bool one(NodeId id, const CompiledNested& nested) const;
   bool with_has(NodeId with, const CompiledNested& nested) const;
   bool in_loop(NodeId id, std::string_view which) const;
-  bool is_over_groups(uint32_t loop, NodeId id) const;
   bool is_over_pytree(uint32_t loop) const;
   bool is_returned_pointer(NodeId argument) const;
+  NodeId kept_as(std::string_view attribute) const;
   NodeId spread(NodeId star, const std::function<bool(std::string_view)>& is_named) const;
   bool uses_loop_variable(NodeId id) const;
   bool is_made_of_element(NodeId object, NodeId loop, unsigned hops) const;

@@ -23,8 +23,7 @@ const std::vector<Matcher>& matchers() {
        find_bias_before_norm},
       {"accumulation-without-no-sync", "DDP gradients are reduced in every micro-step",
        find_accumulation_without_no_sync},
-      {"undonated-step", "a training step is compiled by a decorator that donates nothing",
-       find_undonated_steps},
+      {"undonated-step", "a training step is compiled and donates nothing", find_undonated_steps},
   };
   return all;
 }

@@ -206,16 +206,21 @@ class Conditions {
 };
 
 /// `mask.sum() or 1`, outside of conditions: which operand it is depends on the first one's value.
+/// `check(not torch.isnan(loss).any())`: what is not is a value of Python's.
 void find_tensor_choices(const FileView& file, std::vector<Match>& out) {
   Conditions conditions(file, out);
+  const auto is_choice = [&](NodeId id) {
+    return file.ast[id].kind == K::boolean ||
+           (file.ast[id].kind == K::unary && file.ast[id].text == "not");
+  };
   for (NodeId id = 1; id < file.ast.size(); ++id) {
-    if (file.ast[id].kind != K::boolean || file.ast.grammar != Grammar::python) continue;
+    if (!is_choice(id) || file.ast.grammar != Grammar::python) continue;
     NodeId top = id;
-    auto is_part = [&](K kind) { return kind == K::boolean || kind == K::unary; };
-    while (is_part(file.ast[file.ast[top].parent].kind)) top = file.ast[top].parent;
+    while (is_choice(file.ast[top].parent)) top = file.ast[top].parent;
     if (file.ast[top].role == Role::condition) continue;
-    const NodeId left = file.ast.child(id, Role::left);
-    if (left != kNoNode && file.ast[left].kind == K::call) conditions.test(left);
+    const NodeId read =
+        file.ast[id].kind == K::unary ? file.ast[id].first_child : file.ast.child(id, Role::left);
+    if (read != kNoNode && file.ast[read].kind == K::call) conditions.test(read);
   }
 }
 

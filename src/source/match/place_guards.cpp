@@ -71,7 +71,11 @@ bool PlaceGuards::plays(uint32_t function) const {
 bool PlaceGuards::is_environment_value(NodeId id) const {
   if (ast_[id].kind != K::call) return false;
   for (NodeId at = id; at < ast_[id].end; ++at) {
-    if (ast_[at].kind == K::name && is_environment_name(ast_[at].text)) return true;
+    // torch.tensor(0.5, device=actions.device) is no action
+    const Node& around = ast_[ast_[at].parent];
+    const bool of_its_kind =
+        around.kind == K::attribute && is_one_of(around.text, {"device", "dtype", "shape"});
+    if (ast_[at].kind == K::name && !of_its_kind && is_environment_name(ast_[at].text)) return true;
     // C++: rewards[c][0].item(), of what the environment gave on the host
     if (ast_.grammar == Grammar::cuda && ast_[at].kind == K::name &&
         ast_[ast_[at].parent].kind == K::subscript &&
@@ -263,15 +267,19 @@ uint32_t PlaceGuards::of(NodeId id) const {
     guards |= kGuardCached;
   if (is_acting_name(function.name) || plays(file_.outline.function_of[id]) || is_for_simulator(id))
     guards |= kGuardEnvironment;
-  // merge_cpu() runs on the host, detach_to_cpu() copies there
+  // merge_cpu() runs on the host, detach_to_cpu() copies there, offload_states() too
   const bool for_host = function.name.ends_with("_cpu") && !function.name.ends_with("to_cpu");
   if (for_host || function.name.ends_with("Cpu") || function.name.ends_with("CPU") ||
-      contains_any(function.name, {"offload"}))
+      starts_with_any(function.name, {"offload", "_offload"}) ||
+      function.name.ends_with("_offload") || function.name.ends_with("_offloaded"))
     guards |= kGuardCpuBranch;
   // C++: allocators and buffers that grow are for those who call them each time.
   if (ast_.grammar == Grammar::cuda && is_allocator_name(function.name)) guards |= kGuardCached;
-  // A forward pass in training is given its actions.
-  if ((is_environment_value(id) && (function.flags & kForward) == 0 && !learns_from_memory(id) &&
+  // A forward pass in training is given its actions, and so is what updates a policy.
+  const bool learns =
+      (function.flags & kForward) != 0 || function.name == "evaluate_actions" ||
+      has_word(lower(function.name), {"update", "loss", "losses", "optimize"});
+  if ((is_environment_value(id) && !learns && !learns_from_memory(id) &&
        !samples_memory(function)) ||
       contains_any(function.class_name, {"envrunner", "vectorenv", "vecenv"}))
     guards |= kGuardEnvironment;

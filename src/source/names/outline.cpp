@@ -114,6 +114,7 @@ class Builder {
     if (ast_.grammar == Grammar::cuda && (counts_iterations(id) || counts_batches(id, loop)))
       loop.optimizer_step = true;
     loop.over_parameters = runs_over_parameters(ast_, id);
+    loop.over_groups = runs_over_groups(ast_, id);
     NodeId over = ast_.child(id, Role::right);
     loop.over_optimizers = over != kNoNode && contains_any(ast_.slice(over), {"optim"});
     if (over != kNoNode && ast_[id].kind == K::for_) {
@@ -253,6 +254,9 @@ class Builder {
     if ((out.flags & kNested) != 0 && ast_.grammar == Grammar::cuda)
       out.flags &=
           ~static_cast<uint32_t>(kInitFunction | kCheckpointFunction | kMainFunction | kWeakRole);
+    // in_test_set: what is asked of an object does not test.
+    if ((out.flags & kProperty) != 0)
+      out.flags &= ~static_cast<uint32_t>(kEvalFunction | kTestFunction | kInitFunction);
     // C++ uploads to a device, Python to a hub.
     if (ast_.grammar == Grammar::cuda && contains_any(out.name, {"upload"}))
       out.flags &= ~static_cast<uint32_t>(kCheckpointFunction);

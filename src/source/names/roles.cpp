@@ -52,10 +52,18 @@ bool is_about_activation(const std::string& text) {
                          "linear", "relu", "gelu", "silu", "fn", "func", "backward"});
 }
 
+/// "sample_mean_var" of sample_mean_var_val(): it speaks of a value there, of no evaluation.
+std::string without_value(std::string text) {
+  if (text.ends_with("_val") && has_word(text, {"mean", "var", "std", "max", "min", "abs", "key",
+                                                "q", "prob", "logit", "pixel"}))
+    text.resize(text.size() - 4);
+  return text;
+}
+
 }  // namespace
 
 uint32_t role_flags(std::string_view name, bool of_module, bool method) {
-  const std::string text = lower(name);
+  const std::string text = without_value(lower(name));
   uint32_t flags = 0;
   if (of_module && (text == "forward" || text == "__call__")) flags |= kForward;
   if (method && text == "forward") flags |= kForward;
@@ -116,6 +124,7 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
                              "_compile",
                              "prune_",
                              "_prune_",
+                             "densify",
                              "on_train_start",
                              "on_train_begin",
                              "on_train_end",
@@ -410,6 +419,15 @@ bool runs_over_parameters(const Ast& ast, NodeId loop) {
     }
   }
   return false;
+}
+
+bool runs_over_groups(const Ast& ast, NodeId loop) {
+  const NodeId over = ast[loop].kind == NodeKind::for_ ? ast.child(loop, Role::right) : kNoNode;
+  if (over == kNoNode) return false;
+  const std::string_view text = ast.slice(over);
+  return text.find("param_groups") != std::string_view::npos &&
+         text.find("param_groups[") == std::string_view::npos &&
+         text.find("params") == std::string_view::npos;
 }
 
 bool says_without_grad(std::string_view code) {

@@ -18,6 +18,8 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method);
 
 /// Whether a loop runs over a model's parameters, gradients or a state dict.
 bool runs_over_parameters(const Ast& ast, NodeId loop);
+/// Whether it runs over an optimizer's groups of them.
+bool runs_over_groups(const Ast& ast, NodeId loop);
 
 /// Forward_gpu(), attn_layer_fw(), dispatchRasterizeBackward(): a C++ operator or layer by its
 /// name.

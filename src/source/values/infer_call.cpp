@@ -203,7 +203,7 @@ Value Inference::next_of(NodeId iterator, const Value& over) {
 }
 
 /// self.register_buffer("steps", torch.zeros(1)): where the module goes, self.steps goes. Trainers
-/// that are modules to have a state stay on the host.
+/// that are modules to have a state stay on the host, but for Lightning's, which are the model.
 void Inference::keep_buffer(NodeId call) {
   const uint32_t klass = outline_.class_of[function_];
   const NodeId name = ast_.child(call, Role::argument);
@@ -216,9 +216,12 @@ void Inference::keep_buffer(NodeId call) {
   if (quote != 0 || text.size() < 3) return;
   text = text.substr(1, text.size() - 2);
   const bool mask = values_[given].kind == Kind::mask || contains_any(ast_.slice(given), {"bool"});
-  const Kind kind = facts_.classes[klass].name.ends_with("Trainer") ? Kind::host_tensor
-                    : mask                                          ? Kind::mask
-                                                                    : Kind::device_tensor;
+  const ClassFacts& keeper = facts_.classes[klass];
+  const bool on_host = keeper.name.ends_with("Trainer") &&
+                       std::ranges::none_of(keeper.bases, [](const std::string& base) {
+                         return contains_any(base, {"lightning"});
+                       });
+  const Kind kind = on_host ? Kind::host_tensor : mask ? Kind::mask : Kind::device_tensor;
   attributes_[klass].insert_or_assign(text, proven(kind, kAttribute));
 }
 
