@@ -394,3 +394,12 @@ class KeyedTrainer:
             loss = self.loss_of(batch)
             loss.backward()
             self.optimizer.step()
+
+
+class Detector(torch.nn.Module):
+    def forward(self, batched_inputs):
+        return self.net([x["image"].to(self.device) for x in batched_inputs])  # expect: blocking-host-to-device
+
+
+def unwrapped(model):
+    return model.module if isinstance(model, torch.nn.DataParallel) else model

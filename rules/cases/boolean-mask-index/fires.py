@@ -254,3 +254,10 @@ def train_masked_rows(model, loader, optimizer):
         first = scores[0][action_masks[0]]  # expect: boolean-mask-index
         first.mean().backward()
         optimizer.step()
+
+
+class MaskedHead(torch.nn.Module):
+    def forward(self, features, masked_tokens=None):
+        if masked_tokens is not None:
+            features = features[masked_tokens, :]  # expect: boolean-mask-index
+        return self.project(features)

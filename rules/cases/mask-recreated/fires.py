@@ -1,4 +1,5 @@
 import torch
+from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 from torch import nn
 
 
@@ -38,3 +39,9 @@ class PairLoss(nn.Module):
         n = coordinates.shape[1]
         others = 1 - torch.eye(n, device=coordinates.device)  # expect: mask-recreated
         return (self.distances(coordinates) * others).mean()
+
+
+class Flex(torch.nn.Module):
+    def forward(self, q, k, v):
+        mask = create_block_mask(causal, None, None, q.size(2), k.size(2))  # expect: mask-recreated
+        return flex_attention(q, k, v, block_mask=mask)

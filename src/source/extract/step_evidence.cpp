@@ -67,6 +67,15 @@ bool updates_own_state(const Ast& ast, NodeId call) {
   return kept != kNoNode && ast[kept].kind == K::attribute && ast.slice(kept) == ast.slice(handed);
 }
 
+/// sgd_kernel<<<...>>>(w, g, rate), update_weights(layer): what is left of an optimizer in C.
+bool changes_weights(std::string_view name) {
+  const std::string text = lower(snake_case(name));
+  if (own_step(name) != OwnStep::update) return false;
+  return has_word(text, {"sgd", "adam", "adamw", "rmsprop", "adagrad", "lamb"}) ||
+         (has_word(text, {"update"}) &&
+          has_word(text, {"weight", "weights", "param", "params", "parameters", "bias", "biases"}));
+}
+
 /// Node::backpropagate(leaf, value), node->backpropagate(value): up a search tree, no gradient.
 bool goes_up_tree(const Ast& ast, NodeId callee) {
   if (ast[callee].text.find("propagate") == std::string_view::npos) return false;
@@ -88,6 +97,8 @@ Evidence StepEvidence::of_method(NodeId callee) const {
     return receiver.starts_with("super") || receiver == "ctx" ? Evidence::none : Evidence::backward;
   }
   if (name == "optimizer_step" || name == "apply_gradients") return Evidence::step;
+  // loss = engine.train_batch(batches)
+  if (name == "train_batch" && names_.uses("deepspeed")) return Evidence::step;
   if (ast_.grammar == Grammar::cuda) {
     const OwnStep own = own_step(name);
     if (own == OwnStep::backward)
@@ -126,7 +137,7 @@ Evidence StepEvidence::of(NodeId call, NodeId callee) const {
   if (ast_.grammar == Grammar::cuda && ast_[callee].kind == K::name &&
       outline_.loop_of[call] != kNone) {
     // C programs name their own: gpt2_backward(), model_update(), adam_step().
-    if (name.ends_with("_update") || name.ends_with("_optimizer_step") || name.ends_with("adamw"))
+    if (name.ends_with("_update") || name.ends_with("_optimizer_step") || changes_weights(name))
       return Evidence::step;
     if (own_step(name) == OwnStep::backward && !goes_up_tree(ast_, callee))
       return Evidence::backward;

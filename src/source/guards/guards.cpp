@@ -150,7 +150,8 @@ uint32_t Guards::by_parent(NodeId at, NodeId below) const {
       if ((found & kGuardInterval) != 0 && !is_to_report(ast_.slice(condition)) &&
           accumulates(below))
         found &= ~kGuardInterval;
-      if (role == Role::consequence && ends_in_error(below)) found |= kGuardErrorPath;
+      if ((role == Role::consequence || ast_[below].kind == K::else_) && ends_in_error(below))
+        found |= kGuardErrorPath;
       if ((role == Role::consequence || negated) && leaves_loop(below)) found |= kGuardLeavesLoop;
       return found;
     }
@@ -379,6 +380,9 @@ bool Guards::ends_in_error(NodeId block) const {
   if (ast_[last].kind == K::raise) return true;
   if (ast_[last].kind == K::assert_)
     return is_one_of(ast_.slice(ast_[last].first_child), {"False", "0"});
+  // return Status::kErrorUnsupportedType;
+  if (ast_[last].kind == K::return_ && ast_.grammar == Grammar::cuda)
+    return contains_any(ast_.slice(last), {"error", "unsupported", "failure", "failed", "invalid"});
   if (ast_[last].kind != K::call) return false;
   return is_one_of(callee_name(ast_, last), {"exit", "_exit", "abort", "fail", "_assert"});
 }

@@ -61,6 +61,11 @@ bool is_entry_point(const CallGraph& graph, FunctionId id, std::span<const Entry
       !contains_any(name, {"end", "fn", "func", "init", "config", "make", "build", "create", "get_",
                            "compile", "jit", "before_", "after_", "on_"}))
     return true;
+  // compute_loss(model, inputs, ...) of no class: what a Trainer is given in the place of its own
+  const auto takes = [&](std::string_view parameter) {
+    return std::ranges::find(function.parameters, parameter) != function.parameters.end();
+  };
+  if (step && !method && name == "compute_loss" && takes("model") && takes("inputs")) return true;
   // TrainBatch(), trainBatch(): the same of C++, which writes its names as it likes
   const std::string written = file.is_compiled() ? lower(snake_case(function.name)) : "";
   for (const EntryPoint& entry : known) {

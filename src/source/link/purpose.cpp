@@ -91,8 +91,17 @@ bool has_device_chosen(const FileFacts& file) {
   return std::ranges::any_of(file.imports, [](const auto& bound_from) {
     return bound_from.second.find("distributed") != std::string::npos ||
            is_one_of(first_component(bound_from.second),
-                     {"jax", "flax", "haiku", "optax", "lightning", "pytorch_lightning",
-                      "transformers", "accelerate", "ignite", "fastai", "deepspeed"});
+                     {"jax",        "flax",         "haiku",      "optax",
+                      "lightning",  "transformers", "accelerate", "pytorch_lightning",
+                      "ignite",     "fastai",       "deepspeed",  "megatron",
+                      "nemo",       "composer",     "colossalai", "detectron2",
+                      "mmengine",   "mmcv",         "mmdet",      "mmseg",
+                      "trl",        "unsloth",      "keras",      "skorch",
+                      "catalyst",   "monai",        "fairseq",    "speechbrain",
+                      "espnet2",    "allennlp",     "flair",      "sentence_transformers",
+                      "torchtitan", "torchtune",    "nanotron",   "verl",
+                      "openrlhf",   "torch_xla",    "horovod",    "stable_baselines3",
+                      "rl_games",   "rsl_rl",       "skrl",       "torchrec"});
   });
 }
 
@@ -266,9 +275,10 @@ bool reads_arguments(const FileFacts& file) {
 }
 
 bool scatters_batches(const CallGraph& graph) {
-  static const uint32_t scatters = name_hash(kScatters);
-  return std::ranges::any_of(graph.files(),
-                             [](const auto& file) { return mentions(file->mentions, scatters); });
+  static const uint32_t scatters = name_hash(kScattersHere);
+  return std::ranges::any_of(graph.files(), [](const auto& file) {
+    return mentions(file->mentions, scatters) && !is_test_file(*file);
+  });
 }
 
 bool is_test_file(const FileFacts& file) {

@@ -51,12 +51,16 @@ bool is_training_state(std::string_view text) {
 
 /// Whether a call is told to replace what it is given: params, loss = step(params, batch).
 bool replaces_argument(const Ast& ast, NodeId call) {
+  // agent_state = update(agent_state, batch), but env_state = step(env_state, action)
+  const bool trains = contains_any(callee_name(ast, call), {"update", "train", "learn"});
   const NodeId assign = ast[call].parent;
   const NodeId left = ast[assign].kind == K::assign ? ast.child(assign, Role::left) : kNoNode;
   if (left == kNoNode || left == call) return false;
   const auto is_replaced = [&](NodeId given) {
     const std::string_view text = ast.slice(given);
-    if (!is_training_state(text)) return false;
+    const bool kept = trains && has_word(lower(last_component(text)), {"state"}) &&
+                      !contains_any(text, {"env", "rng"});
+    if (!kept && !is_training_state(text)) return false;
     if (ast[left].kind != K::tuple) return ast.slice(left) == text;
     for (const NodeId target : children(ast, left)) {
       if (ast.slice(target) == text) return true;

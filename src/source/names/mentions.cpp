@@ -251,8 +251,10 @@ std::vector<uint32_t> mentions_of(const Ast& ast, const Names& names, bool packa
         }
       }
     }
-    if ((node.kind == K::attribute || node.kind == K::name) && scatters(node.text))
-      out.add(kScatters);
+    // isinstance(model, nn.DataParallel) wraps nothing.
+    if ((node.kind == K::attribute || node.kind == K::name) && scatters(node.text) &&
+        (node.role == Role::callee || ast[node.parent].kind == K::assign))
+      out.add(kScattersHere);
     // torch.cuda.FloatTensor: that it is used says where the program runs.
     if (node.kind == K::attribute && is_one_of(node.text, {"cuda", "distributed", "xpu"}))
       out.add(node.text);

@@ -27,6 +27,9 @@ constexpr uint32_t as_export(uint32_t name) {
 bool mentions(const std::vector<uint32_t>& mentioned, uint32_t name);
 /// What hands each of its copies of a model a part of the batch, on the copy's device.
 inline constexpr std::string_view kScatters = "DataParallel";
+/// What stands in mentions where it is called or gets another name: isinstance(m, DataParallel)
+/// asks.
+inline constexpr std::string_view kScattersHere = "DataParallel()";
 
 /// What stands in mentions for all of a module's functions.
 uint32_t all_of_module(std::string_view name);

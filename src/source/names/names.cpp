@@ -27,6 +27,13 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kCustomar
      {"jax", "jax"},
      {"jnp", "jax.numpy"}}};
 
+/// The library that everybody calls so, of what a module of the project hands on; empty if none is.
+std::string_view module_handed_on(std::string_view by, std::string_view name) {
+  if (!is_one_of(name, {"torch", "jax", "jnp", "np"}) || is_library_root(first_component(by)))
+    return {};
+  return name == "jnp" ? "jax.numpy" : name == "np" ? "numpy" : name;
+}
+
 }  // namespace
 
 std::string_view last_component(std::string_view path) {
@@ -221,6 +228,9 @@ void Names::import_from(NodeId id) {
     std::string& from = imports_[bound];
     if (!from.empty()) earlier_imports_.emplace_back(bound, std::move(from));
     from = prefix + std::string(ast_[name].text);
+    // from project.compat import torch: a module that the project imports in one place
+    const std::string_view module = module_handed_on(base, ast_[name].text);
+    if (!module.empty()) earlier_imports_.emplace_back(bound, std::exchange(from, module));
   }
 }
 

@@ -386,6 +386,10 @@ class Builder {
         flags |= kCachedFunction;
       }
       if (text == "@property") flags |= kProperty;
+      // @trainer.on(Events.ITERATION_COMPLETED) of Ignite's
+      if (contains_any(text, {"iteration_completed", "iteration_started"}) &&
+          !contains_any(text, {"every", "once", "filter", "eval", "valid", "test"}))
+        flags |= kHook;
       if (says_without_grad(text)) flags |= kWithoutGrad;
       // A metric's update() runs for each batch of training too.
       if (contains_any(text, {"inference_mode"}) && ast_[id].text != "update")

@@ -42,7 +42,8 @@ bool is_size_name(std::string_view name) {
 
 bool is_mask_name(std::string_view name) {
   // i_mask, n_mask: one of many, or how many
-  return is_one_of(name, {"mask", "masks", "valid", "is_valid"}) ||
+  return is_one_of(name,
+                   {"mask", "masks", "valid", "is_valid", "masked_tokens", "masked_indices"}) ||
          ((name.ends_with("_mask") || name.ends_with("_masks")) &&
           !starts_with_any(name, {"i_", "n_", "num_"})) ||
          name.ends_with("_filter");

@@ -257,6 +257,9 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
         !contains_any(type, {"cuda"}))
       return likely(Kind::host_tensor);
   }
+  // loss = engine.train_batch(batches)
+  if (name == "train_batch" && object != kNoNode && names_.uses("deepspeed"))
+    return likely(Kind::device_tensor);
   // MyFunction.apply(x): an operation with a gradient of its own.
   if (name == "apply" && object != kNoNode && names_.uses("torch") &&
       last_component(ast_.slice(object)).ends_with("Function"))
