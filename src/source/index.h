@@ -129,7 +129,7 @@ class SourceIndex {
   std::vector<bool> stalls_nothing_;  ///< by file: nothing here trains, or nothing on a device
   bool names_no_device_ = false;      ///< of a program of LibTorch's
   bool only_generates_ = false;       ///< a program of C++, with weights trained elsewhere
-  bool default_device_ = false;   ///< tensors of Python are made there, without being told so
+  bool default_device_ = false;       ///< tensors of Python are made there, without being told so
   bool scatters_ = false;             ///< models are wrapped in DataParallel
   std::vector<uint32_t> with_workers_, without_workers_;  ///< files that make such a loader
   std::vector<uint32_t> prefetching_;  ///< files with a loader or a generator that fetches ahead

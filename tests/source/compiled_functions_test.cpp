@@ -50,17 +50,16 @@ TEST_CASE("constants of a function that is compiled under its own name are lower
 
 TEST_CASE("a function is found behind a name of a name") {
   const auto steps = [](const std::string& made) {
-    return places(item_rule({"step"}),
-                  {{"train.py", "",
-                    "import functools, jax\n"
-                    "def update(params, batch, cost):\n"
-                    "    grads = jax.grad(cost)(params, batch)\n"
-                    "    return params - grads\n"
-                    "def step(params, batch, cost):\n" +
-                        made +
-                        "    params = compiled(params, batch)\n"
-                        "    print(params.item())\n"
-                        "    return params\n"}});
+    return places(item_rule({"step"}), {{"train.py", "",
+                                         "import functools, jax\n"
+                                         "def update(params, batch, cost):\n"
+                                         "    grads = jax.grad(cost)(params, batch)\n"
+                                         "    return params - grads\n"
+                                         "def step(params, batch, cost):\n" +
+                                             made +
+                                             "    params = compiled(params, batch)\n"
+                                             "    print(params.item())\n"
+                                             "    return params\n"}});
   };
   CHECK(steps("    compiled = jax.jit(functools.partial(update, cost=cost))\n") == "train.py:8");
   CHECK(steps("    bound = functools.partial(update, cost=cost)\n"

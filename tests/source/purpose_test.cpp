@@ -150,7 +150,8 @@ TEST_CASE("of several programs those that name no device stay on the host") {
   CHECK(reads({on_device, places, own,
                program("cpu/train.py", host, "from places import width\n")}) == found);
   // A configuration beside it may name one, and a type may be that of a device.
-  CHECK(reads({on_device, program("cpu/train.py", host, ""),
+  CHECK(reads({on_device,
+               program("cpu/train.py", host, ""),
                {"cpu/run.yaml", "", "device: cuda\n"}}) == "cpu/train.py:7 " + found);
   CHECK(reads({on_device, program("cpu/train.py", host + ".to(dtype)", "")}) ==
         "cpu/train.py:7 " + found);

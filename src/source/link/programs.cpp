@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <numeric>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 
@@ -126,12 +127,11 @@ std::vector<std::vector<uint32_t>> programs_of(const CallGraph& graph) {
   }
   for (uint32_t file = 0; file < count; ++file) {
     if (is_python(file)) continue;
-    for (auto& [group, members] : programs) {
-      if (std::ranges::any_of(folders, [&, of = group](const auto& folder) {
-            return groups.of(folder.second) == of && is_near(files[file]->path, folder.first);
-          }))
-        members.push_back(file);
+    std::set<uint32_t> near;
+    for (const auto& [folder, first] : folders) {
+      if (is_near(files[file]->path, folder)) near.insert(groups.of(first));
     }
+    for (const uint32_t group : near) programs[group].push_back(file);
   }
   std::vector<std::vector<uint32_t>> out;
   for (auto& [group, members] : programs) out.push_back(std::move(members));

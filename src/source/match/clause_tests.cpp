@@ -105,11 +105,12 @@ NodeId ClauseTests::spread(NodeId star,
   if (options == kNoNode) return kNoNode;
   const std::string_view name = ast_[options].text;
   NodeId made = kNoNode;
-  if (ast_[options].kind == K::attribute) made = kept_as(ast_.slice(options));
-  if (ast_[options].kind == K::name)
+  if (ast_[options].kind == K::attribute) {
+    made = kept_as(ast_.slice(options));
+  } else if (ast_[options].kind == K::name) {
     made = file_.inference.definition(file_.outline.function_of[star], name, star);
-  if (made == kNoNode && ast_[options].kind == K::name)
-    made = file_.inference.definition(0, name, star);
+    if (made == kNoNode) made = file_.inference.definition(0, name, star);
+  }
   if (made == kNoNode) return kNoNode;
   for (NodeId part : children(ast_, made)) {
     if (ast_[part].kind == K::keyword && is_named(ast_[part].text))

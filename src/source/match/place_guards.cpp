@@ -276,9 +276,8 @@ uint32_t PlaceGuards::of(NodeId id) const {
   // C++: allocators and buffers that grow are for those who call them each time.
   if (ast_.grammar == Grammar::cuda && is_allocator_name(function.name)) guards |= kGuardCached;
   // A forward pass in training is given its actions, and so is what updates a policy.
-  const bool learns =
-      (function.flags & kForward) != 0 || function.name == "evaluate_actions" ||
-      has_word(lower(function.name), {"update", "loss", "losses", "optimize"});
+  const bool learns = (function.flags & kForward) != 0 || function.name == "evaluate_actions" ||
+                      has_word(lower(function.name), {"update", "loss", "losses", "optimize"});
   if ((is_environment_value(id) && !learns && !learns_from_memory(id) &&
        !samples_memory(function)) ||
       contains_any(function.class_name, {"envrunner", "vectorenv", "vecenv"}))
