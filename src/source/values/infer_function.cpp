@@ -104,6 +104,10 @@ Value Inference::parameter_value(uint32_t function, uint32_t index, NodeId param
                               !contains_any(ast_[parameter].text, {"cfg", "config", "func", "proc",
                                                                    "mode", "class", "target"}) &&
                               names_.uses("torch"));
+  // backward(ctx, grad) of an operation of PyTorch's: gradients
+  if ((facts.flags & kForward) != 0 && index >= 1 && facts.name == "backward" &&
+      ast_.grammar == Grammar::python)
+    return likely(Kind::device_tensor);
   if ((facts.flags & kForward) != 0 && index >= 1 && wanted) {
     std::string_view name = ast_[parameter].text;
     if (name == "x" ||

@@ -244,6 +244,8 @@ std::optional<Value> value_of_attribute(const Value& receiver, std::string_view 
       name == "hidden_states") {
     if (!receiver.is_host()) return likely(Kind::device_tensor);
   }
+  // x, weight = ctx.saved_tensors
+  if (name == "saved_tensors") return likely(Kind::tensor_list);
   if (receiver.has(kModuleOutput))
     return likely(is_count_name(name) ? Kind::number : Kind::device_tensor);
   if (receiver.is_device() || receiver.kind == Kind::host_tensor || receiver.kind == Kind::numpy) {
