@@ -236,3 +236,15 @@ class OneByOne(torch.optim.Optimizer):
     def update_one(self, p, grad, state):
         state["average"].mul_(0.9).add_(grad, alpha=0.1)  # expect: per-tensor-optimizer-loop
         p.addcdiv_(state["average"], state["square"].sqrt(), value=-0.1)
+
+
+def total_norm(model):
+    grads = [p.grad for p in model.parameters() if p.grad is not None]
+    return torch.stack([g.norm(2) for g in grads]).norm(2)  # expect: per-tensor-optimizer-loop
+
+
+def train_watched(model, loader, optimizer):
+    for x in loader:
+        model(x).mean().backward()
+        total_norm(model)
+        optimizer.step()
