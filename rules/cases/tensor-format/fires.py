@@ -61,3 +61,11 @@ def train_recorded(model, criterion, loader, optimizer):
         wandb.log(dict(loss=loss))  # expect: tensor-format
         record = {"loss": loss, "rate": 0.1}
         wandb.log(record)  # expect: tensor-format
+
+
+def train_drawn(model, loader, optimizer, writer):
+    for step, x in enumerate(loader):
+        loss = model(x).mean()
+        loss.backward()
+        writer.add_histogram("loss", loss, step)  # expect: tensor-format
+        optimizer.step()

@@ -22,10 +22,11 @@ bool sums_up(const FileView& file, NodeId call) {
                                            {"integrator", "meter", "accumulator", "averager"});
 }
 
-/// writer.add_scalar("loss", loss, step)
+/// writer.add_scalar("loss", loss, step), writer.add_histogram("weights", weights, step)
 bool logs_numbers(const FileView& file, NodeId call) {
   const std::string_view name = callee_name(file.ast, call);
-  return (is_one_of(name, {"add_scalar", "add_scalars", "log_metric"}) && !sums_up(file, call)) ||
+  return (is_one_of(name, {"add_scalar", "add_scalars", "add_histogram", "log_metric"}) &&
+          !sums_up(file, call)) ||
          is_one_of(file.names.resolve(file.ast.child(call, Role::callee)).path,
                    {"wandb.log", "mlflow.log_metrics", "swanlab.log"});
 }
