@@ -31,11 +31,18 @@ Error shape_not_known(const std::string& missing) {
                .remedy = "name it with --shape model=bert,layers=4,hidden=768,batch=8,seq=128"};
 }
 
-// What the reference can multiply in too; of another precision the comparison says so.
+// oneDNN does so from AVX-512 on.
+bool multiplies_bf16() {
+  __builtin_cpu_init();
+  return __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
+         __builtin_cpu_supports("avx512dq") != 0;
+}
+
+// What the reference can multiply in too, here; of another precision the comparison says so.
 void add_precision(const Report& report, RunShape& shape) {
   const auto precision = report.environment.find("products.precision");
   if (precision != report.environment.end() &&
-      (precision->second == "bf16" || precision->second == "fp32"))
+      (precision->second == "fp32" || (precision->second == "bf16" && multiplies_bf16())))
     shape.emplace("precision", precision->second);
 }
 

@@ -68,6 +68,14 @@ def shared_traces():
     return SHARED_TRACES
 
 
+@pytest.fixture(scope="session")
+def multiplies_bf16(build):
+    """Whether the bundled trainer can: with oneDNN, on a CPU that has AVX-512."""
+    flags = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").split()
+    wanted = {"avx512bw", "avx512vl", "avx512dq"}
+    return (build / "lib/libdnnl.so.3").exists() and wanted <= set(flags)
+
+
 @pytest.fixture
 def compile_c(tmp_path):
     """Compile one C source text to a program: compile_c("name", text, *flags)."""

@@ -18,6 +18,7 @@ class Nothing final : public ProductLibrary {
  public:
   std::string version() const override { return "nothing"; }
   bool has_bf16() const override { return false; }
+  bool takes_bf16() const override { return true; }
   Result<std::unique_ptr<Prepared>> product(const ProductShape&, const void*, const void*,
                                             const float*, const float*, void*) const override {
     return Error{.message = "not ours"};

@@ -23,7 +23,9 @@ struct ArgumentTest {
 /// A condition on code around or below the match: `inside: for`, `has: {call: backward}`.
 struct NestedTest {
   std::string relation;  ///< "inside", "has", "not-inside", "not-has"
-  std::string node;      ///< "for", "while", "loop", "parameter-loop", "with", ...; empty = any
+  /// "for", "while", "loop", "with", ...; of loops also "parameter-loop", "callers-parameter-loop"
+  /// (in which the function itself is called), "inner-loop", "its-own-loop"; empty = any
+  std::string node;
   std::vector<std::string> calls;     ///< a call to one of these
   std::vector<std::string> patterns;  ///< or code of this shape
 };

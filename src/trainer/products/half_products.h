@@ -15,6 +15,7 @@ class HalfProducts final : public ProductLibrary {
 
   std::string version() const override;
   bool has_bf16() const override { return true; }
+  bool takes_bf16() const override { return others_.takes_bf16(); }
   Result<std::unique_ptr<Prepared>> product(const ProductShape& shape, const void* a, const void* b,
                                             const float* bias, const float* base,
                                             void* c) const override;

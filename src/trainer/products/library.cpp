@@ -140,6 +140,9 @@ class OneDnn final : public ProductLibrary {
     __builtin_cpu_init();
     return __builtin_cpu_supports("avx512bf16") != 0;
   }
+  bool takes_bf16() const override {
+    return describe({.m = 16, .n = 16, .k = 16, .operands = Element::bf16}).ok();
+  }
 
   Result<std::unique_ptr<Prepared>> product(const ProductShape& shape, const void* a, const void* b,
                                             const float* bias, const float* base,

@@ -45,6 +45,8 @@ class ProductLibrary {
   virtual std::string version() const = 0;
   /// Whether products of bf16 run at their own speed here.
   virtual bool has_bf16() const = 0;
+  /// Whether they run here at all: oneDNN wants AVX-512 for them.
+  virtual bool takes_bf16() const = 0;
 
   virtual Result<std::unique_ptr<Prepared>> product(const ProductShape& shape, const void* a,
                                                     const void* b, const float* bias,

@@ -79,6 +79,9 @@ ProductShape product_shape(const Program& program, const Op& op) {
 Result<size_t> lower(Program& program, Precision precision, const ProductLibrary* library) {
   fuse(program);
   if (library != nullptr) {
+    if (precision == Precision::bf16 && !library->takes_bf16())
+      return Error{.message = "precision bf16 needs AVX-512, which this CPU does not have",
+                   .remedy = "use fp32"};
     if (Status status = prepare_operands(program, precision, *library); !status.ok())
       return status.error();
   } else if (precision == Precision::bf16) {
