@@ -80,8 +80,7 @@ Result<size_t> lower(Program& program, Precision precision, const ProductLibrary
   fuse(program);
   if (library != nullptr) {
     if (precision == Precision::bf16 && !library->takes_bf16())
-      return Error{.message = "precision bf16 needs AVX-512, which this CPU does not have",
-                   .remedy = "use fp32"};
+      return Error{.message = "precision bf16 needs AVX-512, which this CPU lacks: use fp32"};
     if (Status status = prepare_operands(program, precision, *library); !status.ok())
       return status.error();
   } else if (precision == Precision::bf16) {
