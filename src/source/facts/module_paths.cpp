@@ -15,6 +15,12 @@ std::string module_of(std::string_view path) {
 
 }  // namespace
 
+std::string_view module_name(std::string_view path) {
+  if (path.ends_with("/__init__.py")) path.remove_suffix(12);
+  path = path.substr(path.rfind('/') + 1);
+  return path.substr(0, path.rfind('.'));
+}
+
 ModulePaths::ModulePaths(std::span<const std::unique_ptr<FileFacts>> files) : files_(files) {
   for (const auto& file : files) modules_.push_back(module_of(file->path));
 }

@@ -11,6 +11,9 @@
 
 namespace stallscope {
 
+/// "losses" of a/losses.py and of a/losses/__init__.py.
+std::string_view module_name(std::string_view path);
+
 class ModulePaths {
  public:
   /// `files` must outlive it.

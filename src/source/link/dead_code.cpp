@@ -90,20 +90,13 @@ bool DeadCode::is_own_class(const FunctionFacts& function) const {
   return generation.empty();
 }
 
-/// "losses" of a/losses.py and a/losses/__init__.py.
-std::string_view DeadCode::module_of(std::string_view path) {
-  if (path.ends_with("/__init__.py")) path.remove_suffix(12);
-  path = path.substr(path.rfind('/') + 1);
-  return path.substr(0, path.rfind('.'));
-}
-
 /// Whether any function of a file, or of the package it is in, may be asked for by its name.
 bool DeadCode::is_asked_by_name(std::string_view path) const {
   const auto asked = [&](std::string_view module) {
     return files_with(all_of_module(module), Tests::count) != kNoFile;
   };
-  return asked(module_of(path)) || (path.find('/') != std::string_view::npos &&
-                                    asked(module_of(path.substr(0, path.rfind('/')))));
+  return asked(module_name(path)) || (path.find('/') != std::string_view::npos &&
+                                      asked(module_name(path.substr(0, path.rfind('/')))));
 }
 
 void DeadCode::find_used_modules() const {
@@ -130,7 +123,7 @@ void DeadCode::find_used_modules() const {
 }
 
 bool DeadCode::names(const Modules& modules, uint32_t file) const {
-  const auto found = modules.find(name_hash(module_of(graph_.files()[file]->path)));
+  const auto found = modules.find(name_hash(module_name(graph_.files()[file]->path)));
   return found != modules.end() && found->second != file;
 }
 
@@ -208,9 +201,9 @@ bool DeadCode::imports_own_modules(const FileFacts& facts) const {
   if (modules_.empty()) {
     for (const auto& file : graph_.files()) {
       if (file->language != "python") continue;
-      modules_.insert(name_hash(module_of(file->path)));
+      modules_.insert(name_hash(module_name(file->path)));
       if (const size_t slash = file->path.rfind('/'); slash != std::string::npos)
-        modules_.insert(name_hash(module_of(file->path.substr(0, slash))));
+        modules_.insert(name_hash(module_name(file->path.substr(0, slash))));
     }
   }
   return std::ranges::any_of(facts.imports, [&](const auto& import) {

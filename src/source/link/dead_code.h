@@ -54,7 +54,6 @@ class DeadCode {
  private:
   enum class Answer : uint8_t { open, no, yes };
   bool decide(FunctionId id, unsigned hops) const;
-  static std::string_view module_of(std::string_view path);
   bool is_asked_by_name(std::string_view path) const;
   bool find_out_of_reach(uint32_t file) const;
   bool finds_modules() const;

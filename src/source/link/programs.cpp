@@ -16,13 +16,6 @@ std::string_view folder_of(std::string_view path) {
   return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
 }
 
-/// "losses" of a/losses.py and of a/losses/__init__.py.
-std::string_view module_name(std::string_view path) {
-  if (path.ends_with("/__init__.py")) path = folder_of(path);
-  path.remove_prefix(path.rfind('/') + 1);
-  return path.substr(0, path.rfind('.'));
-}
-
 /// How many leading folders two paths share.
 size_t shared_folders(std::string_view a, std::string_view b) {
   size_t shared = 0;

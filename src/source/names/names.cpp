@@ -31,7 +31,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kCustomar
 std::string_view module_handed_on(std::string_view by, std::string_view name) {
   if (!is_one_of(name, {"torch", "jax", "jnp", "np"}) || is_library_root(first_component(by)))
     return {};
-  return name == "jnp" ? "jax.numpy" : name == "np" ? "numpy" : name;
+  return std::ranges::find(kCustomary, name, &decltype(kCustomary)::value_type::first)->second;
 }
 
 }  // namespace
