@@ -152,6 +152,16 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
             ((facts.flags & kBesideSteps) == 0 &&
              (contexts_->has_open_caller(function) || contexts_->serves_many(function))));
   };
+  if (clause.wants(Context::epoch) && (bits & (kInStep | kInForward | kInCheckpoint)) == 0 &&
+      contexts_->runs_each_epoch(function, candidate.loop)) {
+    out.context = "epoch";
+    out.lowered += 1;
+    if ((bits & kInEval) != 0) {
+      out.guards.emplace_back("evaluation-only");
+      out.lowered += 1;
+    }
+    return true;
+  }
   if (clause.wants(Context::loop) && candidate.loop != kNone && !forwards) {
     if ((bits & kInStep) != 0) {
       out.context_chain = contexts_->chain(function, candidate.loop, step_bit);

@@ -158,3 +158,22 @@ class Bouncing(torch.autograd.Function):
     def backward(ctx, grad_out):
         (x,) = ctx.saved_tensors
         return (grad_out.mT @ x).to("cpu")  # expect: device-to-host-in-step
+
+
+class GuidedTrainer:
+    def run(self):
+        while self.itr < self.iterations:
+            for step in range(self.steps):
+                obs, reward, done, info = self.env.step(self.actions[step])
+            for _ in range(self.batches):
+                guided_action = self.model(self.memory.sample())
+                for i, at in enumerate(self.chosen):
+                    self.kept[at] = guided_action[i].detach().cpu().numpy()  # expect: device-to-host-in-step
+                loss = self.model.loss(guided_action)
+                self.optimizer.zero_grad()
+                loss.backward()
+                self.optimizer.step()
+
+
+if __name__ == "__main__":
+    GuidedTrainer().run()

@@ -10,6 +10,8 @@ void train(float* x, float* y, float* w, float* losses, cudaStream_t stream, int
     backward<<<10, 256, 0, stream>>>(y, x);
     sgd_update<<<10, 256, 0, stream>>>(w, x, 0.1f);
     cudaMemcpyAsync(seen.data(), losses, 256, cudaMemcpyDeviceToHost, stream);  // expect: device-to-host-in-step
+    float first = 0.0f;
+    cudaMemcpyAsync(&first, losses, 4, cudaMemcpyDeviceToHost, stream);  // expect: device-to-host-in-step
     cudaMemcpyAsync(pinned, losses, 256, cudaMemcpyDeviceToHost, stream);
   }
 }

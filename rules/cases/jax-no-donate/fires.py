@@ -1,6 +1,7 @@
 from functools import partial
 
 import jax
+import optax
 from flax import nnx
 from jax.experimental.pjit import pjit
 
@@ -56,3 +57,28 @@ class Learner:
         self.compiled = jax.pmap(update, axis_name="batch")  # expect: jax-no-donate
         for batch in batches:
             self.params, loss = self.compiled(self.params, batch)
+
+
+class Agent:
+    @checked
+    @partial(jax.jit, static_argnums=0)  # expect: jax-no-donate
+    def _learn(self, state, batch):
+        grads = jax.grad(self.loss)(state.params, batch)
+        return state.apply_gradients(grads=grads)
+
+
+def make(optim):
+    def sgd(params, state, batch):
+        updates, state = optim.update(jax.grad(loss)(params, batch), state)
+        return optax.apply_updates(params, updates), state
+
+    return jax.jit(sgd)
+
+
+def make_kept(optim):
+    def sgd(params, state, batch):
+        updates, state = optim.update(jax.grad(loss)(params, batch), state)
+        return optax.apply_updates(params, updates), state
+
+    compiled = jax.jit(sgd)  # expect: jax-no-donate
+    return compiled

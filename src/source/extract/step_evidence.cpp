@@ -5,6 +5,7 @@
 
 #include "source/extract/device_work.h"
 #include "source/names/roles.h"
+#include "source/names/training_state.h"
 #include "source/syntax/words.h"
 
 namespace stallscope {
@@ -76,6 +77,20 @@ bool changes_weights(std::string_view name) {
           has_word(text, {"weight", "weights", "param", "params", "parameters", "bias", "biases"}));
 }
 
+/// C++: layer->update(lr), by the rate that it is given.
+bool updates_by_rate(const Ast& ast, NodeId callee) {
+  const std::string name = lower(snake_case(ast[callee].text));
+  if (!has_word(name, {"update", "apply", "step"})) return false;
+  for (const NodeId c : children(ast, ast[callee].parent)) {
+    const std::string given =
+        ast[c].role == Role::argument ? lower(snake_case(ast.slice(c).substr(0, 80))) : "";
+    if (has_word(given, {"lr"}) ||
+        contains_any(given, {"learning_rate", "learn_rate", "step_size"}))
+      return true;
+  }
+  return false;
+}
+
 /// Node::backpropagate(leaf, value), node->backpropagate(value): up a search tree, no gradient.
 bool goes_up_tree(const Ast& ast, NodeId callee) {
   if (ast[callee].text.find("propagate") == std::string_view::npos) return false;
@@ -106,6 +121,8 @@ Evidence StepEvidence::of_method(NodeId callee) const {
     // auto optimizer = torch::optim::AdamW(parameters, options): made there, not stepped
     const bool made = ast_.slice(callee).find("optim::") != std::string_view::npos;
     if (own == OwnStep::update && !made && is_optimizer_name(receiver)) return Evidence::step;
+    if (!made && outline_.loop_of[ast_[callee].parent] != kNone && updates_by_rate(ast_, callee))
+      return Evidence::step;
   }
   if (name == "step") {
     const std::string_view last = receiver.substr(receiver.find_last_of(".>") + 1);
@@ -146,7 +163,8 @@ Evidence StepEvidence::of(NodeId call, NodeId callee) const {
   // p_train_step = jax.pmap(step_fn) of a function that is handed in
   if (names_.uses_jax() && outline_.loop_of[call] != kNone &&
       (contains_any(name, {"train_step", "training_step", "update_step"}) ||
-       hands_on_optimizer_state(ast_, call) || steps_on_batch(ast_, call)))
+       hands_on_optimizer_state(ast_, call) || replaces_training_state(ast_, call) ||
+       steps_on_batch(ast_, call)))
     return Evidence::backward;
   const Dotted& path = names_.resolve(callee);
   if (gradients_.contains(name) || (path.imported && gradients_.is_called(call, path)))

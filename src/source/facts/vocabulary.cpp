@@ -9,7 +9,7 @@
 namespace stallscope {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Context>, 10> kContexts = {{
+constexpr std::array<std::pair<std::string_view, Context>, 11> kContexts = {{
     {"step", Context::step},
     {"forward", Context::forward},
     {"loop", Context::loop},
@@ -17,6 +17,7 @@ constexpr std::array<std::pair<std::string_view, Context>, 10> kContexts = {{
     {"eval", Context::eval},
     {"jit", Context::jit},
     {"library", Context::library},
+    {"epoch", Context::epoch},
     {"launcher", Context::launcher},
     {"allocator", Context::allocator},
     {"any", Context::any},

@@ -103,6 +103,7 @@ enum class Context : uint8_t {
   init,
   eval,
   jit,
+  epoch,  ///< in a loop around the step loop, or called from one: once per epoch or round
   library,
   launcher,
   allocator,

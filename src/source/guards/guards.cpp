@@ -168,6 +168,7 @@ uint32_t Guards::by_parent(NodeId at, NodeId below) const {
     case K::assert_:
       return role == Role::value ? +kGuardErrorPath : 0u;
     case K::call:
+      if (role == Role::argument && is_debugging_macro(at)) return kGuardDebug;
       return is_message(at, below) || (role == Role::argument && is_warning(at)) ? +kGuardErrorPath
                                                                                  : 0u;
     case K::assign:
@@ -216,6 +217,17 @@ bool Guards::is_message(NodeId call, NodeId argument) const {
   const std::string_view name = callee_name(ast_, call);
   return name.starts_with("TORCH_CHECK") || name.starts_with("TORCH_INTERNAL_ASSERT") ||
          name == "AT_ASSERTM" || name == "AT_CHECK";
+}
+
+/// C++: DEBUG_ONLY(cudaDeviceSynchronize()), D(...): macros that are empty but in a build for
+/// trials.
+bool Guards::is_debugging_macro(NodeId call) const {
+  if (ast_.grammar != Grammar::cuda) return false;
+  const std::string_view name = callee_name(ast_, call);
+  const bool upper =
+      std::ranges::none_of(name, [](unsigned char c) { return std::islower(c) != 0; });
+  return upper && (is_one_of(name, {"D", "DBG"}) || has_word(lower(name), {"debug", "dbg"})) &&
+         !has_word(lower(name), {"no", "non"});
 }
 
 /// `if n > limit: logger.warning(f"... {loss.item()}")`: seldom, or nobody would read it.

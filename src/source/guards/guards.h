@@ -46,6 +46,7 @@ class Guards {
   NodeId last_accumulating(NodeId block) const;
   bool asks_whether_made(NodeId callee) const;
   bool has_default(NodeId name) const;
+  bool is_made_below(NodeId what) const;
   bool is_kept(NodeId what) const;
   bool is_of_lasting_class(NodeId function) const;
   bool is_set_for_good(NodeId what) const;
@@ -62,6 +63,7 @@ class Guards {
   bool returns(NodeId block) const;
   bool never_passed(NodeId statement) const;
   bool keeps_by_name(NodeId call) const;
+  bool is_debugging_macro(NodeId call) const;
   bool is_message(NodeId call, NodeId argument) const;
   bool is_warning(NodeId call) const;
   bool only_leaves(NodeId block) const;

@@ -41,6 +41,15 @@ bool is_counter(std::string_view text) {
                        "num_total", "num_seen", "n_seen", "num_print", "printed", "shown"});
 }
 
+/// C++: `n` and `element_count`, how much there is to work on; `call_count` counts.
+bool is_amount(std::string_view text) {
+  const std::string name = lower(snake_case(text.substr(text.find_last_of(".>") + 1)));
+  return name == "n" || (has_word(name, {"count", "counts"}) &&
+                         !has_word(name, {"call", "calls", "step", "steps", "iter", "iteration",
+                                          "frame", "frames", "print", "log", "epoch", "batch",
+                                          "update", "updates", "warn", "warning", "launch"}));
+}
+
 /// Whether a loop around `name` counts with it.
 bool is_of_loop(const Ast& ast, NodeId name) {
   for (NodeId at = ast[name].parent; at != kNoNode && ast[at].kind != K::function;
@@ -172,8 +181,7 @@ uint32_t Guards::of_compare(NodeId id, bool negated, unsigned depth) const {
           text, {"log_interval", "log_freq", "print_freq", "log_every", "interval", "print_every",
                  "every_n", "eval_every", "evaluate_every", "save_every", "checkpoint_every"}))
     return kGuardInterval;
-  // C++ calls a size n
-  const bool size = ast_.grammar == Grammar::cuda && l == "n";
+  const bool size = ast_.grammar == Grammar::cuda && is_amount(l);
   const bool counter = !negated && is_counter(l) && !size && !counts_within_pass(left);
   // The first steps, or one given step.
   if (counter && (equal || ((op == "<" || op == "<=") && r != "0")) &&

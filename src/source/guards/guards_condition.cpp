@@ -116,7 +116,8 @@ uint32_t Guards::of_term(NodeId id, bool negated, unsigned depth) const {
     if (name == "hasattr") return guards | (negated && keeps_by_name(id) ? kGuardCached : 0u);
     return guards | of_words(name, negated);
   }
-  if (node.kind == K::attribute) return of_words(ast_.slice(id), negated);
+  if (node.kind == K::attribute)
+    return of_words(ast_.slice(id), negated) | (negated && is_made_below(id) ? kGuardCached : 0u);
   // group["capturable"]
   const NodeId key = node.kind == K::subscript ? ast_.child(id, Role::index) : kNoNode;
   if (key != kNoNode && ast_[key].kind == K::string) {

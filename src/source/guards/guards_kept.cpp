@@ -105,6 +105,20 @@ bool Guards::is_kept(NodeId what) const {
   return false;
 }
 
+/// `if not self.step: self.step = jax.jit(update)`: whether what a condition finds missing is made
+/// under it.
+bool Guards::is_made_below(NodeId what) const {
+  const NodeId test = ast_.ancestor(what, K::if_);
+  const NodeId body = test == kNoNode ? kNoNode : ast_.child(test, Role::consequence);
+  if (body == kNoNode || body < what) return false;
+  for (NodeId at = body; at < ast_[body].end; ++at) {
+    if (ast_[at].role == Role::left && ast_[ast_[at].parent].kind == K::assign &&
+        ast_.slice(at) == ast_.slice(what))
+      return true;
+  }
+  return false;
+}
+
 /// Whether a function is a method of a module or a trainer.
 bool Guards::is_of_lasting_class(NodeId function) const {
   const NodeId klass = ast_.ancestor(function, K::class_);

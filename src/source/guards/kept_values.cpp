@@ -181,7 +181,18 @@ bool runs_first_time(const Ast& ast, NodeId condition, NodeId branch, bool negat
   return !negated && (runs_once(ast, condition, branch) || fills_member(ast, condition, branch));
 }
 
+/// C: `if (net->size != n) cudaMalloc(...)` in several places, and `net->size = n` behind them all.
+static bool is_brought_up_to_date_behind(const Ast& ast, NodeId condition, NodeId branch) {
+  const NodeId function = ast.ancestor(condition, K::function);
+  if (ast.grammar != Grammar::cuda || function == kNoNode) return false;
+  for (NodeId at = ast[branch].end; at < ast[function].end; ++at) {
+    if (ast[at].kind == K::block && brings_up_to_date(ast, condition, at, false)) return true;
+  }
+  return false;
+}
+
 bool keeps_value(const Ast& ast, NodeId condition, NodeId branch, bool negated) {
+  if (!negated && is_brought_up_to_date_behind(ast, condition, branch)) return true;
   if (brings_up_to_date(ast, condition, body_of(ast, branch), negated)) return true;
   return !negated &&
          (keeps_what_was_missing(ast, condition, branch) || makes_anew(ast, condition, branch) ||

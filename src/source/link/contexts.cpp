@@ -271,6 +271,34 @@ bool Contexts::is_only_consumed(FunctionId function) const {
          });
 }
 
+/// Whether a loop over steps, of its function or of what it calls, lies in `loop`.
+bool Contexts::is_around_step_loop(FunctionId function, uint32_t loop) const {
+  if (loop == kNone || step_loop(function, loop) != kNone) return false;
+  const std::vector<LoopFacts>& loops = graph_.file(function).loops;
+  const auto holds = [&](uint32_t inner) {
+    for (; inner != kNone; inner = loops[inner].parent) {
+      if (inner == loop) return true;
+    }
+    return false;
+  };
+  for (uint32_t inner = loop + 1; inner < loops.size(); ++inner) {
+    if (is_step_loop(function, inner) && holds(inner)) return true;
+  }
+  return std::ranges::any_of(graph_.calls(function), [&](uint32_t e) {
+    const Edge& edge = graph_.edges()[e];
+    return edge.loop != kNone && steps_.in(edge.to) && holds(edge.loop);
+  });
+}
+
+bool Contexts::runs_each_epoch(FunctionId function, uint32_t loop, unsigned hops) const {
+  if (is_around_step_loop(function, loop)) return true;
+  return hops != 0 && std::ranges::any_of(graph_.callers(function), [&](uint32_t e) {
+           const Edge& edge = graph_.edges()[e];
+           return edge.from != function && (edge.call->guards & kSeldom) == 0 &&
+                  runs_each_epoch(edge.from, edge.loop, hops - 1);
+         });
+}
+
 uint16_t Contexts::at(FunctionId function, uint32_t loop) const {
   uint16_t bits = bits_[function];
   if (loop == kNone && (bits & kInStep) != 0 && is_only_consumed(function))

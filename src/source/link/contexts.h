@@ -103,6 +103,9 @@ class Contexts {
   bool is_beside_steps(FunctionId function, uint32_t loop) const {
     return step_loop(function, loop) == kNone && steps_.in(function);
   }
+  /// Whether a place runs once for each loop over steps: around that loop, or called from there,
+  /// perhaps through `hops` other functions.
+  bool runs_each_epoch(FunctionId function, uint32_t loop, unsigned hops = 1) const;
 
  private:
   void find_launchers();
@@ -128,6 +131,7 @@ class Contexts {
   void find_epoch_runners();
   bool is_consumed(const Edge& edge) const;
   bool is_only_consumed(FunctionId function) const;
+  bool is_around_step_loop(FunctionId function, uint32_t loop) const;
   bool is_evaluation_loop(FunctionId function, uint32_t loop) const;
   bool only_runs_steps(FunctionId id) const;
   void classify_files(const DeadCode& dead);

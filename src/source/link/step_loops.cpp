@@ -107,7 +107,7 @@ void StepLoops::find_loops_of_steps() {
         return file.loops[from].parent != kNone && holds_backward[file.loops[from].parent] != 0;
       };
       while (at != kNone &&
-             (file.loops[at].over_optimizers || file.loops[at].over_parameters ||
+             (is_part_of_step(file, at) ||
               (!file.loops[at].backward && (around_backward(at) || beside_backward(at))))) {
         at = file.loops[at].parent;
       }

@@ -335,8 +335,11 @@ class CandidateCollector {
       if (bound == bindings.end()) return;
       const Value& value = file_.inference.at(bound->second);
       if (!fits(value, *kind, clause.certainty) || value.kind == Kind::unknown) return;
-      // mask_tokens(inputs: Tensor), which writes what it made, may be handed a batch.
-      if (wants_host_too && value.is_device() && is_of_callers(value)) return;
+      // mask_tokens(inputs: Tensor), which writes what it made, may be handed a batch; a forward
+      // pass is handed what is on the device.
+      if (wants_host_too && value.is_device() && is_of_callers(value) &&
+          (facts_.functions[file_.outline.function_of[id]].flags & kForward) == 0)
+        return;
     }
     for (const ArgumentTest& test : clause.clause->args) {
       if (!tests_.argument_fits(id, test)) return;

@@ -1,6 +1,7 @@
 #include "source/match/clause_tests.h"
 
 #include <algorithm>
+#include <array>
 
 #include "source/match/made_functions.h"
 #include "source/names/roles.h"
@@ -11,6 +12,15 @@ namespace stallscope {
 namespace {
 
 using K = NodeKind;
+
+constexpr std::array<std::string_view, 8> kNumberTypes = {
+    "float ", "double ", "int ", "int64_t ", "bool ", "long ", "size_t ", "half "};
+
+/// What a std::vector holds is pageable.
+bool is_vectors_data(std::string_view text) {
+  return text.find(".data()") != std::string_view::npos && !text.ends_with(".get()") &&
+         !contains_any(text, {"pinned", "pin_", "staging"});
+}
 
 /// Whether a part of a C for statement's head assigns `name`.
 bool counts_with(const Ast& ast, NodeId part, std::string_view name) {
@@ -150,9 +160,8 @@ bool ClauseTests::argument_is(NodeId found, std::string_view wanted) const {
   if (wanted == "a-local-pointer") return is_local_pointer(found);
   // host.data(): pageable, unless it is named after what is pinned; thrust's tell get() of the
   // device
-  if (wanted == "a-vectors-data")
-    return text.find(".data()") != std::string_view::npos && !text.ends_with(".get()") &&
-           !contains_any(text, {"pinned", "pin_", "staging"});
+  if (wanted == "a-vectors-data") return is_vectors_data(text);
+  if (wanted == "pageable-memory") return is_vectors_data(text) || is_local_number(found);
   if (wanted == "a-returned-pointer") return is_returned_pointer(found);
   if (wanted == "not-one-number") return !is_one_number(found);
   if (wanted == "a-cuda-type")
@@ -186,13 +195,30 @@ bool ClauseTests::argument_is(NodeId found, std::string_view wanted) const {
   return text == wanted || (scope != text.npos && text.substr(scope + 2) == wanted);
 }
 
+/// Whether an argument is the address of a number that its function declares: &count of
+/// `unsigned count = 0;`
+bool ClauseTests::is_local_number(NodeId argument) const {
+  std::string_view text = ast_.slice(argument);
+  const uint32_t function = file_.outline.function_of[argument];
+  if (!text.starts_with('&') || function == 0) return false;
+  text.remove_prefix(1);
+  if (text.empty() || std::ranges::find_if_not(text, is_identifier_char) != text.end())
+    return false;
+  const std::string_view body = ast_.slice(file_.outline.functions[function]);
+  return std::ranges::any_of(kNumberTypes, [&](std::string_view type) {
+    const size_t at = body.find(std::string(type) + std::string(text));
+    if (at == std::string_view::npos || body.substr(0, at).ends_with("static ")) return false;
+    const std::string_view behind = body.substr(at + type.size() + text.size());
+    return behind.find_first_of(";={") < behind.find_first_of("),");  // no parameter
+  });
+}
+
 /// 0.5f, -1, and a variable that the file declares so: `float discount_ = 0.99f;`
 bool ClauseTests::is_one_number(NodeId argument) const {
   if (file_.inference.at(argument).kind == Kind::number || ast_[argument].kind == K::number)
     return true;
   if (ast_[argument].kind != K::name) return false;
-  for (const std::string_view type :
-       {"float ", "double ", "int ", "int64_t ", "bool ", "long ", "size_t "}) {
+  for (const std::string_view type : kNumberTypes) {
     const size_t at = ast_.source.find(std::string(type) + std::string(ast_[argument].text));
     if (at != std::string_view::npos &&
         is_whole_identifier(ast_.source, at + type.size(), ast_[argument].text.size()))
@@ -321,6 +347,7 @@ bool ClauseTests::nested_holds(NodeId id, const CompiledNested& nested) const {
   if (test.node == "assignment-of-self") return assigns_itself(id);
   if (test.node == "its-own-loop") return uses_loop_variable(id);
   if (test.node == "loop-around-its-uses") return is_used_in_inner_loop(file_, id);
+  if (test.node == "hand-over") return is_handed_over(file_, id);
   if (nested.inside) {
     for (NodeId at = ast_[id].parent; at != kNoNode; at = ast_[at].parent) {
       if (one(at, nested)) return true;

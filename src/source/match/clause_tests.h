@@ -41,6 +41,7 @@ class ClauseTests {
   bool with_has(NodeId with, const CompiledNested& nested) const;
   bool in_loop(NodeId id, std::string_view which) const;
   bool is_over_pytree(uint32_t loop) const;
+  bool is_local_number(NodeId argument) const;
   bool is_returned_pointer(NodeId argument) const;
   NodeId kept_as(std::string_view attribute) const;
   NodeId spread(NodeId star, const std::function<bool(std::string_view)>& is_named) const;

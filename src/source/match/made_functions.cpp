@@ -71,4 +71,23 @@ bool is_used_in_inner_loop(const FileView& file, NodeId maker) {
   return false;
 }
 
+bool is_handed_over(const FileView& file, NodeId maker) {
+  const Ast& ast = file.ast;
+  const uint32_t around = file.outline.function_of[maker];
+  if (around == 0) return false;
+  const NodeId up = ast[maker].parent;
+  if (ast[up].kind == K::return_ || ast[up].kind == K::tuple || ast[up].kind == K::keyword)
+    return true;
+  if (ast[up].kind != K::assign)
+    return ast[up].kind == K::call && ast[maker].role == Role::argument;
+  const std::string_view name = made_name(ast, maker);
+  if (name.empty()) return true;
+  for (NodeId at = ast[up].end; at < ast[file.outline.functions[around]].end; ++at) {
+    if (ast[at].kind != K::name || ast[at].text != name) continue;
+    if (ast[ast[at].parent].kind != K::call || ast.child(ast[at].parent, Role::callee) != at)
+      return true;
+  }
+  return false;
+}
+
 }  // namespace stallscope

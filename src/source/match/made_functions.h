@@ -15,4 +15,8 @@ bool decorates_inner(const FileView& file, const SourceClause& clause, NodeId de
 /// loop around what makes a function, which is none over batches, holds another one that calls it.
 bool is_used_in_inner_loop(const FileView& file, NodeId maker);
 
+/// self.step = jax.jit(update), return jax.jit(update): whether a function keeps what it makes, or
+/// hands it to another one, instead of calling it and no more.
+bool is_handed_over(const FileView& file, NodeId maker);
+
 }  // namespace stallscope

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "source/match/matcher.h"
+#include "source/names/training_state.h"
 #include "source/syntax/words.h"
 
 namespace stallscope {
@@ -18,11 +19,16 @@ bool replaces_state(std::string_view name) {
          !contains_any(name, {"valid_step", "val_step", "eval_step", "test_step"});
 }
 
+/// Whether the text of a function makes the next parameters from gradients: whatever its name.
+bool updates_parameters(std::string_view text) {
+  return contains_any(text, {"optax.apply_updates(", "eqx.apply_updates(", ".apply_gradients("});
+}
+
 bool compiles(const FileView& file, NodeId expression) {
   const Dotted& path = file.names.resolve(expression);
   return path.imported &&
-         (path.path == "jax.jit" || path.path == "jax.pmap" || path.path == "flax.nnx.jit" ||
-          path.path == "jax.experimental.pjit.pjit");
+         is_one_of(path.path, {"jax.jit", "jax.pmap", "flax.nnx.jit", "jax.experimental.pjit.pjit",
+                               "equinox.filter_jit", "equinox.filter_pmap"});
 }
 
 /// Whether `call` donates, or takes options from a dictionary that may.
@@ -42,43 +48,12 @@ NodeId undonated(const FileView& file, NodeId decorator) {
   return compiles(file, by) ? made : kNoNode;
 }
 
-/// params, self.opt_state: what a training step gives the next of.
-bool is_training_state(std::string_view text) {
-  return has_word(lower(last_component(text)),
-                  {"params", "opt", "optimizer", "variables", "weights", "model"}) ||
-         contains_any(text, {"opt_state", "train_state", "training_state", "optimizer_state"});
-}
-
-/// Whether a call is told to replace what it is given: params, loss = step(params, batch).
-bool replaces_argument(const Ast& ast, NodeId call) {
-  // agent_state = update(agent_state, batch), but env_state = step(env_state, action)
-  const bool trains = contains_any(callee_name(ast, call), {"update", "train", "learn"});
-  const NodeId assign = ast[call].parent;
-  const NodeId left = ast[assign].kind == K::assign ? ast.child(assign, Role::left) : kNoNode;
-  if (left == kNoNode || left == call) return false;
-  const auto is_replaced = [&](NodeId given) {
-    const std::string_view text = ast.slice(given);
-    const bool kept = trains && has_word(lower(last_component(text)), {"state"}) &&
-                      !contains_any(text, {"env", "rng"});
-    if (!kept && !is_training_state(text)) return false;
-    if (ast[left].kind != K::tuple) return ast.slice(left) == text;
-    for (const NodeId target : children(ast, left)) {
-      if (ast.slice(target) == text) return true;
-    }
-    return false;
-  };
-  for (const NodeId c : children(ast, call)) {
-    if (ast[c].role == Role::argument && is_replaced(c)) return true;
-  }
-  return false;
-}
-
 /// Whether a loop calls `compiled` and replaces what it gives it.
 bool steps_with(const FileView& file, std::string_view compiled) {
   const Ast& ast = file.ast;
   for (NodeId id = 1; id < ast.size(); ++id) {
     if (ast[id].kind == K::call && file.outline.loop_of[id] != kNone &&
-        ast.slice(ast.child(id, Role::callee)) == compiled && replaces_argument(ast, id))
+        ast.slice(ast.child(id, Role::callee)) == compiled && replaces_training_state(ast, id))
       return true;
   }
   return false;
@@ -95,7 +70,10 @@ void find_undonated_calls(const FileView& file, std::vector<Match>& out) {
     const NodeId of = ast.child(id, Role::argument);
     // The rule's pattern names it.
     if (of == kNoNode || replaces_state(ast.slice(of))) continue;
-    if (steps_with(file, ast.slice(left))) out.push_back({id, {}, {}});
+    const uint32_t function = file.inference.local_function(of);
+    const bool updates = ast[of].kind != K::call && function != kNone &&
+                         updates_parameters(ast.slice(file.outline.functions[function]));
+    if (updates || steps_with(file, ast.slice(left))) out.push_back({id, {}, {}});
   }
 }
 
@@ -105,7 +83,9 @@ void find_undonated_steps(const FileView& file, std::vector<Match>& out) {
   if (!file.names.uses("jax")) return;
   for (uint32_t f = 1; f < file.outline.functions.size(); ++f) {
     const NodeId function = file.outline.functions[f], whole = file.ast[function].parent;
-    if (!replaces_state(file.facts.functions[f].name) || whole == kNoNode) continue;
+    if (whole == kNoNode || (!replaces_state(file.facts.functions[f].name) &&
+                             !updates_parameters(file.ast.slice(function))))
+      continue;
     for (NodeId d : children(file.ast, whole)) {
       if (file.ast[d].kind != K::decorator) continue;
       const NodeId made = undonated(file, d);

@@ -117,7 +117,9 @@ void find_formatted_tensors(const FileView& file, std::vector<Match>& out) {
     const bool parameter = v.kind == Kind::parameter && ast.grammar != Grammar::cuda;
     if (!open && (!v.is_device() || v.certainty < Certainty::likely || parameter)) return;
     if (warns(file, at) || is_count(ast, value)) return;
-    if (v.has(kModuleOutput) && (ast[value].kind == K::name || ast[value].kind == K::subscript))
+    // What a module of PyTorch gives may be an object; of JAX it is arrays, in whatever container.
+    if (v.has(kModuleOutput) && v.kind != Kind::jax_array &&
+        (ast[value].kind == K::name || ast[value].kind == K::subscript))
       return;
     out.push_back({at, v, {}});
   };

@@ -37,13 +37,20 @@ std::string_view PlaceGuards::iterated_around(NodeId call) const {
   return over == kNoNode ? std::string_view() : ast_.slice(over);
 }
 
-/// update(batch): what goes backward and steps no environment has its actions from a memory.
+/// update(batch): what goes backward and steps no environment has its actions from a memory. A loop
+/// that goes backward says it before its function, which may play in another loop.
 bool PlaceGuards::learns_from_memory(NodeId id) const {
+  const auto learns = [&](std::string_view text) { return text.find(".backward(") != text.npos; };
+  const auto plays = [&](std::string_view text) {
+    return ast_.grammar == Grammar::python ? contains_any(text, {"env.step", "envs.step"})
+                                           : contains_any(text, {"env"});
+  };
+  for (uint32_t loop = file_.outline.loop_of[id]; loop != kNone; loop = facts_.loops[loop].parent) {
+    const std::string_view text = ast_.slice(file_.outline.loops[loop]);
+    if (learns(text)) return !plays(text);
+  }
   const std::string_view text = ast_.slice(file_.outline.functions[file_.outline.function_of[id]]);
-  const auto has = [&](std::string_view word) { return text.find(word) != std::string_view::npos; };
-  const bool plays =
-      ast_.grammar == Grammar::python ? has("env.step") || has("envs.step") : has("env");
-  return has(".backward(") && !plays;
+  return learns(text) && !plays(text);
 }
 
 /// ReplayMemory.sample(n): what is learnt from is played no more.

@@ -122,6 +122,8 @@ class Inference {
   Value kept_place(NodeId target, const Value& given);
   Value iterator_of(const Value& vector, std::string_view method) const;
   void assign_tuple(NodeId target, const Value& value, NodeId source);
+  Value module_output(const Value& module) const;
+  bool runs_made_step(NodeId call) const;
   bool takes_keys(NodeId loop, NodeId target, NodeId over) const;
   void bind_loop(NodeId loop);
   Value element_of(const Value& container, NodeId source);

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "source/names/iteration.h"
 #include "source/names/roles.h"
+#include "source/names/training_state.h"
 #include "source/syntax/words.h"
 #include "source/values/infer.h"
 
@@ -105,6 +106,22 @@ Value Inference::object_of(std::string_view class_name) {
   return out;
 }
 
+/// What a module gives: arrays where it is one of JAX, or nothing but JAX is used.
+Value Inference::module_output(const Value& module) const {
+  const bool jax = module.has(kJax) || (names_.uses_jax() && !names_.uses("torch"));
+  return likely(jax ? Kind::jax_array : Kind::device_tensor, kModuleOutput);
+}
+
+/// JAX: params, loss = step(params, batch) of a step that was made elsewhere, so that only its
+/// names say what it gives.
+bool Inference::runs_made_step(NodeId call) const {
+  if (ast_[call].kind != K::call || !names_.uses_jax()) return false;
+  const NodeId callee = ast_.child(call, Role::callee);
+  return callee != kNoNode && ast_[callee].kind == K::name && !names_.resolve(callee).imported &&
+         local_function(callee) == kNone &&
+         (replaces_training_state(ast_, call) || names_gradients(ast_, call));
+}
+
 Value Inference::call_function(NodeId id, NodeId callee, const CallShape& shape) {
   if (ast_[callee].kind != K::name) {
     // jax.value_and_grad(loss)(params)
@@ -112,8 +129,7 @@ Value Inference::call_function(NodeId id, NodeId callee, const CallShape& shape)
     if (made != kNoNode && gives_gradients(names_.resolve(made).path))
       return likely(Kind::jax_array, kJax);
     Value target = values_[callee];
-    if (target.kind == Kind::module)
-      return likely(target.has(kJax) ? Kind::jax_array : Kind::device_tensor, kModuleOutput);
+    if (target.kind == Kind::module) return module_output(target);
     return {};
   }
   const std::string_view name = ast_[callee].text;
@@ -135,7 +151,7 @@ Value Inference::call_function(NodeId id, NodeId callee, const CallShape& shape)
   Value target = eval_name(callee);
   values_[callee] = target;
   if (target.kind == Kind::module || (target.kind == Kind::unknown && is_model_name(name))) {
-    return likely(target.has(kJax) ? Kind::jax_array : Kind::device_tensor, kModuleOutput);
+    return module_output(target);
   }
   Value out = given_by_method(target, "__call__");
   if (const Dependency* held = dependency(target);
@@ -284,7 +300,7 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
     const bool in_module = klass != kNone && facts_.classes[klass].is_module;
     if (attribute.kind == Kind::module ||
         (attribute.kind == Kind::unknown && is_model_name(name))) {
-      return likely(attribute.has(kJax) ? Kind::jax_array : Kind::device_tensor, kModuleOutput);
+      return module_output(attribute);
     }
     if (in_module && (facts_.functions[function_].flags & kForward) != 0 &&
         attribute.kind == Kind::unknown &&

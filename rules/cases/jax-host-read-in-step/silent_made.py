@@ -1,0 +1,33 @@
+"""What is called once, or for many steps, or of no training."""
+import jax
+import jax.numpy as jnp
+
+from steps import make_learner
+
+
+def run(state, settings):
+    learn = make_learner()
+    for evaluation in range(10):
+        state, metrics = learn(state)  # thousands of steps
+        print(float(metrics["loss"]))
+
+
+def play(env, env_state, key):
+    for _ in range(1000):
+        env_state, reward = env.step(env_state, jnp.zeros(3))
+        print(float(reward))
+
+
+def configure(settings, defaults, state, loader):
+    update_step = make_learner()
+    settings, given = update_step(settings, defaults)
+    print(f"settings: {settings} {given}")
+    for batch in loader:
+        state = update_step(state, batch)
+    return state
+
+
+if __name__ == "__main__":
+    run(start(), {})
+    play(make(), None, jax.random.PRNGKey(0))
+    configure({}, {}, start(), load())

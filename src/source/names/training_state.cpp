@@ -1,0 +1,87 @@
+#include "source/names/training_state.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "source/names/names.h"
+#include "source/names/roles.h"
+#include "source/syntax/words.h"
+
+namespace stallscope {
+namespace {
+
+using K = NodeKind;
+
+/// The texts that a call's values are bound to.
+std::vector<std::string_view> targets_of(const Ast& ast, NodeId call) {
+  std::vector<std::string_view> out;
+  const NodeId assign = ast[call].parent;
+  if (ast[assign].kind != K::assign || ast[call].role != Role::right) return out;
+  const NodeId left = ast.child(assign, Role::left);
+  if (left == kNoNode) return out;
+  if (ast[left].kind != K::tuple) return {ast.slice(left)};
+  for (const NodeId target : children(ast, left)) out.push_back(ast.slice(target));
+  return out;
+}
+
+bool is_state_of_optimizer(std::string_view name) {
+  return is_one_of(
+      name, {"opt_state", "optimizer_state", "optim_state", "train_state", "training_state"});
+}
+
+bool is_parameters(std::string_view name) {
+  return has_word(name, {"params", "variables", "weights", "model"});
+}
+
+/// agent_state; env_state and the state of a random generator are no training's.
+bool may_be_trained(std::string_view name) {
+  return (is_parameters(name) || has_word(name, {"state"})) &&
+         !has_word(name, {"env", "rng", "buffer", "replay", "sampler", "ema", "norm", "queue",
+                          "settings", "config", "options", "kwargs"});
+}
+
+/// run_training(state), train_epoch(state, data): of one call, not of one step.
+bool runs_many_steps(std::string_view name) {
+  return has_word(name, {"epoch"}) ||
+         (has_word(name, {"run", "train", "training", "learn", "fit"}) &&
+          !has_word(name, {"step", "update", "batch", "iter", "iteration", "minibatch"}));
+}
+
+}  // namespace
+
+bool replaces_training_state(const Ast& ast, NodeId call) {
+  const std::vector<std::string_view> targets = targets_of(ast, call);
+  const std::string name = lower(snake_case(callee_name(ast, call)));
+  if (targets.empty() || runs_many_steps(name) ||
+      contains_any(name, {"init", "save", "checkpoint", "restore", "load", "eval", "replicate",
+                          "shard", "device_put", "copy", "reset", "ema", "broadcast"}))
+    return false;
+  const NodeId object = ast.child(ast.child(call, Role::callee), Role::object);
+  const bool trains = has_word(name, {"step", "train", "update", "learn", "sgd"}) &&
+                      !(object != kNoNode && contains_any(ast.slice(object), {"env"}));
+  // state = sgd(state): of thousands of steps at once. One step is given a batch as well, and who
+  // is given a loader takes many.
+  const NodeId first = ast.child(call, Role::argument);
+  for (NodeId c = first; c != kNoNode; c = ast[c].next) {
+    if (ast[c].kind != K::call && is_loader_name(ast.slice(c))) return false;
+  }
+  const bool is_given_more = first != kNoNode && ast[first].next != kNoNode;
+  for (NodeId c = first; c != kNoNode; c = ast[c].next) {
+    if (std::ranges::find(targets, ast.slice(c)) == targets.end()) continue;
+    const std::string kept = lower(last_component(ast.slice(c)));
+    if (is_state_of_optimizer(kept)) return true;
+    if (is_given_more && may_be_trained(kept) &&
+        (trains || (is_parameters(kept) && targets.size() > 1)))
+      return true;
+  }
+  return false;
+}
+
+bool names_gradients(const Ast& ast, NodeId call) {
+  return std::ranges::any_of(targets_of(ast, call), [](std::string_view target) {
+    return is_one_of(target, {"grads", "grad", "gradients"});
+  });
+}
+
+}  // namespace stallscope
