@@ -417,8 +417,11 @@ Finding unmeasured_finding(const Rule& rule, const SourceFact& fact) {
   f.related = fact.related;
   add_lines(f, fact);
   f.message = rule.title + ".";
-  if (fact.context != "library" && !fact.context.empty())
-    f.message = "In a " + fact.context + " context: " + f.message;
+  if (fact.context != "library" && !fact.context.empty()) {
+    const bool vowel =
+        std::string_view("aeiou").find(fact.context.front()) != std::string_view::npos;
+    f.message = (vowel ? "In an " : "In a ") + fact.context + " context: " + f.message;
+  }
   for (const std::string& guard : fact.guards) {
     std::string reason(meaning_of_guard(guard));
     if (std::ranges::find(f.lowered_because, reason) != f.lowered_because.end()) continue;

@@ -158,6 +158,11 @@ bool SourceIndex::hands_on(FunctionId caller, Wrapper kind) const {
 bool SourceIndex::is_for_callers(size_t file, const Candidate& candidate,
                                  const std::set<FunctionId>& told) const {
   const Wrapper kind = wrapper(file, candidate);
+  const FunctionFacts& f = files_[file]->functions[candidate.function];
+  // C++: Event::synchronize(), bound to Python: who calls it wants to wait.
+  if (files_[file]->is_compiled() && !f.class_name.empty() && f.is_short() &&
+      is_wait_only_name(f.name))
+    return true;
   return kind == Wrapper::waits || kind == Wrapper::moves || kind == Wrapper::macro ||
          (kind != Wrapper::none && told.contains(graph_->id_of(file, candidate.function)));
 }

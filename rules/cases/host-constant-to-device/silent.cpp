@@ -18,7 +18,8 @@ int main() {
 }
 
 std::vector<float> Search::priors(torch::Tensor logits, const std::vector<int>& legal) {
-  auto mask = torch::tensor(mask_of(legal), logits.options());  // the search goes on with the host's values
+  auto mask =
+      torch::tensor(mask_of(legal), logits.options());  // the search goes on with the host's values
   return values_of((logits + mask).softmax(0).cpu());
 }
 
@@ -29,3 +30,10 @@ void Search::expand(std::vector<Node*>& leaves) {
     Node::backpropagate(leaves[i], outputs[i]);
   }
 }
+
+struct Renderer : torch::nn::Module {
+  torch::Tensor forward(torch::Tensor x) {
+    auto none = torch::tensor({}, torch::TensorOptions().device(torch::kCUDA));
+    return render(x, none);
+  }
+};

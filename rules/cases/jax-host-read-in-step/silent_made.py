@@ -27,7 +27,16 @@ def configure(settings, defaults, state, loader):
     return state
 
 
+def train_guarded(state, batches):
+    update_step = make_learner()
+    for step in range(1000):
+        state, loss = update_step(state, next(batches))
+        if jnp.isnan(loss) or loss > 1e6:
+            print(f"step {step}: {loss}")
+
+
 if __name__ == "__main__":
+    train_guarded(start(), load())
     run(start(), {})
     play(make(), None, jax.random.PRNGKey(0))
     configure({}, {}, start(), load())

@@ -152,6 +152,7 @@ uint32_t Guards::by_parent(NodeId at, NodeId below) const {
         found &= ~kGuardInterval;
       if ((role == Role::consequence || ast_[below].kind == K::else_) && ends_in_error(below))
         found |= kGuardErrorPath;
+      if (role == Role::consequence && gives_up(condition, below)) found |= kGuardErrorPath;
       if ((role == Role::consequence || negated) && leaves_loop(below)) found |= kGuardLeavesLoop;
       return found;
     }
@@ -384,6 +385,15 @@ NodeId Guards::last_accumulating(NodeId block) const {
     if (accumulates(at)) last = at;
   }
   return last;
+}
+
+/// C++: `if (!convert(x)) { cudaFree(y); return false; }`
+bool Guards::gives_up(NodeId condition, NodeId block) const {
+  const NodeId asked = ast_[condition].first_child, last = last_child(ast_, block);
+  return ast_.grammar == Grammar::cuda && ast_[condition].kind == K::unary &&
+         ast_[condition].text == "!" && asked != kNoNode && ast_[asked].kind == K::call &&
+         last != kNoNode && ast_[last].kind == K::return_ &&
+         contains_any(ast_.slice(last), {"false", "nullptr", "null", "-1"});
 }
 
 bool Guards::ends_in_error(NodeId block) const {

@@ -19,6 +19,12 @@ bool asks_whether_possible(std::string_view name) {
 
 }  // namespace
 
+/// jnp.isnan(loss), torch.isinf(x).any()
+bool Guards::asks_for_nan(NodeId condition) const {
+  return condition != kNoNode && ast_[condition].kind == K::call &&
+         contains_any(ast_.slice(ast_.child(condition, Role::callee)), {"isnan", "isinf"});
+}
+
 uint32_t Guards::of_condition(NodeId condition, bool negated, unsigned depth) const {
   if (depth > kMaxDepth) return 0;
   const Node& node = ast_[condition];
@@ -29,7 +35,12 @@ uint32_t Guards::of_condition(NodeId condition, bool negated, unsigned depth) co
     if (right != kNoNode) b = of_condition(right, negated, depth + 1);
     const bool either = (node.text == "or" || node.text == "||") != negated;
     // `step % n == 0 or step == last` is an interval: both sides are rare.
-    return either ? (a & b) | ((a | b) & (kGuardInterval | kGuardCached)) : a | b;
+    // `loss > limit or isnan(loss)`: what either side asks for went wrong.
+    const uint32_t fails =
+        !negated && either
+            ? (a | b) & (asks_for_nan(left) || asks_for_nan(right) ? +kGuardErrorPath : 0u)
+            : 0u;
+    return either ? (a & b) | ((a | b) & (kGuardInterval | kGuardCached)) | fails : a | b;
   }
   if (node.kind == K::unary && (node.text == "not" || node.text == "!")) {
     NodeId inner = node.first_child;

@@ -221,7 +221,7 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
   if (has_word(text, {"debug", "dummy"})) flags |= kTestFunction;
   if (text.ends_with("_convert")) flags |= kInitFunction;
   // What takes down is run as often as what sets up; a buffer's own Destroy() is not.
-  if (starts_with_any(text, {"destroy_", "teardown_", "tear_down_", "shutdown_", "shut_down_"}))
+  if (starts_with_any(text, {"destroy_", "teardown_", "tear_down_", "shutdown", "shut_down"}))
     flags |= kInitFunction;
   if (!method && (text.ends_with("_init") || text.ends_with("_init_"))) flags |= kInitFunction;
   if (contains_any(text, {"timeit", "microbench", "time_sync", "sync_time"}) ||
