@@ -215,7 +215,8 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     return true;
   }
   if ((bits & kInJit) != 0 && clause.wants(Context::jit) &&
-      (bits & (kInInit | kOutside | kInCheckpoint | kInEval)) == 0)
+      (bits & (kInInit | kInCheckpoint | kInEval)) == 0 &&
+      ((bits & kOutside) == 0 || contexts_->runs_again(function, 1)))
     return true;
   if (operates()) return stand_alone(file, out);
   if (clause.wants(Context::allocator) && contexts_->supplies_launchers(function) &&

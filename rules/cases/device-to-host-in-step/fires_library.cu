@@ -34,3 +34,24 @@ void correct(const Work* w, float* b, int n) {
   CUBLAS(axpy)(w->handle, n, &w->one, w->r, 1, w->p, 1);
   cudaMemcpy(b, w->p, n * sizeof(float), cudaMemcpyDeviceToHost);  // expect: device-to-host-in-step
 }
+
+struct Array {
+  float item() const {
+    float value;
+    check(cudaMemcpy(&value, data, sizeof(float), cudaMemcpyDefault));
+    return value;
+  }
+  float* data;
+};
+
+float train_epoch(Net& net, Array& loss, float* host, int batches) {
+  float total = 0.0f;
+  for (int b = 0; b < batches; ++b) {
+    net.forward();
+    net.backward();
+    net.update(0.01f);
+    total += loss.item();  // expect: device-to-host-in-step
+    cublasGetVector(10, sizeof(float), loss.data, 1, host, 1);  // expect: device-to-host-in-step
+  }
+  return total;
+}

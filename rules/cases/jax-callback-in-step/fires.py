@@ -1,3 +1,5 @@
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import optax
@@ -45,3 +47,21 @@ def make_loss(local_energy):
         return energy
 
     return total_energy
+
+
+@partial(jax.jit, static_argnames=("config",))
+def regret_step(regrets, strategy, key, config):
+    payoffs = simulate(regrets, strategy, key)
+    jax.debug.print("payoffs {}", payoffs[0])  # expect: jax-callback-in-step
+    return regrets + payoffs, strategy
+
+
+class RegretTrainer:
+    def train(self, iterations):
+        for i in range(self.iteration + 1, iterations + 1):
+            self.key, key = jax.random.split(self.key)
+            self.regrets, self.strategy = regret_step(self.regrets, self.strategy, key, self.config)
+
+
+if __name__ == "__main__":
+    RegretTrainer().train(10)

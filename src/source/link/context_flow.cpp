@@ -77,9 +77,12 @@ bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
   const auto again = [&] {
     return is_consumed(edge) || to.name == "__enter__" || to.name == "__exit__";
   };
+  // def training_step(self, batch, i): return self.validation_step(batch, i)
+  const bool shares = call.form == CallForm::self_method && to.name.ends_with("_step") &&
+                      graph_.function(edge.from).name == "training_step";
   const bool named = ((to.flags & (kEvalFunction | kCheckpointFunction)) != 0 ||
                       ((to.flags & kInitFunction) != 0 && !constructs && !again())) &&
-                     !steps_.is_whole_step(edge.to);
+                     !steps_.is_whole_step(edge.to) && !shares;
   const bool firm = named && (to.flags & kWeakRole) == 0;
   switch (bit) {
     case kInStep:

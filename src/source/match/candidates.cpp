@@ -414,6 +414,8 @@ class CandidateCollector {
     });
     out.subject = subject;
     if (out.first_line != out.anchor_line) out.also.push_back(out.first_line);
+    if (const uint32_t line = line_of_printing(id); line != out.anchor_line && line != 0)
+      out.also.push_back(line);
     add_lines(ast_, origins_of(file_, id, bindings), out);
     add_lines(ast_, tests_.literals_of(id, clause.clause->args), out);
     if (clause.own_device_buffers) out.given = given_to_constructor(id);
@@ -439,6 +441,20 @@ class CandidateCollector {
       if (c == ';') break;
     }
     return count;
+  }
+
+  /// The line of the statement that formats a value of a text over several lines, or 0:
+  /// print(
+  ///     f"{loss}")
+  uint32_t line_of_printing(NodeId id) const {
+    bool formatted = ast_[id].kind == K::interpolation;
+    for (NodeId at = id; at != kNoNode; at = ast_[at].parent) {
+      formatted |= ast_[at].kind == K::interpolation;
+      const NodeKind up = ast_[ast_[at].parent].kind;
+      if (up == K::block || up == K::module)
+        return formatted && ast_[at].kind == K::call ? ast_[at].first_line : 0;
+    }
+    return 0;
   }
 
   /// The outermost expression of x.a().b(): one host block is one finding.

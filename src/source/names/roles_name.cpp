@@ -196,9 +196,10 @@ bool is_release_name(std::string_view name) {
 bool is_read_back_name(std::string_view name) {
   const std::string text = lower(snake_case(name));
   return (has_word(text, {"pull", "download", "d2h", "dtoh", "readback"}) ||
+          is_one_of(text, {"item", "cpu"}) ||  // of a tensor of the program's own
           contains_any(text, {"to_host", "tohost", "device_to_host", "from_device", "from_gpu",
                               "read_back", "gpu_to_cpu", "device2host", "to_cpu", "to_vector",
-                              "to_stdvector", "to_std_vector"})) &&
+                              "device_to_vec", "to_stdvector", "to_std_vector"})) &&
          !has_word(text, {"save", "load", "test", "print", "dump", "async", "init"});
 }
 

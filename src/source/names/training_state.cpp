@@ -34,11 +34,14 @@ bool is_parameters(std::string_view name) {
   return has_word(name, {"params", "variables", "weights", "model"});
 }
 
-/// agent_state; env_state and the state of a random generator are no training's.
+/// env_state and the state of a random generator are no training's.
+bool is_of_other_kind(std::string_view name) {
+  return has_word(name, {"env", "rng", "key", "keys", "obs", "buffer", "replay", "sampler", "ema",
+                         "norm", "queue", "settings", "config", "options", "kwargs"});
+}
+
 bool may_be_trained(std::string_view name) {
-  return (is_parameters(name) || has_word(name, {"state"})) &&
-         !has_word(name, {"env", "rng", "buffer", "replay", "sampler", "ema", "norm", "queue",
-                          "settings", "config", "options", "kwargs"});
+  return (is_parameters(name) || has_word(name, {"state"})) && !is_of_other_kind(name);
 }
 
 /// run_training(state), train_epoch(state, data): of one call, not of one step.
@@ -67,10 +70,14 @@ bool replaces_training_state(const Ast& ast, NodeId call) {
     if (ast[c].kind != K::call && is_loader_name(ast.slice(c))) return false;
   }
   const bool is_given_more = first != kNoNode && ast[first].next != kNoNode;
+  unsigned attributes = 0;
   for (NodeId c = first; c != kNoNode; c = ast[c].next) {
     if (std::ranges::find(targets, ast.slice(c)) == targets.end()) continue;
     const std::string kept = lower(last_component(ast.slice(c)));
     if (is_state_of_optimizer(kept)) return true;
+    // self.regrets, self.strategy = step(self.regrets, self.strategy, key)
+    attributes += ast[c].kind == K::attribute && !is_of_other_kind(kept);
+    if (attributes > 1) return true;
     if (is_given_more && may_be_trained(kept) &&
         (trains || (is_parameters(kept) && targets.size() > 1)))
       return true;
