@@ -403,7 +403,7 @@ class CandidateCollector {
     out.last_line = node.last_line;
     out.column = node.column;
     out.anchor_line = anchor_of(ast_, id);
-    out.block = chain_of(id);
+    out.block = chain_of(ast_, id);
     out.guards = guards;
     out.in_inner_loop = std::ranges::any_of(clause.nested, [](const CompiledNested& n) {
       return n.test->node == "its-own-loop" || n.test->node == "inner-loop" ||
@@ -414,62 +414,15 @@ class CandidateCollector {
     });
     out.subject = subject;
     if (out.first_line != out.anchor_line) out.also.push_back(out.first_line);
-    if (const uint32_t line = line_of_printing(id); line != out.anchor_line && line != 0)
+    if (const uint32_t line = line_of_printing(ast_, id); line != out.anchor_line && line != 0)
       out.also.push_back(line);
     add_lines(ast_, origins_of(file_, id, bindings), out);
     add_lines(ast_, tests_.literals_of(id, clause.clause->args), out);
-    if (clause.own_device_buffers) out.given = given_to_constructor(id);
+    if (clause.own_device_buffers) out.given = given_to_constructor(ast_, id);
     for (const auto& [name, bound] : bindings)
       out.metavariables.emplace_back(name, ast_.slice(bound));
     std::ranges::sort(out.metavariables);
     facts_.candidates.push_back(std::move(out));
-  }
-
-  /// Of `Buffer b(rows, cols);` and `Buffer b{rows, cols};` two, by the text: the grammar takes
-  /// `b(n * rows, true)` for the declaration of a function.
-  uint8_t given_to_constructor(NodeId declaration) const {
-    const NodeId left = ast_.child(declaration, Role::left);
-    const std::string_view text = ast_.source.substr(
-        ast_[left].last_byte, ast_[declaration].last_byte - ast_[left].last_byte);
-    int depth = 0;
-    uint8_t count = 1;
-    for (const char c : text) {
-      depth += std::string_view("([{").find(c) != std::string_view::npos   ? 1
-               : std::string_view(")]}").find(c) != std::string_view::npos ? -1
-                                                                           : 0;
-      if (c == ',' && depth == 1 && count < kAnyArguments - 1) ++count;
-      if (c == ';') break;
-    }
-    return count;
-  }
-
-  /// The line of the statement that formats a value of a text over several lines, or 0:
-  /// print(
-  ///     f"{loss}")
-  uint32_t line_of_printing(NodeId id) const {
-    bool formatted = ast_[id].kind == K::interpolation;
-    for (NodeId at = id; at != kNoNode; at = ast_[at].parent) {
-      formatted |= ast_[at].kind == K::interpolation;
-      const NodeKind up = ast_[ast_[at].parent].kind;
-      if (up == K::block || up == K::module)
-        return formatted && ast_[at].kind == K::call ? ast_[at].first_line : 0;
-    }
-    return 0;
-  }
-
-  /// The outermost expression of x.a().b(): one host block is one finding.
-  NodeId chain_of(NodeId id) const {
-    NodeId at = id;
-    while (ast_[at].parent != kNoNode) {
-      const Node& parent = ast_[ast_[at].parent];
-      const bool chain = (parent.kind == K::attribute && ast_[at].role == Role::object) ||
-                         (parent.kind == K::call && ast_[at].role == Role::callee) ||
-                         (parent.kind == K::subscript && ast_[at].role == Role::object) ||
-                         parent.kind == K::interpolation;
-      if (!chain) break;
-      at = ast_[at].parent;
-    }
-    return at;
   }
 
   void finish() {

@@ -49,4 +49,45 @@ void add_lines(const Ast& ast, const std::vector<NodeId>& nodes, Candidate& to) 
   }
 }
 
+uint32_t line_of_printing(const Ast& ast, NodeId id) {
+  bool formatted = false;
+  for (NodeId at = id; at != kNoNode; at = ast[at].parent) {
+    formatted |= ast[at].kind == K::interpolation;
+    const NodeKind up = ast[ast[at].parent].kind;
+    if (up == K::block || up == K::module)
+      return formatted && ast[at].kind == K::call ? ast[at].first_line : 0;
+  }
+  return 0;
+}
+
+NodeId chain_of(const Ast& ast, NodeId id) {
+  NodeId at = id;
+  while (ast[at].parent != kNoNode) {
+    const Node& parent = ast[ast[at].parent];
+    const bool chain = (parent.kind == K::attribute && ast[at].role == Role::object) ||
+                       (parent.kind == K::call && ast[at].role == Role::callee) ||
+                       (parent.kind == K::subscript && ast[at].role == Role::object) ||
+                       parent.kind == K::interpolation;
+    if (!chain) break;
+    at = ast[at].parent;
+  }
+  return at;
+}
+
+uint8_t given_to_constructor(const Ast& ast, NodeId declaration) {
+  const NodeId left = ast.child(declaration, Role::left);
+  const std::string_view text =
+      ast.source.substr(ast[left].last_byte, ast[declaration].last_byte - ast[left].last_byte);
+  int depth = 0;
+  uint8_t count = 1;
+  for (const char c : text) {
+    depth += std::string_view("([{").find(c) != std::string_view::npos   ? 1
+             : std::string_view(")]}").find(c) != std::string_view::npos ? -1
+                                                                         : 0;
+    if (c == ',' && depth == 1 && count < kAnyArguments - 1) ++count;
+    if (c == ';') break;
+  }
+  return count;
+}
+
 }  // namespace stallscope

@@ -1,5 +1,5 @@
 // Origins: what a place is about beside its own line: where what it needs was made, which is to be
-// mended.
+// mended, and where the expression or the statement that it stands in begins.
 #pragma once
 
 #include <vector>
@@ -17,5 +17,17 @@ uint32_t anchor_of(const Ast& ast, NodeId id);
 
 /// Notes the lines of `nodes` as what a candidate is about beside its own.
 void add_lines(const Ast& ast, const std::vector<NodeId>& nodes, Candidate& to);
+
+/// The line of the statement that formats a value of a text over several lines, or 0:
+/// print(
+///     f"{loss}")
+uint32_t line_of_printing(const Ast& ast, NodeId id);
+
+/// The outermost expression of x.a().b(): one host block is one finding.
+NodeId chain_of(const Ast& ast, NodeId id);
+
+/// Of `Buffer b(rows, cols);` and `Buffer b{rows, cols};` two, by the text: the grammar takes
+/// `b(n * rows, true)` for the declaration of a function.
+uint8_t given_to_constructor(const Ast& ast, NodeId declaration);
 
 }  // namespace stallscope
