@@ -376,6 +376,8 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
   if (buffer) out.also = *buffer;
   for (const uint32_t line : candidate.also)
     out.also.push_back({facts.path, line, out.function, facts.language});
+  if (rule.host_block && (out.context == "step" || out.context == "forward"))
+    add_askers(file, candidate, out);
   out.line_text = candidate.line_text;
   out.ordinal = candidate.ordinal;
   for (const auto& [name, text] : candidate.metavariables) out.metavariables[name] = text;

@@ -154,6 +154,27 @@ bool SourceIndex::hands_on(FunctionId caller, Wrapper kind) const {
   return (is_wait_only_name(f.name) || is_release_name(f.name)) && !graph_->callers(caller).empty();
 }
 
+/// outs = self.to_host(outs): the steps that hand a short function of Python what it waits for,
+/// told with what it does.
+void SourceIndex::add_askers(size_t file, const Candidate& candidate, SourceFact& fact) const {
+  constexpr size_t kMost = 4;  ///< a helper of all the program: no line of these is the one to mend
+  const FunctionFacts& f = files_[file]->functions[candidate.function];
+  const Dependency* on = files_[file]->dependency(candidate.subject.dependency);
+  while (on && on->kind == DependencyKind::derived) on = files_[file]->dependency(on->function);
+  if (files_[file]->is_compiled() || !f.is_short() || !on ||
+      on->kind != DependencyKind::parameter || on->function != candidate.function)
+    return;
+  std::vector<SourceLine> lines;
+  for (const uint32_t e : graph_->callers(graph_->id_of(file, candidate.function))) {
+    const Edge& edge = graph_->edges()[e];
+    const bool runs = (contexts_->at(edge.from, edge.loop) & (kInStep | kInForward)) != 0;
+    if (!runs || edge.call->form == CallForm::reference) continue;
+    const FileFacts& by = graph_->file(edge.from);
+    lines.push_back({by.path, edge.call->line, graph_->function(edge.from).qualified, by.language});
+  }
+  if (lines.size() <= kMost) fact.also.insert(fact.also.end(), lines.begin(), lines.end());
+}
+
 /// Whether a candidate is for the callers of its function to answer for, as far as they were told.
 bool SourceIndex::is_for_callers(size_t file, const Candidate& candidate,
                                  const std::set<FunctionId>& told) const {

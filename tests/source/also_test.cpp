@@ -1,7 +1,9 @@
 // The lines that a finding is about beside its own: where it is to be mended.
 #include <doctest/doctest.h>
 
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "source/item_rule.h"
 #include "source/places.h"
@@ -76,4 +78,32 @@ TEST_CASE("a literal that is asked for is told with its line") {
               "def make(data):\n    return torch.DataLoader(\n        data,\n"
               "        workers=0)\n") == "3:5,");
   CHECK(lines(rules, "def make(data):\n    return torch.DataLoader(\n        data)\n") == "3:");
+}
+
+TEST_CASE("a print over several lines is told with its first one") {
+  SourceClause clause;
+  clause.matcher = "formatted-tensor";
+  const RuleSet rules = clause_rule(std::move(clause), {"python"});
+  CHECK(lines(rules, forward("        print(\n            f\"mean\"\n"
+                             "            f\" {x.mean()}\"\n        )\n        return x\n")) ==
+        "6:4,");
+}
+
+TEST_CASE("what a short function does with what it is handed is told with who hands it in") {
+  auto reads = std::make_shared<SourceCondition>();
+  SourceClause& clause = reads->any.emplace_back();
+  clause.calls = {"jax.device_get"};
+  clause.contexts = {"step"};
+  const std::vector<SourceRule> rule = {{"read", {"python"}, reads, false, true}};
+  const auto rules = RuleSet::compile(rule);
+  REQUIRE(rules.ok());
+  CHECK(lines(*rules,
+              "import jax\n"
+              "def train(step, state, loader):\n"
+              "    for batch in loader:\n"
+              "        state, out = step(state, batch)\n"
+              "        grads = jax.grad(loss)(state, batch)\n"
+              "        out = take(out)\n"
+              "def take(value):\n"
+              "    return jax.device_get(value)\n") == "9:7,");
 }

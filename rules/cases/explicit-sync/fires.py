@@ -122,3 +122,14 @@ class Rotated(torch.autograd.Function):
     def forward(ctx, x, mesh):
         torch.distributed.barrier(group=mesh.get_group(1))  # expect: explicit-sync
         return x
+
+
+def meet():
+    torch.distributed.barrier()  # expect: explicit-sync
+
+
+def train_and_meet(model, loader, optimizer):
+    for x in loader:
+        meet()
+        model(x).backward()
+        optimizer.step()

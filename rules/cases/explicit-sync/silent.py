@@ -47,17 +47,6 @@ def train_apart(model, loader, optimizer, epochs, save):
         torch.distributed.barrier()
 
 
-def meet():
-    torch.distributed.barrier()
-
-
-def train_and_prepare(model, loader, optimizer):
-    for x in loader:
-        meet()
-        model(x).backward()
-        optimizer.step()
-
-
 def train_on_many(model, loader, optimizers):
     for x in loader:
         model(x).backward()

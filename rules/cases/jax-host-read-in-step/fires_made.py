@@ -47,7 +47,23 @@ class Trainer:
             print("step", i, loss)  # expect: jax-host-read-in-step
 
 
+class Agent:
+    def __init__(self):
+        self.compiled = jax.jit(self.learn)
+
+    def train(self, loader):
+        for batch in loader:
+            self.state, outputs = self.compiled(self.state, batch)
+            loss, grads = jax.value_and_grad(self.loss)(self.state.params, batch)
+            outputs = self.take_out(outputs)
+
+    def take_out(self, value):
+        value = jax.device_get(value)  # expect: jax-host-read-in-step
+        return value
+
+
 if __name__ == "__main__":
+    Agent().train(load())
     train(start(), None, load())
     train_state(start(), load())
     train_in_parts(start(), None, None, load(), 4)

@@ -1,6 +1,7 @@
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from flax import linen as nn
 
 
 @jax.jit
@@ -22,4 +23,14 @@ class Stack(eqx.Module):
     def __call__(self, x):
         for block in self.blocks:  # expect: python-loop-in-jit
             x = x + block(x)
+        return x
+
+
+class Transformer(nn.Module):
+    num_layers: int
+
+    @nn.compact
+    def __call__(self, x):
+        for i in range(self.num_layers):  # expect: python-loop-in-jit
+            x = Block(name=f"block_{i}")(x)
         return x

@@ -31,3 +31,10 @@ def stacked_forward(stacked, x):
         return jnp.tanh(x @ layer["w"] + layer["b"])
 
     return jax.lax.fori_loop(0, 12, body, x)
+
+
+def make_layers(config, key):
+    layers = []
+    for i in range(config.num_layers):
+        layers.append(jnp.zeros((config.width, config.width)))
+    return layers

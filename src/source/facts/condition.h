@@ -24,7 +24,8 @@ struct ArgumentTest {
 struct NestedTest {
   std::string relation;  ///< "inside", "has", "not-inside", "not-has"
   /// "for", "while", "loop", "with", ...; of loops also "parameter-loop", "callers-parameter-loop"
-  /// (in which the function itself is called), "inner-loop", "its-own-loop"; empty = any
+  /// (in which the function itself is called), "inner-loop", "its-own-loop",
+  /// "loop-around-its-uses"; "hand-over": what it makes is kept or returned; empty = any
   std::string node;
   std::vector<std::string> calls;     ///< a call to one of these
   std::vector<std::string> patterns;  ///< or code of this shape
