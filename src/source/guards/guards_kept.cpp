@@ -106,15 +106,18 @@ bool Guards::is_kept(NodeId what) const {
 }
 
 /// `if not self.step: self.step = jax.jit(update)`: whether what a condition finds missing is made
-/// under it.
+/// under it. `if not self.queued: self.queued = True` may ask for each step's.
 bool Guards::is_made_below(NodeId what) const {
   const NodeId test = ast_.ancestor(what, K::if_);
   const NodeId body = test == kNoNode ? kNoNode : ast_.child(test, Role::consequence);
   if (body == kNoNode || body < what) return false;
   for (NodeId at = body; at < ast_[body].end; ++at) {
-    if (ast_[at].role == Role::left && ast_[ast_[at].parent].kind == K::assign &&
-        ast_.slice(at) == ast_.slice(what))
-      return true;
+    const NodeId assign = ast_[at].parent;
+    if (ast_[at].role != Role::left || ast_[assign].kind != K::assign ||
+        ast_.slice(at) != ast_.slice(what))
+      continue;
+    const NodeId made = ast_.child(assign, Role::right);
+    return made != kNoNode && ast_[made].kind == K::call;
   }
   return false;
 }

@@ -129,9 +129,8 @@ bool is_host_side_path(std::string_view path) {
 
 bool is_evaluation_script(std::string_view path) {
   const std::string_view file = path.substr(path.rfind('/') + 1);
-  // play_data_module.py: data of people who play
-  if (has_word(file.substr(0, file.rfind('.')), {"data", "dataset", "datasets", "datamodule"}))
-    return false;
+  // data of people who play
+  if (file.starts_with("play_data")) return false;
   return starts_with_any(file, {"eval.", "eval_", "evaluate.", "evaluate_", "infer.", "inference.",
                                 "infer_", "inference_", "predict.", "predict_", "demo.", "gen_img",
                                 "generate.", "generate_", "reconstruct.", "play.", "play_"});
