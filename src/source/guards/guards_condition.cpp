@@ -34,13 +34,11 @@ uint32_t Guards::of_condition(NodeId condition, bool negated, unsigned depth) co
     if (left != kNoNode) a = of_condition(left, negated, depth + 1);
     if (right != kNoNode) b = of_condition(right, negated, depth + 1);
     const bool either = (node.text == "or" || node.text == "||") != negated;
-    // `step % n == 0 or step == last` is an interval: both sides are rare.
-    // `loss > limit or isnan(loss)`: what either side asks for went wrong.
-    const uint32_t fails =
-        !negated && either
-            ? (a | b) & (asks_for_nan(left) || asks_for_nan(right) ? +kGuardErrorPath : 0u)
-            : 0u;
-    return either ? (a & b) | ((a | b) & (kGuardInterval | kGuardCached)) | fails : a | b;
+    // `step % n == 0 or step == last` is an interval: both sides are rare. `loss > limit or
+    // isnan(loss)`: what either side asks for went wrong.
+    const bool fails = !negated && (asks_for_nan(left) || asks_for_nan(right));
+    const uint32_t by_one = kGuardInterval | kGuardCached | (fails ? +kGuardErrorPath : 0u);
+    return either ? (a & b) | ((a | b) & by_one) : a | b;
   }
   if (node.kind == K::unary && (node.text == "not" || node.text == "!")) {
     NodeId inner = node.first_child;

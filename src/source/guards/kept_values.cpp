@@ -175,20 +175,22 @@ bool was_never_set(const Ast& ast, NodeId condition) {
   return set;
 }
 
-}  // namespace
-
-bool runs_first_time(const Ast& ast, NodeId condition, NodeId branch, bool negated) {
-  return !negated && (runs_once(ast, condition, branch) || fills_member(ast, condition, branch));
-}
-
 /// C: `if (net->size != n) cudaMalloc(...)` in several places, and `net->size = n` behind them all.
-static bool is_brought_up_to_date_behind(const Ast& ast, NodeId condition, NodeId branch) {
+bool is_brought_up_to_date_behind(const Ast& ast, NodeId condition, NodeId branch) {
   const NodeId function = ast.ancestor(condition, K::function);
-  if (ast.grammar != Grammar::cuda || function == kNoNode) return false;
+  if (ast.grammar != Grammar::cuda || function == kNoNode ||
+      ast.slice(condition).find("!=") == std::string_view::npos)
+    return false;
   for (NodeId at = ast[branch].end; at < ast[function].end; ++at) {
     if (ast[at].kind == K::block && brings_up_to_date(ast, condition, at, false)) return true;
   }
   return false;
+}
+
+}  // namespace
+
+bool runs_first_time(const Ast& ast, NodeId condition, NodeId branch, bool negated) {
+  return !negated && (runs_once(ast, condition, branch) || fills_member(ast, condition, branch));
 }
 
 bool keeps_value(const Ast& ast, NodeId condition, NodeId branch, bool negated) {

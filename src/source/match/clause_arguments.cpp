@@ -180,7 +180,9 @@ bool ClauseTests::is_local_number(NodeId argument) const {
   const std::string_view body = ast_.slice(file_.outline.functions[function]);
   return std::ranges::any_of(kNumberTypes, [&](std::string_view type) {
     const size_t at = body.find(std::string(type) + std::string(text));
-    if (at == std::string_view::npos || body.substr(0, at).ends_with("static ")) return false;
+    if (at == std::string_view::npos || body.substr(0, at).ends_with("static ") ||
+        !is_whole_identifier(body, at + type.size(), text.size()))
+      return false;
     const std::string_view behind = body.substr(at + type.size() + text.size());
     return behind.find_first_of(";={") < behind.find_first_of("),");  // no parameter
   });
