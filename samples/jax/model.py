@@ -24,7 +24,7 @@ def loss_of(model, x):
     return jnp.mean(x**2)
 
 
-@eqx.filter_jit
+@eqx.filter_jit  # stallscope: ignore[jax-no-donate] layers may share an array, and that is donated once
 def train_step(model, x):
     """One step of gradient descent: the loss and the new model."""
     loss, gradients = eqx.filter_value_and_grad(loss_of)(model, x)
