@@ -194,11 +194,11 @@ bool runs_first_time(const Ast& ast, NodeId condition, NodeId branch, bool negat
 }
 
 bool keeps_value(const Ast& ast, NodeId condition, NodeId branch, bool negated) {
-  if (!negated && is_brought_up_to_date_behind(ast, condition, branch)) return true;
   if (brings_up_to_date(ast, condition, body_of(ast, branch), negated)) return true;
   return !negated &&
          (keeps_what_was_missing(ast, condition, branch) || makes_anew(ast, condition, branch) ||
-          runs_first_time(ast, condition, branch, negated) || was_never_set(ast, condition));
+          runs_first_time(ast, condition, branch, negated) || was_never_set(ast, condition) ||
+          is_brought_up_to_date_behind(ast, condition, branch));
 }
 
 }  // namespace stallscope

@@ -50,14 +50,10 @@ void add_lines(const Ast& ast, const std::vector<NodeId>& nodes, Candidate& to) 
 }
 
 uint32_t line_of_printing(const Ast& ast, NodeId id) {
-  bool formatted = false;
-  for (NodeId at = id; at != kNoNode; at = ast[at].parent) {
-    formatted |= ast[at].kind == K::interpolation;
-    const NodeKind up = ast[ast[at].parent].kind;
-    if (up == K::block || up == K::module)
-      return formatted && ast[at].kind == K::call ? ast[at].first_line : 0;
-  }
-  return 0;
+  const bool formatted =
+      ast[id].kind == K::interpolation || ast.ancestor(id, K::interpolation) != kNoNode;
+  const NodeId statement = ast.statement_of(id);
+  return formatted && ast[statement].kind == K::call ? ast[statement].first_line : 0;
 }
 
 NodeId chain_of(const Ast& ast, NodeId id) {
