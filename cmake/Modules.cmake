@@ -1,15 +1,36 @@
 set_property(GLOBAL PROPERTY STALLSCOPE_MODULES "")
 
-# stallscope_precompile(TARGET [HEADER...]): precompile what most files of TARGET include, and these
-# headers: reading the standard library's is a third of the time that a small file takes.
+# What most files include: reading it takes as long as a small file's own code.
+set(STALLSCOPE_COMMON_HEADERS <algorithm> <array> <cstdint> <filesystem> <functional> <map> <memory>
+  <optional> <set> <span> <string> <string_view> <unordered_map> <utility> <vector> <fmt/format.h>)
+
+# stallscope_precompile(TARGET [HEADER...]): precompile the common headers and these for TARGET.
 function(stallscope_precompile target)
-  target_precompile_headers(${target} PRIVATE <algorithm> <array> <cstdint> <filesystem> <functional>
-    <map> <memory> <optional> <set> <span> <string> <string_view> <unordered_map> <utility> <vector>
-    <fmt/format.h> ${ARGN})
-  # GCC 12 forgets that these are a system's, and reports false positives within them.
+  target_precompile_headers(${target} PRIVATE ${STALLSCOPE_COMMON_HEADERS} ${ARGN})
+  stallscope_trust_headers(${target})
+endfunction()
+
+# stallscope_share_precompiled(TARGET OWNER): use what OWNER precompiles, as a compiler can where its
+# options are the same (definitions that no header asks for may differ).
+function(stallscope_share_precompiled target owner)
+  target_precompile_headers(${target} REUSE_FROM ${owner})
+  stallscope_trust_headers(${target})
+endfunction()
+
+# GCC 12 forgets that precompiled headers are a system's, and reports false positives within them.
+function(stallscope_trust_headers target)
   target_compile_options(${target} PRIVATE
     $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread>)
 endfunction()
+
+# stallscope_headers(NAME [HEADER...]): an owner for stallscope_share_precompiled().
+function(stallscope_headers name)
+  file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/generated/${name}.cpp" CONTENT "")
+  add_library(${name} OBJECT "${CMAKE_BINARY_DIR}/generated/${name}.cpp")
+  target_link_libraries(${name} PRIVATE stallscope_flags fmt::fmt)
+  stallscope_precompile(${name} ${ARGN})
+endfunction()
+stallscope_headers(stallscope_common_headers)
 
 option(STALLSCOPE_UNITY "Compile several files of a module as one: a first build is much shorter" ON)
 
@@ -19,14 +40,19 @@ function(stallscope_unity target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${STALLSCOPE_UNITY} UNITY_BUILD_BATCH_SIZE 8)
 endfunction()
 
-# stallscope_doctest_program(TARGET): a program of unit tests. What it tests is optimised, it is not:
-# that takes a third of the time off building it. The thread sanitizer makes up for that when it runs.
+# stallscope_doctest_program(TARGET): a program of unit tests.
 function(stallscope_doctest_program target)
   target_link_libraries(${target} PRIVATE stallscope_doctest)
+  stallscope_test_options(${target})
+  stallscope_share_precompiled(${target} stallscope_test_headers)
+endfunction()
+
+# stallscope_test_options(TARGET): what is tested is optimised, a test is not: that takes a third of
+# the time off building it. The thread sanitizer makes up for that when it runs.
+function(stallscope_test_options target)
   if(NOT STALLSCOPE_SANITIZE STREQUAL "thread")
     target_compile_options(${target} PRIVATE -O0)
   endif()
-  stallscope_precompile(${target} <doctest/doctest.h>)
 endfunction()
 
 # stallscope_module(NAME): the object library of src/NAME and its folders. Objects, not an
@@ -40,7 +66,7 @@ function(stallscope_module name)
   add_library(stallscope_${name} OBJECT ${sources})
   target_include_directories(stallscope_${name} PUBLIC "${CMAKE_SOURCE_DIR}/src")
   target_link_libraries(stallscope_${name} PRIVATE stallscope_flags PUBLIC stallscope_deps)
-  stallscope_precompile(stallscope_${name})
+  stallscope_share_precompiled(stallscope_${name} stallscope_common_headers)
   if(EXISTS "${CMAKE_SOURCE_DIR}/src/${name}/module.cmake")
     include("${CMAKE_SOURCE_DIR}/src/${name}/module.cmake")
   endif()

@@ -148,7 +148,6 @@ Result<ChildEnd> run_child(const ChildCommand& command, const ChildTick& tick,
   Ns next_tick = tick.interval > 0 ? started + tick.interval : 0;
   while (!reap(*child, end)) {
     struct pollfd wait = {signals.descriptor(), POLLIN, 0};
-    constexpr Ns kMillisecond = 1'000'000;
     int timeout = -1;
     if (next_tick > 0)
       timeout = static_cast<int>(std::max<Ns>(

@@ -23,7 +23,6 @@ constexpr uint64_t kLongestInstruction = 2 + 2 * 12;
 constexpr Ns kLatest = 1'000'000;
 
 constexpr size_t kSleepingStack = 60 * 1024;
-constexpr uint64_t kPage = 4096;
 
 bool shows(const StackCopy& copy, uint64_t instruction, std::span<const uint64_t> registers) {
   return instruction != 0 &&

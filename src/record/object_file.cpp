@@ -10,10 +10,10 @@
 #include <optional>
 #include <vector>
 
+#include "base/units.h"
+
 namespace stallscope {
 namespace {
-
-constexpr uint64_t kPage = 4096;
 
 bool read_at(int fd, uint64_t offset, void* into, size_t bytes) {
   return ::pread(fd, into, bytes, static_cast<off_t>(offset)) == static_cast<ssize_t>(bytes);

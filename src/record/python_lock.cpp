@@ -4,6 +4,8 @@
 #include <cstring>
 #include <vector>
 
+#include "base/units.h"
+
 namespace stallscope {
 namespace {
 
@@ -18,7 +20,7 @@ void PythonLock::find(uint64_t interpreter, std::span<const uint64_t> thread_sta
   // Until 3.11 the runtime has the lock, near its begin; later the interpreter has it.
   const uint64_t begin = runtime_.layout->minor <= 11 ? runtime_.runtime : interpreter;
   // Page by page: what lies there may end anywhere.
-  constexpr uint64_t kPage = 4096, kMost = 512 * 1024;
+  constexpr uint64_t kMost = 512 * 1024;
   std::vector<uint8_t> bytes;
   for (uint64_t at = begin; at < begin + kMost;) {
     const uint64_t piece = kPage - at % kPage;

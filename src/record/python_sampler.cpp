@@ -14,9 +14,6 @@
 namespace stallscope {
 namespace {
 
-constexpr Ns kMillisecond = 1'000'000;
-constexpr Ns kSecond = 1'000'000'000;
-
 /// While sampling costs more than its budget, asks for native functions at fewer samples, then
 /// lengthens the period; and takes both back when there is room.
 class Budget {

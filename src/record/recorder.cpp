@@ -59,7 +59,6 @@ std::string bounds_of(const RecordOptions& options) {
 }
 
 RecordingBounds sampling_bounds(const RecordOptions& options) {
-  constexpr Ns kMillisecond = 1'000'000;
   return {.delay = static_cast<Ns>(options.delay_ms) * kMillisecond,
           .duration = static_cast<Ns>(options.duration_ms) * kMillisecond,
           .by_program =
@@ -87,7 +86,6 @@ RunManifest begin_manifest(const RecordOptions& options, const RunFolder& folder
 ChildTick live_tick(const RecordOptions& options, const std::string& recording_folder,
                     Progress& progress) {
   if (!options.live) return {};
-  constexpr Ns kSecond = 1'000'000'000;
   return {kSecond, [&recording_folder, &progress](pid_t, Ns since_start) {
             Bytes bytes = 0;
             size_t processes = 0;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/units.h"
+
 namespace stallscope {
 
 bool RemoteMemory::read(uint64_t address, void* into, size_t bytes) const {
@@ -28,7 +30,6 @@ bool RemoteMemory::read(std::span<const Piece> pieces) const {
 std::string RemoteMemory::c_string(uint64_t address, size_t limit) const {
   std::string text(limit, '\0');
   // A text may end just before memory that is not mapped: read up to the page's end first.
-  constexpr uint64_t kPage = 4096;
   const size_t first = std::min<size_t>(limit, kPage - address % kPage);
   if (!read(address, text.data(), first)) return {};
   if (std::memchr(text.data(), '\0', first) == nullptr && first < limit)

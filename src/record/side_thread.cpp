@@ -29,7 +29,6 @@ void SideThread::run(const std::function<void(SideThread&)>& body) {
 }
 
 bool SideThread::wait_until(Ns time) {
-  constexpr Ns kSecond = 1'000'000'000;
   const timespec until{.tv_sec = time / kSecond, .tv_nsec = time % kSecond};
   // FUTEX_WAIT_BITSET takes an absolute time of CLOCK_MONOTONIC.
   while (stopping_.load() == 0) {

@@ -36,7 +36,7 @@ constexpr uint64_t register_mask() {
 // 16 KB, those of BLAS more than 32), and the most that a record has room for. What the thread has
 // not is not copied. A power of two holds one such record.
 constexpr uint32_t kStackBytes = 60 * 1024;
-constexpr size_t kPage = 4096, kRingBytes = 64 * 1024;
+constexpr size_t kRingBytes = 64 * 1024;
 
 int open_event(pid_t tid, bool with_kernel) {
   struct perf_event_attr event;

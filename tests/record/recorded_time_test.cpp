@@ -13,8 +13,6 @@ using namespace stallscope;
 
 namespace {
 
-constexpr Ns kSecond = 1'000'000'000;
-
 void write_segment(const TemporaryFolder& folder, const char* name, bool paused,
                    segment::State state = segment::State::open) {
   segment::FileHeader header = {};
