@@ -17,10 +17,20 @@
 #include "source/link/purpose.h"
 #include "source/names/mentions.h"
 #include "source/names/roles.h"
+#include "source/names/training_state.h"
 #include "source/syntax/notebook.h"
+#include "source/syntax/words.h"
 
 namespace stallscope {
 namespace {
+
+bool uses_jax(const FileFacts& facts) {
+  return std::ranges::any_of(facts.imports, [](const auto& import) {
+    const std::string_view root =
+        std::string_view(import.second).substr(0, import.second.find('.'));
+    return is_one_of(root, {"jax", "flax", "haiku", "equinox"});
+  });
+}
 
 std::unique_ptr<FileFacts> skipped_file(const SourceInput& input, std::string note = {}) {
   auto out = std::make_unique<FileFacts>();
@@ -466,6 +476,9 @@ Value SourceIndex::of_targets(size_t file, const Dependency& on,
     targets = graph_->methods_given(file, on.function, on.name);
   else if (targets.empty())
     targets = graph_->resolve(file, on.name, form, graph_->id_of(file, on.function), klass);
+  // JAX: loss, state = trainer.train_step(state, batch) of a function that another one compiled
+  if (targets.empty() && names_training_step(last_component(on.name)) && uses_jax(facts))
+    return likely(Kind::jax_array);
   for (FunctionId target : targets) {
     const Value v = value_of(target);
     out = first ? v : merge(out, v);

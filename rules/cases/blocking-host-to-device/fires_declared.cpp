@@ -31,3 +31,13 @@ class Trainer {
   Net net_;
   torch::optim::SGD optimizer_{net_->parameters(), 0.1};
 };
+
+void fit(Net& net, torch::optim::Adam& optimizer, torch::Device device) {
+  Scene dataset = load_scene("scene");
+  for (int i = 0; i < 1000; i++) {
+    auto target = dataset.images[i % dataset.count].to(device);  // expect: blocking-host-to-device
+    auto loss = torch::mse_loss(net->forward(target), target);
+    loss.backward();
+    optimizer.step();
+  }
+}

@@ -75,3 +75,14 @@ class Distillation:
         for batch in loader:
             self.bind(batch, device, model).backward()
             optimizer.step()
+
+
+def fit(load, model, device):
+    dataset = load("scene")
+    optimizer = torch.optim.Adam(model.parameters())
+    for i in range(1000):
+        target = dataset.images[i % 100].to(device)  # expect: blocking-host-to-device
+        pose = dataset.poses[i % 100].cuda()  # expect: blocking-host-to-device
+        loss = (model(pose) - target).square().mean()
+        loss.backward()
+        optimizer.step()

@@ -55,3 +55,12 @@ class Agent:
         loss = self.policy(obs).mean()
         loss.backward()
         self.optimizer.step()
+
+
+def fit_kept(load, model, device):
+    dataset = load("scene").to(device)
+    optimizer = torch.optim.Adam(model.parameters())
+    for i in range(1000):
+        loss = (model(dataset.poses[i % 100]) - dataset.images[i % 100]).square().mean()
+        loss.backward()
+        optimizer.step()

@@ -82,3 +82,25 @@ def make_kept(optim):
 
     compiled = jax.jit(sgd)  # expect: jax-no-donate
     return compiled
+
+
+@jax.jit  # expect: jax-no-donate
+def _update_jit(rng, actor, critic, target_critic, batch):
+    new_critic, info = update_q(critic, target_critic, batch)
+    new_actor, more = update_actor(actor, new_critic, batch)
+    return rng, new_actor, new_critic, soft_update(new_critic, target_critic), {**info, **more}
+
+
+class Learner:
+    @jax.jit  # expect: jax-no-donate
+    def update(self, batch):
+        network, info = self.network.apply_loss_fn(self.loss)
+        return self.replace(network=network), info
+
+    @classmethod
+    @partial(jax.jit, static_argnames=["cls", "steps"])  # expect: jax-no-donate
+    def _train(cls, steps, data, critic_state, actor_state, key):
+        for _ in range(steps):
+            critic_state, key = cls.update_critic(critic_state, data, key)
+            actor_state, key = cls.update_actor(actor_state, data, key)
+        return critic_state, actor_state, key

@@ -71,3 +71,20 @@ def play(update, environment, batches, params, state):
         state, reward = environment(state, action)
         params = donated(params, batch)
     return params
+
+
+@jax.jit
+def soft_target_update(critic, target_critic, tau):
+    new_target_critic = jax.tree.map(lambda a, b: tau * a + (1 - tau) * b, critic, target_critic)
+    return new_target_critic
+
+
+class Sampler:
+    @jax.jit
+    def sample_actions(self, observations):
+        key, used = jax.random.split(self.key)
+        return act(self.params, observations, used), self.replace(key=key)
+
+    @partial(jax.jit, donate_argnums=0)
+    def update(self, batch):
+        return self.replace(network=learn(self.network, batch)), {}

@@ -34,3 +34,24 @@ class Transformer(nn.Module):
         for i in range(self.num_layers):  # expect: python-loop-in-jit
             x = Block(name=f"block_{i}")(x)
         return x
+
+
+class Flow(eqx.Module):
+    def __call__(self, x):
+        log_det = 0.0
+        for i in range(len(self.couplings)):  # expect: python-loop-in-jit
+            x, change = self.couplings[i](x)
+            log_det += change
+        return self.decode(x), log_det
+
+    def decode(self, x):
+        for upsampling in self.upsamplings[1:]:  # expect: python-loop-in-jit
+            x = upsampling(x, scale=2)
+        return x
+
+
+class Decoder(nn.Module):
+    def __call__(self, x, mask):
+        for decoder_layer in self.decoder_layers:  # expect: python-loop-in-jit
+            x, attention = decoder_layer(x, mask)
+        return x

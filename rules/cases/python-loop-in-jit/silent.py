@@ -38,3 +38,20 @@ def make_layers(config, key):
     for i in range(config.num_layers):
         layers.append(jnp.zeros((config.width, config.width)))
     return layers
+
+
+class Losses:
+    """Called on the host, once for all of them."""
+
+    def report(self, metrics):
+        for name in self.names:
+            metrics[name] = float(metrics[name])
+        return metrics
+
+
+class Heads(nn.Module):
+    def __call__(self, x):
+        outputs = []
+        for head in self.heads:  # each of its own: none is given what another gave
+            outputs.append(head(x))
+        return outputs

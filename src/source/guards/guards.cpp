@@ -399,6 +399,9 @@ bool Guards::gives_up(NodeId condition, NodeId block) const {
 bool Guards::ends_in_error(NodeId block) const {
   const NodeId last = last_child(ast_, block);
   if (last == kNoNode) return false;
+  // if __name__ == "__main__": main(); exit(0)
+  const NodeId whole = ast_[block].parent;
+  if (ast_[whole].kind == K::if_ && ast_.slice(whole).starts_with("if __name__ ")) return false;
   if (ast_[last].kind == K::raise) return true;
   if (ast_[last].kind == K::assert_)
     return is_one_of(ast_.slice(ast_[last].first_child), {"False", "0"});

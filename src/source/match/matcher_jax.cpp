@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "source/match/matcher.h"
+#include "source/names/roles.h"
 #include "source/names/training_state.h"
 #include "source/syntax/words.h"
 
@@ -24,7 +25,58 @@ bool updates_parameters(std::string_view text) {
   return contains_any(text, {"optax.apply_updates(", "eqx.apply_updates(", ".apply_gradients("});
 }
 
+/// What gives the next of itself and of what it is given: `return rng, new_actor, new_critic,
+/// info`, `return self.replace(network=new_network), info`, `return actor_state, critic_state,
+/// losses`.
+bool gives_next_state(const FileView& file, uint32_t function) {
+  const FunctionFacts& facts = file.facts.functions[function];
+  const Ast& ast = file.ast;
+  const NodeId whole = file.outline.functions[function];
+  const std::string name = lower(snake_case(facts.name));
+  if (!has_word(name, {"update", "updates", "train", "learn", "step", "pretrain", "finetune"}) ||
+      has_word(name, {"target", "soft", "ema", "polyak", "eval", "env", "rng", "key"}))
+    return false;
+  const auto is_parameter = [&](std::string_view text) {
+    return std::ranges::find(facts.parameters, text) != facts.parameters.end();
+  };
+  for (NodeId id = whole + 1; id < ast[whole].end; ++id) {
+    if (ast[id].kind != K::return_ || file.outline.function_of[id] != function) continue;
+    NodeId first = ast[id].first_child;
+    // return (model_state, actor_state), report
+    for (unsigned depth = 0; depth < 2 && first != kNoNode && ast[first].kind == K::tuple; ++depth)
+      first = ast[first].first_child;
+    // return jax.lax.fori_loop(0, updates, one, (rng, actor, critic))
+    if (first != kNoNode && ast[first].kind == K::call &&
+        is_one_of(callee_name(ast, first), {"fori_loop", "while_loop"})) {
+      NodeId carried = ast.child(first, Role::argument);
+      while (carried != kNoNode && ast[carried].next != kNoNode) carried = ast[carried].next;
+      if (carried != kNoNode && ast[carried].kind == K::tuple) first = ast[carried].first_child;
+    }
+    if (first == kNoNode) continue;
+    unsigned next = 0;
+    for (NodeId part = first; part != kNoNode; part = ast[part].next) {
+      const std::string_view text = ast.slice(part);
+      if (text.starts_with("self.replace(") || text == "new_agent" || text == "new_self" ||
+          (text.starts_with("new_") && is_parameter(text.substr(4)) &&
+           !has_word(text, {"rng", "key"})))
+        return true;
+      next += is_parameter(text) &&
+              has_word(text, {"state", "params", "opt", "model", "actor", "critic", "agent"}) &&
+              !has_word(text, {"env", "rng", "key"});
+    }
+    if (next > 1) return true;
+  }
+  return false;
+}
+
+/// from utils.jax_utils import pmap
+bool is_own_pmap(const FileView& file, NodeId expression) {
+  const Dotted& path = file.names.resolve(expression);
+  return path.imported && !path.path.starts_with("jax.") && last_component(path.path) == "pmap";
+}
+
 bool compiles(const FileView& file, NodeId expression) {
+  if (is_own_pmap(file, expression)) return true;
   const Dotted& path = file.names.resolve(expression);
   return path.imported &&
          is_one_of(path.path, {"jax.jit", "jax.pmap", "flax.nnx.jit", "jax.experimental.pjit.pjit",
@@ -68,12 +120,16 @@ void find_undonated_calls(const FileView& file, std::vector<Match>& out) {
     const NodeId callee = ast.child(id, Role::callee), left = ast.child(ast[id].parent, Role::left);
     if (callee == kNoNode || left == kNoNode || left == id || !compiles(file, callee)) continue;
     const NodeId of = ast.child(id, Role::argument);
+    if (of == kNoNode) continue;
     // The rule's pattern names it.
-    if (of == kNoNode || replaces_state(ast.slice(of))) continue;
+    if (replaces_state(ast.slice(of)) && !is_own_pmap(file, callee)) continue;
     const uint32_t function = file.inference.local_function(of);
     const bool updates = ast[of].kind != K::call && function != kNone &&
-                         updates_parameters(ast.slice(file.outline.functions[function]));
-    if (updates || steps_with(file, ast.slice(left))) out.push_back({id, {}, {}});
+                         (updates_parameters(ast.slice(file.outline.functions[function])) ||
+                          gives_next_state(file, function));
+    // pmap(make_training_step(...))
+    const bool made = ast[of].kind == K::call && replaces_state(callee_name(ast, of));
+    if (updates || made || steps_with(file, ast.slice(left))) out.push_back({id, {}, {}});
   }
 }
 
@@ -83,8 +139,9 @@ void find_undonated_steps(const FileView& file, std::vector<Match>& out) {
   if (!file.names.uses("jax")) return;
   for (uint32_t f = 1; f < file.outline.functions.size(); ++f) {
     const NodeId function = file.outline.functions[f], whole = file.ast[function].parent;
-    if (whole == kNoNode || (!replaces_state(file.facts.functions[f].name) &&
-                             !updates_parameters(file.ast.slice(function))))
+    if (whole == kNoNode ||
+        (!replaces_state(file.facts.functions[f].name) &&
+         !updates_parameters(file.ast.slice(function)) && !gives_next_state(file, f)))
       continue;
     for (NodeId d : children(file.ast, whole)) {
       if (file.ast[d].kind != K::decorator) continue;

@@ -203,6 +203,11 @@ class Builder {
     out.name = node.text;
     if (ast_.grammar == Grammar::cuda) {
       out.name = without_template_arguments(out.name);
+      // void Net :: train()
+      for (const std::string_view spaced : {" ::", ":: "}) {
+        for (size_t at = out.name.find(spaced); at != std::string::npos; at = out.name.find(spaced))
+          out.name.replace(at, spaced.size(), "::");
+      }
       // cudnnStatus_t CUDNNWINAPI create(): the macro is read as a part of the name.
       const size_t space = out.name.rfind(' ');
       if (space != std::string::npos && out.name.find("operator") == std::string::npos)

@@ -85,6 +85,26 @@ bool replaces_training_state(const Ast& ast, NodeId call) {
   return false;
 }
 
+bool names_training_step(std::string_view function) {
+  const std::string name = lower(snake_case(function));
+  if (has_word(name, {"eval", "evaluation", "valid", "validation", "val", "test", "env", "epoch",
+                      "make", "get", "build", "create", "init", "log", "num"}))
+    return false;
+  if (has_word(name, {"train", "training", "pretrain", "update", "learn"}) &&
+      has_word(name, {"step", "jit", "jitted", "pjit", "pmap", "pmapped", "compiled"}))
+    return true;
+  return has_word(name, {"step"}) &&
+         has_word(name, {"sgd", "learner", "learning", "optim", "optimize", "optimizer",
+                         "optimization", "gradient", "grad"});
+}
+
+bool steps_trainer(const Ast& ast, NodeId callee) {
+  const NodeId object = ast.child(callee, Role::object);
+  return ast[callee].text == "step" && object != kNoNode &&
+         ast[ast[callee].parent].role == Role::right &&
+         has_word(lower(snake_case(last_component(ast.slice(object)))), {"trainer", "learner"});
+}
+
 bool names_gradients(const Ast& ast, NodeId call) {
   return std::ranges::any_of(targets_of(ast, call), [](std::string_view target) {
     return is_one_of(target, {"grads", "grad", "gradients"});

@@ -11,6 +11,13 @@ namespace stallscope {
 /// a).
 bool replaces_training_state(const Ast& ast, NodeId call);
 
+/// Whether a function's name says that it is one step of training: pretrain_step, _sgd_step,
+/// p_train_step, train_pjit; not eval_step and not train_epoch.
+bool names_training_step(std::string_view function);
+
+/// electrons, metrics = trainer.step(electrons, batch): `callee` is what is called.
+bool steps_trainer(const Ast& ast, NodeId callee);
+
 /// Whether gradients are among what a call gives: loss, grads = loss_fn(params, batch).
 bool names_gradients(const Ast& ast, NodeId call);
 

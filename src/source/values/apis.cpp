@@ -339,6 +339,7 @@ std::optional<Value> value_of_function(std::string_view path, const CallShape& c
     return proven(draws_one(path, call) ? Kind::number : Kind::numpy);
   }
   if (path == "flax.jax_utils.replicate" || path == "flax.jax_utils.unreplicate" ||
+      path == "jaxline.utils.get_first" || path == "jaxline.utils.bcast_local_devices" ||
       path == "optax.global_norm" || path.starts_with("optax.losses.") ||
       path == "optax.tree_utils.tree_l2_norm")
     return likely(Kind::jax_array, kJax);

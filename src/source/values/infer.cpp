@@ -302,7 +302,7 @@ void Inference::statement(NodeId id) {
       NodeId target = ast_.child(id, Role::left), source = ast_.child(id, Role::right);
       Value value = source == kNoNode ? Value{} : eval(source);
       if (target != kNoNode && source != kNoNode && is_built_from(target, source)) value = {};
-      if (value.kind == Kind::unknown && source != kNoNode && runs_made_step(source))
+      if (value.kind == Kind::unknown && source != kNoNode && runs_made_step(source, value))
         value = likely(Kind::jax_array, kJax);
       if (!node.text.empty()) {
         const Value declared = declared_value(id, target);

@@ -123,7 +123,7 @@ class Inference {
   Value iterator_of(const Value& vector, std::string_view method) const;
   void assign_tuple(NodeId target, const Value& value, NodeId source);
   Value module_output(const Value& module) const;
-  bool runs_made_step(NodeId call) const;
+  bool runs_made_step(NodeId call, const Value& given) const;
   bool takes_keys(NodeId loop, NodeId target, NodeId over) const;
   void bind_loop(NodeId loop);
   Value element_of(const Value& container, NodeId source);

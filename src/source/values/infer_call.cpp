@@ -114,9 +114,12 @@ Value Inference::module_output(const Value& module) const {
 
 /// JAX: params, loss = step(params, batch) of a step that was made elsewhere, so that only its
 /// names say what it gives.
-bool Inference::runs_made_step(NodeId call) const {
+bool Inference::runs_made_step(NodeId call, const Value& given) const {
   if (ast_[call].kind != K::call || !names_.uses_jax()) return false;
   const NodeId callee = ast_.child(call, Role::callee);
+  const Dependency* const found = dependency(given);
+  if (callee != kNoNode && steps_trainer(ast_, callee))
+    return !found || found->kind != DependencyKind::method;
   return callee != kNoNode && ast_[callee].kind == K::name && !names_.resolve(callee).imported &&
          local_function(callee) == kNone &&
          (replaces_training_state(ast_, call) || names_gradients(ast_, call));

@@ -294,7 +294,12 @@ Value Inference::eval_attribute(NodeId id) {
     if (field != fields_.end()) return field->second;
     if (is_host_copy_of_tensor(name)) return likely(Kind::host_tensor);
   }
-  return path.imported ? function_value(id) : Value{};
+  if (path.imported) return function_value(id);
+  // JAX: result.energies of what a compiled step may have given
+  const Dependency* given = names_.uses_jax() ? dependency(receiver) : nullptr;
+  const bool by_step = receiver.kind == Kind::unknown && given &&
+                       (given->by_call() || given->kind == DependencyKind::part);
+  return by_step ? depending_on(depend(DependencyKind::element, {}, receiver.dependency)) : Value{};
 }
 
 }  // namespace stallscope

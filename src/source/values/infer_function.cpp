@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "source/names/roles.h"
+#include "source/names/training_state.h"
 #include "source/syntax/words.h"
 #include "source/values/infer.h"
 
@@ -179,7 +180,10 @@ bool Inference::is_own_kind_of_object(const Value& value) const {
 /// loss = agent.update(batch): what the link finds in the class of `object`; unknown where that is
 /// none of the program's.
 Value Inference::given_by_method(const Value& object, std::string_view name) {
-  return is_own_kind_of_object(object)
+  // loss, state = trainer.train_step(batch) of JAX: arrays, where the link finds no such method
+  const bool steps = object.kind == Kind::unknown && names_.uses_jax() && names_training_step(name);
+  if (steps && object.dependency == 0) return likely(Kind::jax_array, kJax);
+  return steps || is_own_kind_of_object(object)
              ? depending_on(depend(DependencyKind::method, std::string(name), object.dependency))
              : Value{};
 }

@@ -115,8 +115,10 @@ Value Inference::eval_operator(NodeId id) {
   if (node.text == "*" && node.first_child != kNoNode && ast_[node.first_child].kind == K::list)
     return a;
   if (device) {
-    const bool mask = a.kind == Kind::mask && (b.kind == Kind::mask || b.kind == Kind::unknown) &&
-                      (node.text == "&" || node.text == "|" || node.text == "^");
+    // found * inside, of two of them, is one, too
+    const bool mask = a.kind == Kind::mask &&
+                      (b.kind == Kind::mask || (b.kind == Kind::unknown && node.text != "*")) &&
+                      is_one_of(node.text, {"&", "|", "^", "*"});
     Value out = tensor;
     out.flags = (a.flags | b.flags) & static_cast<uint8_t>(kParameterLoop | kJax);
     out.kind = mask                             ? Kind::mask

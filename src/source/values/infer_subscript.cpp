@@ -160,6 +160,11 @@ Value Inference::eval_subscript(NodeId id) {
   if ((container.kind == Kind::unknown || container.kind == Kind::other) && !text_key &&
       object != kNoNode && is_dataset_name(last_component(ast_.slice(object))))
     return likely(Kind::host_tensor);
+  // dataset.images[i]: likewise, one of all
+  if (container.kind == Kind::unknown && container.dependency == 0 && object != kNoNode &&
+      ast_[object].kind == K::attribute && names_.uses("torch") &&
+      is_dataset_name(last_component(ast_.slice(ast_.child(object, Role::object)))))
+    return likely(Kind::batch, kLoaded);
   if (container.kind == Kind::mask || container.kind == Kind::device_tensor) {
     if (text_key) return likely(Kind::device_tensor, kModuleOutput);
     Value out = container;
