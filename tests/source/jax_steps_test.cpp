@@ -143,3 +143,26 @@ TEST_CASE("of a function that is compiled, a method of its name is not") {
   // Gradients that are only looked at.
   CHECK(found("eval").empty());
 }
+
+TEST_CASE("JAX works on the last step while the next batch is fetched") {
+  SourceClause clause;
+  clause.calls = {"next"};
+  clause.contexts = {"step"};
+  clause.lower = {"asynchronous"};
+  const RuleSet rules = clause_rule(std::move(clause));
+  const auto lowered = [&](const std::string& head) {
+    const SourceIndex index = SourceIndex::build(
+        std::vector<SourceInput>{{"train.py", "",
+                                  head + "def train(state, batches, train_step):\n"
+                                         "    for _ in range(100):\n"
+                                         "        batch = next(batches)\n"
+                                         "        loss = train_step(state, batch)\n"
+                                         "        loss.backward()\n"}},
+        rules, {});
+    const std::vector<SourceFact> facts = index.facts();
+    return facts.size() == 1 ? static_cast<int>(facts[0].lowered) : -1;
+  };
+  CHECK(lowered("import torch\n") == 0);
+  CHECK(lowered("import jax\n") == 2);
+  CHECK(lowered("import jax, torch\n") == 0);
+}

@@ -22,3 +22,29 @@ nn::Sequential make_volume(int channels) {
   return nn::Sequential(nn::Conv3d(nn::Conv3dOptions(1, channels, 3).stride(2)),  // expect: bias-before-norm
                         nn::BatchNorm3d(channels), nn::ReLU());
 }
+
+struct BlockImpl : torch::nn::Module {
+  BlockImpl(int channels) {
+    conv = register_module("conv", torch::nn::Conv2d(  // expect: bias-before-norm
+        torch::nn::Conv2dOptions(channels, channels, 3).padding(1)));
+    bn = register_module("bn", torch::nn::BatchNorm2d(channels));
+  }
+  torch::Tensor forward(torch::Tensor x) { return torch::relu(bn(conv(x))); }
+  torch::nn::Conv2d conv{nullptr};
+  torch::nn::BatchNorm2d bn{nullptr};
+};
+
+struct TailImpl : torch::nn::Module {
+  TailImpl(int channels) {
+    conv = register_module("conv", torch::nn::Conv2d(torch::nn::Conv2dOptions(channels, 8, 3)));  // expect: bias-before-norm
+    bn = register_module("bn", torch::nn::BatchNorm2d(8));
+  }
+  torch::Tensor forward(torch::Tensor x) {
+    x = conv->forward(x);
+    x = bn->forward(x);
+    return x;
+  }
+  torch::Device device() { return conv->weight.device(); }
+  torch::nn::Conv2d conv{nullptr};
+  torch::nn::BatchNorm2d bn{nullptr};
+};

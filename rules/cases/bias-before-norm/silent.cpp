@@ -25,3 +25,20 @@ nn::Sequential make_volume(int channels) {
   return nn::Sequential(nn::Conv3d(nn::Conv3dOptions(1, channels, 3)),
                         nn::GroupNorm(8, channels), nn::ReLU());
 }
+
+struct BlockImpl : torch::nn::Module {
+  BlockImpl(int channels) {
+    conv1 = register_module("conv1", torch::nn::Conv2d(
+        torch::nn::Conv2dOptions(channels, channels, 3).padding(1).bias(false)));
+    bn1 = register_module("bn1", torch::nn::BatchNorm2d(channels));
+    conv2 = register_module("conv2", torch::nn::Conv2d(torch::nn::Conv2dOptions(channels, 8, 3)));
+    bn2 = register_module("bn2", torch::nn::BatchNorm2d(8));
+  }
+  torch::Tensor forward(torch::Tensor x) {
+    x = torch::relu(bn1(conv1(x)));
+    auto raw = conv2->forward(x);
+    return raw + bn2->forward(torch::relu(raw));
+  }
+  torch::nn::Conv2d conv1{nullptr}, conv2{nullptr};
+  torch::nn::BatchNorm2d bn1{nullptr}, bn2{nullptr};
+};

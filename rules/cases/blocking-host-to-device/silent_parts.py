@@ -64,3 +64,11 @@ def fit_kept(load, model, device):
         loss = (model(dataset.poses[i % 100]) - dataset.images[i % 100]).square().mean()
         loss.backward()
         optimizer.step()
+
+
+def fit_described(model, dataset_info, device):
+    optimizer = torch.optim.Adam(model.parameters())
+    for _ in range(1000):
+        loss = model(dataset_info.targets["energy"].to(device))
+        loss.backward()
+        optimizer.step()

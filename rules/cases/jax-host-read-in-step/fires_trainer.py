@@ -33,6 +33,13 @@ def minimise(state, loader, p_train_step, experiment):
         experiment.log(records, step=int(state.step))  # expect: jax-host-read-in-step
 
 
+def fit(config, state, batches, p_train_step, experiment):
+    for _ in range(config.optim.total_steps):
+        state, records = p_train_step(state, next(batches))
+        experiment.log(records, step=int(state.step))  # expect: jax-host-read-in-step
+    experiment.save(state, step=int(state.step))
+
+
 class Sharded:
     def __init__(self, function, state):
         self.state = state
@@ -48,6 +55,7 @@ if __name__ == "__main__":
     run(make(), 10, None)
     learn(make(), load())
     minimise(start(), load(), jax.pmap(update), log())
+    fit(settings(), start(), load(), jax.pmap(update), log())
     sharded = Sharded(jax.jit(update), start())
     for sample in load():
         sharded.train(sample)

@@ -55,3 +55,10 @@ class Decoder(nn.Module):
         for decoder_layer in self.decoder_layers:  # expect: python-loop-in-jit
             x, attention = decoder_layer(x, mask)
         return x
+
+
+@jax.jit
+def apply_blocks(weights, x):
+    for inner, outer in weights["blocks"]:  # expect: python-loop-in-jit
+        x = x + jax.nn.gelu(x @ inner) @ outer
+    return x

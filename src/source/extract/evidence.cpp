@@ -56,8 +56,11 @@ class EvidenceCollector {
 
   void run() {
     const std::vector<uint32_t> samplers = forwards_without_grad(facts_);
-    for (const GradientNames::Made& made : gradients_.made())
-      note(Evidence::backward, outline_.function_of[made.call], outline_.loop_of[made.call]);
+    for (const GradientNames::Made& made : gradients_.made()) {
+      const uint32_t function = outline_.function_of[made.call];
+      note(Evidence::backward, function, outline_.loop_of[made.call]);
+      if (made.scanned) facts_.functions[function].flags |= kScansSteps;
+    }
     for (NodeId id = 1; id < ast_.size(); ++id) {
       const Node& node = ast_[id];
       if (ast_.grammar == Grammar::python) implied_.visit(id);

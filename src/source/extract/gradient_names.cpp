@@ -85,19 +85,23 @@ void GradientNames::leave_out_called() {
         is_one_of(callee_name(ast_, ast_[id].parent), {"scan", "fori_loop", "while_loop"}))
       scanned.insert(ast_[id].text);
   }
-  std::set<std::pair<std::string_view, uint32_t>> called;
+  std::set<std::pair<std::string_view, uint32_t>> called, called_in_scan;
   for (NodeId id = 1; id < ast_.size(); ++id) {
     const NodeId callee = ast_[id].kind == K::call ? ast_.child(id, Role::callee) : kNoNode;
     if (callee == kNoNode || !contains(ast_[callee].text)) continue;
     for (uint32_t at = outline_.function_of[id]; at != kNone; at = facts_.functions[at].parent) {
-      if (!called.emplace(ast_[callee].text, at).second ||
-          scanned.contains(facts_.functions[at].name))
-        break;
+      if (!called.emplace(ast_[callee].text, at).second) break;
+      if (!scanned.contains(facts_.functions[at].name)) continue;
+      for (at = facts_.functions[at].parent; at != kNone; at = facts_.functions[at].parent)
+        called_in_scan.emplace(ast_[callee].text, at);
+      break;
     }
   }
   std::erase_if(made_, [&](const Made& made) {
     return called.contains({made.name, outline_.function_of[made.call]});
   });
+  for (Made& made : made_)
+    made.scanned = called_in_scan.contains({made.name, outline_.function_of[made.call]});
 }
 
 /// @jax.value_and_grad

@@ -25,6 +25,7 @@ class GradientNames {
   struct Made {
     NodeId call;
     std::string_view name;
+    bool scanned = false;  ///< called by what scan() or the like is handed
   };
   /// Those made where no call of theirs is seen, by what does not hand them out: what they are
   /// handed to, in the same function, calls them.

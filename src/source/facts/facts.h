@@ -60,6 +60,7 @@ enum FunctionFlag : uint32_t {
   kLoadsItself = 1u << 26,  ///< makes a loader without workers
   kSetsDevice = 1u << 27,   ///< torch.set_default_device(): what is made anywhere is made there
   kHasWorkers = 1u << 20,   ///< makes a loader whose workers have the next batch ready
+  kScansSteps = 1u << 28,   ///< JAX: hands its step to scan() or the like, which runs all of them
   kGenerator = 1u << 21,    ///< yields: its body runs with the loop over what it makes
 };
 

@@ -46,6 +46,8 @@ const std::vector<GuardWord>& guard_words() {
       {"for-environment", kGuardEnvironment,
        "observations from or actions for an environment that lives on the host"},
       {"prefetched", kGuardPrefetched, "a loader of the project fetches ahead"},
+      {"asynchronous", kGuardAsynchronous,
+       "JAX hands out steps without waiting: the device works on the last one meanwhile"},
       {"cpu-branch", kGuardCpuBranch, "under a test for running on the CPU"},
       {"behind-calls", kGuardBehindCalls,
        "in a forward pass, in what the step calls or in a loop of no step: code alone shows "

@@ -11,26 +11,27 @@ namespace stallscope {
 
 /// What silences or lowers a match: one bit each (G1 to G7 of the catalogue and kin).
 enum Guard : uint32_t {
-  kGuardInterval = 1u << 0,      ///< G1: under `step % n`, a log interval, a sampled timer
-  kGuardEvaluation = 1u << 1,    ///< G2: reached only from evaluation
-  kGuardHostValue = 1u << 2,     ///< G3: the value is provably on the host
-  kGuardCached = 1u << 3,        ///< G4: computed once and kept
-  kGuardOutsideStep = 1u << 4,   ///< G5: not in the step
-  kGuardJit = 1u << 5,           ///< G6: inside jit or compile
-  kGuardTest = 1u << 6,          ///< G7: tests and benchmarks
-  kGuardRankZero = 1u << 7,      ///< only one rank does it
-  kGuardErrorPath = 1u << 8,     ///< on the way to raise or exit
-  kGuardDebug = 1u << 9,         ///< under a debug or verbose flag
-  kGuardCheckpoint = 1u << 10,   ///< reached only from saving or loading
-  kGuardLibrary = 1u << 12,      ///< no caller in the project and no entry point
-  kGuardNotGiven = 1u << 13,     ///< under `if argument is None`: callers can hand it in
-  kGuardEnvironment = 1u << 14,  ///< observations from, or actions for, an environment
-  kGuardPrefetched = 1u << 15,   ///< a loader of the project fetches ahead
-  kGuardNoUse = 1u << 16,        ///< no caller, and nothing says that training uses it
-  kGuardBehindCalls = 1u << 17,  ///< run by the step, but not what the step itself does
-  kGuardNoStepLoop = 1u << 18,   ///< in a loop that no step is seen to reach
-  kGuardLeavesLoop = 1u << 19,   ///< the last thing that the loop around it does
-  kGuardCpuBranch = 1u << 11,    ///< under `if device == "cpu"` or `if not cuda.is_available()`
+  kGuardInterval = 1u << 0,       ///< G1: under `step % n`, a log interval, a sampled timer
+  kGuardEvaluation = 1u << 1,     ///< G2: reached only from evaluation
+  kGuardHostValue = 1u << 2,      ///< G3: the value is provably on the host
+  kGuardCached = 1u << 3,         ///< G4: computed once and kept
+  kGuardOutsideStep = 1u << 4,    ///< G5: not in the step
+  kGuardJit = 1u << 5,            ///< G6: inside jit or compile
+  kGuardTest = 1u << 6,           ///< G7: tests and benchmarks
+  kGuardRankZero = 1u << 7,       ///< only one rank does it
+  kGuardErrorPath = 1u << 8,      ///< on the way to raise or exit
+  kGuardDebug = 1u << 9,          ///< under a debug or verbose flag
+  kGuardCheckpoint = 1u << 10,    ///< reached only from saving or loading
+  kGuardLibrary = 1u << 12,       ///< no caller in the project and no entry point
+  kGuardNotGiven = 1u << 13,      ///< under `if argument is None`: callers can hand it in
+  kGuardEnvironment = 1u << 14,   ///< observations from, or actions for, an environment
+  kGuardPrefetched = 1u << 15,    ///< a loader of the project fetches ahead
+  kGuardNoUse = 1u << 16,         ///< no caller, and nothing says that training uses it
+  kGuardBehindCalls = 1u << 17,   ///< run by the step, but not what the step itself does
+  kGuardNoStepLoop = 1u << 18,    ///< in a loop that no step is seen to reach
+  kGuardLeavesLoop = 1u << 19,    ///< the last thing that the loop around it does
+  kGuardAsynchronous = 1u << 20,  ///< JAX: the device works on the last step meanwhile
+  kGuardCpuBranch = 1u << 11,     ///< under `if device == "cpu"` or `if not cuda.is_available()`
 };
 
 struct GuardWord {

@@ -409,6 +409,10 @@ bool Guards::ends_in_error(NodeId block) const {
   if (ast_[last].kind == K::return_ && ast_.grammar == Grammar::cuda)
     return contains_any(ast_.slice(last), {"error", "unsupported", "failure", "failed", "invalid"});
   if (ast_[last].kind != K::call) return false;
+  // C++: assert(false);
+  const NodeId asserted = ast_.child(last, Role::argument);
+  if (callee_name(ast_, last) == "assert" && asserted != kNoNode)
+    return is_one_of(ast_.slice(asserted), {"false", "0"});
   return is_one_of(callee_name(ast_, last), {"exit", "_exit", "abort", "fail", "_assert"});
 }
 

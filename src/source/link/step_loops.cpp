@@ -150,6 +150,14 @@ bool StepLoops::is_called_once(FunctionId id) const {
   });
 }
 
+/// Whether a loop runs a function, as far as `hops` callers tell.
+bool StepLoops::is_repeated(FunctionId id, unsigned hops) const {
+  return hops > 0 && std::ranges::any_of(graph_.callers(id), [&](uint32_t e) {
+           const Edge& edge = graph_.edges()[e];
+           return edge.loop != kNone || is_repeated(edge.from, hops - 1);
+         });
+}
+
 /// Functions that are one step themselves: by what they do, or as a framework calls them.
 void StepLoops::find_whole_steps(std::span<const EntryPoint> entry_points) {
   for (size_t f = 0; f < marks_.size(); ++f) {
@@ -181,6 +189,8 @@ void StepLoops::find_whole_steps(std::span<const EntryPoint> entry_points) {
                          !((function.flags & kMainFunction) != 0 && function.class_name.empty());
       const FunctionId id = graph_.id_of(f, i);
       if (steps && is_called_once(id)) continue;
+      constexpr unsigned kFarthest = 3;
+      if (steps && (function.flags & kScansSteps) != 0 && !is_repeated(id, kFarthest)) continue;
       // train_step(model, loader) steps once a batch: an epoch, whatever it is called.
       const bool is_epoch = (over_loader[i] != 0 && function.class_name.empty()) ||
                             (runs_over_loader[i] != 0 &&

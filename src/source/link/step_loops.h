@@ -40,6 +40,7 @@ class StepLoops {
   bool steps_through_sequence(FunctionId id) const;
   static bool only_guides(const FileFacts& file);
   bool is_called_once(FunctionId id) const;
+  bool is_repeated(FunctionId id, unsigned hops) const;
 
   const CallGraph& graph_;
   std::vector<std::vector<uint8_t>> marks_;  ///< per file and loop

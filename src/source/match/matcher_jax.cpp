@@ -33,7 +33,8 @@ bool gives_next_state(const FileView& file, uint32_t function) {
   const Ast& ast = file.ast;
   const NodeId whole = file.outline.functions[function];
   const std::string name = lower(snake_case(facts.name));
-  if (!has_word(name, {"update", "updates", "train", "learn", "step", "pretrain", "finetune"}) ||
+  if (!has_word(name,
+                {"update", "updates", "train", "learn", "step", "steps", "pretrain", "finetune"}) ||
       has_word(name, {"target", "soft", "ema", "polyak", "eval", "env", "rng", "key"}))
     return false;
   const auto is_parameter = [&](std::string_view text) {
@@ -45,6 +46,17 @@ bool gives_next_state(const FileView& file, uint32_t function) {
     // return (model_state, actor_state), report
     for (unsigned depth = 0; depth < 2 && first != kNoNode && ast[first].kind == K::tuple; ++depth)
       first = ast[first].first_child;
+    // return jax.lax.scan(one, state, None, length=updates)[0]
+    if (first != kNoNode && ast[first].kind == K::subscript) {
+      const NodeId scan = ast.child(first, Role::object);
+      const NodeId body = scan == kNoNode || callee_name(ast, scan) != "scan"
+                              ? kNoNode
+                              : ast.child(scan, Role::argument);
+      const std::string_view carried = body == kNoNode || ast[body].next == kNoNode
+                                           ? std::string_view()
+                                           : ast.slice(ast[body].next);
+      if (is_parameter(carried) && has_word(carried, {"state"})) return true;
+    }
     // return jax.lax.fori_loop(0, updates, one, (rng, actor, critic))
     if (first != kNoNode && ast[first].kind == K::call &&
         is_one_of(callee_name(ast, first), {"fori_loop", "while_loop"})) {
@@ -75,6 +87,19 @@ bool is_own_pmap(const FileView& file, NodeId expression) {
   return path.imported && !path.path.starts_with("jax.") && last_component(path.path) == "pmap";
 }
 
+/// @common.jit_with(static_argnames=["samples"]), of a program's own.
+bool is_own_jit(const FileView& file, NodeId made, NodeId expression) {
+  const Ast& ast = file.ast;
+  const Dotted& path = file.names.resolve(expression);
+  if (ast[made].kind != K::call || !path.imported || path.path.starts_with("jax.") ||
+      !has_word(lower(snake_case(last_component(path.path))), {"jit"}))
+    return false;
+  for (NodeId c : children(ast, made)) {
+    if (ast[c].kind == K::keyword && ast[c].text.starts_with("static_arg")) return true;
+  }
+  return false;
+}
+
 bool compiles(const FileView& file, NodeId expression) {
   if (is_own_pmap(file, expression)) return true;
   const Dotted& path = file.names.resolve(expression);
@@ -97,7 +122,7 @@ NodeId undonated(const FileView& file, NodeId decorator) {
   const NodeId made = file.ast[decorator].first_child, by = compiled_by(file.ast, decorator);
   if (by == kNoNode || (file.ast[made].kind == K::call && may_donate(file.ast, made)))
     return kNoNode;
-  return compiles(file, by) ? made : kNoNode;
+  return compiles(file, by) || is_own_jit(file, made, by) ? made : kNoNode;
 }
 
 /// Whether a loop calls `compiled` and replaces what it gives it.

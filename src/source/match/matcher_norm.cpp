@@ -34,8 +34,10 @@ bool makes_norm(const Ast& ast, NodeId call) {
   return ast[call].kind == K::call && callee_name(ast, call).starts_with("BatchNorm");
 }
 
-/// The attributes of a class of Python that are convolutions or norms, and how its methods use
-/// them: self.bn(self.conv(x)), or x = self.conv(x) and x = self.bn(x) in the statement behind it.
+/// The attributes of a class that are convolutions or norms, and how its methods use them:
+/// self.bn(self.conv(x)), or x = self.conv(x) and x = self.bn(x) in the statement behind it; in C++
+/// bn(conv(x)), or x = conv->forward(x) and x = bn->forward(x), as far as the class has its
+/// methods.
 class Layers {
  public:
   Layers(const FileView& file, NodeId klass) : ast_(file.ast), klass_(klass) {
@@ -43,8 +45,9 @@ class Layers {
       if (ast_[at].kind != K::assign) continue;
       const NodeId left = ast_.child(at, Role::left), right = ast_.child(at, Role::right);
       if (left == kNoNode || right == kNoNode || own(left).empty()) continue;
-      if (makes_biased_convolution(ast_, right)) convolutions_.emplace(own(left), right);
-      if (makes_norm(ast_, right)) norms_.emplace(own(left), right);
+      const NodeId made = registered(right);
+      if (makes_biased_convolution(ast_, made)) convolutions_.emplace(own(left), made);
+      if (makes_norm(ast_, made)) norms_.emplace(own(left), made);
     }
   }
 
@@ -54,13 +57,11 @@ class Layers {
     if (norms_.empty()) return out;
     std::map<std::string_view, std::pair<bool, bool>> uses;  // before a norm, elsewhere
     for (NodeId at = klass_; at < ast_[klass_].end; ++at) {
-      const NodeId callee = ast_[at].kind == K::attribute ? at : kNoNode;
-      if (callee == kNoNode || !convolutions_.contains(own(callee)) ||
-          ast_[callee].role == Role::left)
-        continue;
-      auto& [before, elsewhere] = uses[own(callee)];
-      (ast_[callee].role == Role::callee && goes_to_norm(ast_[callee].parent) ? before
-                                                                              : elsewhere) = true;
+      if (!convolutions_.contains(own(at)) || ast_[at].role == Role::left) continue;
+      const NodeId call = call_of(at);
+      if (call == kNoNode && ast_.grammar == Grammar::cuda) continue;  // conv->weight.device()
+      auto& [before, elsewhere] = uses[own(at)];
+      (call != kNoNode && goes_to_norm(call) ? before : elsewhere) = true;
     }
     for (const auto& [name, made] : convolutions_) {
       const auto used = uses.find(name);
@@ -70,14 +71,37 @@ class Layers {
   }
 
  private:
-  /// "conv" of self.conv; empty of anything else.
+  /// "conv" of self.conv, in C++ of conv; empty of anything else.
   std::string_view own(NodeId id) const {
+    if (ast_.grammar == Grammar::cuda)
+      return ast_[id].kind == K::name ? ast_[id].text : std::string_view();
     const NodeId object = ast_[id].kind == K::attribute ? ast_.child(id, Role::object) : kNoNode;
     return object != kNoNode && ast_.slice(object) == "self" ? ast_[id].text : std::string_view();
   }
 
+  /// C++: Conv2d(...) of register_module("conv", Conv2d(...)).
+  NodeId registered(NodeId made) const {
+    if (ast_[made].kind != K::call || callee_name(ast_, made) != "register_module") return made;
+    const NodeId name = ast_.child(made, Role::argument);
+    return name != kNoNode && ast_[name].next != kNoNode ? ast_[name].next : made;
+  }
+
+  /// The call conv(x) or, in C++, conv->forward(x), of the layer's name there.
+  NodeId call_of(NodeId layer) const {
+    if (ast_[layer].role == Role::callee) return ast_[layer].parent;
+    const NodeId method = ast_[layer].parent;
+    return ast_.grammar == Grammar::cuda && ast_[layer].role == Role::object &&
+                   ast_[method].text == "forward" && ast_[method].role == Role::callee
+               ? ast_[method].parent
+               : kNoNode;
+  }
+
   bool is_norm_call(NodeId call) const {
-    const NodeId callee = ast_[call].kind == K::call ? ast_.child(call, Role::callee) : kNoNode;
+    NodeId callee = ast_[call].kind == K::call ? ast_.child(call, Role::callee) : kNoNode;
+    if (callee == kNoNode) return false;
+    if (ast_.grammar == Grammar::cuda && ast_[callee].kind == K::attribute &&
+        ast_[callee].text == "forward")
+      callee = ast_.child(callee, Role::object);
     return callee != kNoNode && norms_.contains(own(callee));
   }
 
@@ -113,7 +137,6 @@ void find_bias_before_norm(const FileView& file, std::vector<Match>& out) {
     const NodeId next = ast[id].next;
     if (next != kNoNode && makes_norm(ast, next)) out.push_back({id, proven(Kind::module), {}});
   }
-  if (ast.grammar != Grammar::python) return;
   for (const NodeId klass : file.outline.classes) {
     for (const NodeId made : Layers(file, klass).normed())
       out.push_back({made, proven(Kind::module), {}});

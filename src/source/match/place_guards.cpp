@@ -317,6 +317,9 @@ uint32_t PlaceGuards::of(NodeId id) const {
   if (is_timed_once(id)) guards |= kGuardTest;
   if (is_cleaning_up(id)) guards |= kGuardOutsideStep;
   if (takes_prefetched(id)) guards |= kGuardPrefetched;
+  if (ast_[id].kind == K::call && callee_name(ast_, id) == "next" && file_.names.uses_jax() &&
+      !file_.names.uses("torch"))
+    guards |= kGuardAsynchronous;
   if (is_unwrapped(id)) guards |= kGuardCheckpoint;
   if (is_moved_already(id)) guards |= kGuardOutsideStep;
   return guards;

@@ -116,7 +116,7 @@ class Builder {
     loop.over_parameters = runs_over_parameters(ast_, id);
     loop.over_groups = runs_over_groups(ast_, id);
     NodeId over = ast_.child(id, Role::right);
-    loop.over_optimizers = over != kNoNode && contains_any(ast_.slice(over), {"optim"});
+    loop.over_optimizers = over != kNoNode && names_optimizers(lower(ast_.slice(over)));
     if (over != kNoNode && ast_[id].kind == K::for_) {
       const std::string_view text = ast_.slice(over).substr(0, 80);
       const bool batches = is_loader_name(text);
@@ -195,6 +195,14 @@ class Builder {
         continue;
       out.fields.emplace_back(ast_[name].text, type);
     }
+  }
+
+  /// optimizers.values(), range(len(self.optims)); not range(config.optim.total_steps).
+  static bool names_optimizers(std::string_view text) {
+    const bool counts =
+        contains_any(text, {"step", "iter", "epoch"}) ||
+        (contains_any(text, {"range("}) && !contains_any(text, {"optims", "optimizers"}));
+    return contains_any(text, {"optim"}) && !counts;
   }
 
   uint32_t add_function(NodeId id, uint32_t parent, uint32_t klass) {

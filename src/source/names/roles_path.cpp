@@ -203,7 +203,7 @@ bool is_test_path(std::string_view path) {
     while (!stem.empty() && std::isdigit(static_cast<unsigned char>(stem.back())) != 0)
       stem.remove_suffix(1);  // test1.cpp
     if (last && has_word(stem, {"test", "tests", "unittest", "benchmark", "bench", "smoke",
-                                "assert", "canary", "parity", "selftest", "gradcheck"}))
+                                "assert", "canary", "parity", "selftest", "gradcheck", "testing"}))
       return true;
     if (last && ends_as_test(stem)) return true;
     if (!last && is_one_of(part, {"test", "tests", "testing", "unittests", "unit_tests", "docs"}))

@@ -105,6 +105,19 @@ bool steps_trainer(const Ast& ast, NodeId callee) {
          has_word(lower(snake_case(last_component(ast.slice(object)))), {"trainer", "learner"});
 }
 
+bool steps_environment_state(const Ast& ast, NodeId call) {
+  const std::vector<std::string_view> targets = targets_of(ast, call);
+  if (targets.size() < 3 || !has_word(lower(snake_case(callee_name(ast, call))), {"step"}))
+    return false;
+  for (NodeId c = ast.child(call, Role::argument); c != kNoNode; c = ast[c].next) {
+    const std::string_view given = ast.slice(c);
+    if (has_word(lower(snake_case(last_component(given))), {"state"}) &&
+        std::ranges::find(targets, given) != targets.end())
+      return true;
+  }
+  return false;
+}
+
 bool names_gradients(const Ast& ast, NodeId call) {
   return std::ranges::any_of(targets_of(ast, call), [](std::string_view target) {
     return is_one_of(target, {"grads", "grad", "gradients"});

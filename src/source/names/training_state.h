@@ -18,6 +18,10 @@ bool names_training_step(std::string_view function);
 /// electrons, metrics = trainer.step(electrons, batch): `callee` is what is called.
 bool steps_trainer(const Ast& ast, NodeId callee);
 
+/// obs, env_state, reward, done, info = env.step(key, env_state, action): an environment that is a
+/// function of its state lies on the device, and so does all that it gives.
+bool steps_environment_state(const Ast& ast, NodeId call);
+
 /// Whether gradients are among what a call gives: loss, grads = loss_fn(params, batch).
 bool names_gradients(const Ast& ast, NodeId call);
 

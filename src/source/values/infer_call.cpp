@@ -120,6 +120,7 @@ bool Inference::runs_made_step(NodeId call, const Value& given) const {
   const Dependency* const found = dependency(given);
   if (callee != kNoNode && steps_trainer(ast_, callee))
     return !found || found->kind != DependencyKind::method;
+  if (steps_environment_state(ast_, call)) return true;
   return callee != kNoNode && ast_[callee].kind == K::name && !names_.resolve(callee).imported &&
          local_function(callee) == kNone &&
          (replaces_training_state(ast_, call) || names_gradients(ast_, call));
@@ -171,6 +172,15 @@ Value Inference::call_builtin(NodeId id, std::string_view name, const CallShape&
   if (name == "len" || name == "int" || name == "float" || name == "bool" || name == "round" ||
       name == "isinstance" || name == "hasattr" || name == "ord" || name == "hash" ||
       name == "id" || name == "callable" || name == "issubclass") {
+    return proven(Kind::number);
+  }
+  // any(tokens >= limit): only arrays compare to something that has elements
+  if (name == "any" || name == "all") {
+    const NodeId asked = ast_.child(id, Role::argument);
+    if (asked != kNoNode && ast_[asked].kind == K::compare && ast_[asked].next == kNoNode &&
+        shape.first.kind == Kind::unknown && names_.uses("torch") && !names_.uses("numpy") &&
+        !is_identity_test(ast_[asked].text))
+      values_[asked] = likely(Kind::mask);
     return proven(Kind::number);
   }
   if (name == "abs" || name == "sum" || name == "max" || name == "min") {
@@ -395,10 +405,13 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
     if (known->kind == Kind::unknown && known->dependency == 0)
       known->dependency = receiver.dependency;
     // batch = batch.to(device) of a loop's one variable: batch.y is on the device, too.
-    if (!receiver.is_device() && known->is_device() && object != kNoNode &&
-        ast_[object].kind == K::name &&
-        has_word(lower(ast_[object].text),
-                 {"batch", "data", "graph", "graphs", "sample", "inputs"}))
+    const bool one_variable = object != kNoNode && ast_[object].kind == K::name &&
+                              has_word(lower(ast_[object].text),
+                                       {"batch", "data", "graph", "graphs", "sample", "inputs"});
+    // or dataset.cameras[i].to(device)
+    const bool one_of_all =
+        receiver.kind == Kind::batch && object != kNoNode && ast_[object].kind == K::subscript;
+    if (!receiver.is_device() && known->is_device() && (one_variable || one_of_all))
       known->flags |= kModuleOutput;
     return known->is_device() && !receiver.is_device() ? derived(*known) : *known;
   }

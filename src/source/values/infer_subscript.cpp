@@ -162,7 +162,7 @@ Value Inference::eval_subscript(NodeId id) {
     return likely(Kind::host_tensor);
   // dataset.images[i]: likewise, one of all
   if (container.kind == Kind::unknown && container.dependency == 0 && object != kNoNode &&
-      ast_[object].kind == K::attribute && names_.uses("torch") &&
+      !text_key && ast_[object].kind == K::attribute && names_.uses("torch") &&
       is_dataset_name(last_component(ast_.slice(ast_.child(object, Role::object)))))
     return likely(Kind::batch, kLoaded);
   if (container.kind == Kind::mask || container.kind == Kind::device_tensor) {
