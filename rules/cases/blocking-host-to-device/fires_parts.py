@@ -86,3 +86,12 @@ def fit(load, model, device):
         loss = (model(pose) - target).square().mean()
         loss.backward()
         optimizer.step()
+
+
+def main(config, model, train_loader, optimizer):
+    device = config.get("device", "cpu")
+    for batch in train_loader:
+        batch = [part.to(device) for part in batch]  # expect: blocking-host-to-device
+        loss = model(*batch).mean()
+        loss.backward()
+        optimizer.step()

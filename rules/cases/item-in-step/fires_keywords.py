@@ -22,3 +22,12 @@ def train(model, loader, optimizer):
         optimizer.step()
         logger.update(lr=optimizer.param_groups[0]["lr"])
         logger.update(loss=loss, **losses)
+
+
+def train_node(args, model, loader, optimizer, per_node):
+    for batch in loader:
+        loss = model(batch).mean()
+        loss.backward()
+        optimizer.step()
+        if not args.distributed or args.rank % per_node == 0:
+            print(loss.item())  # expect: item-in-step

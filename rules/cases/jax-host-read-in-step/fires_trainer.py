@@ -40,6 +40,16 @@ def fit(config, state, batches, p_train_step, experiment):
     experiment.save(state, step=int(state.step))
 
 
+def play_and_learn(steps, updates_per_step, state, environment, buffer, act, train_step):
+    observations = environment.reset()
+    for _ in range(steps):
+        rewards = jax.vmap(act)(state.params, observations)
+        total = np.asarray(jax.numpy.sum(rewards))  # expect: jax-host-read-in-step
+        buffer.add(observations, total)
+        for _ in range(updates_per_step):
+            state, losses = train_step(state, buffer.sample(256))
+
+
 class Sharded:
     def __init__(self, function, state):
         self.state = state
@@ -55,6 +65,7 @@ if __name__ == "__main__":
     run(make(), 10, None)
     learn(make(), load())
     minimise(start(), load(), jax.pmap(update), log())
+    play_and_learn(10, 2, start(), make(), make(), None, None)
     fit(settings(), start(), load(), jax.pmap(update), log())
     sharded = Sharded(jax.jit(update), start())
     for sample in load():

@@ -1,5 +1,6 @@
 import jax
 import optax
+from flax import nnx
 
 from package import common
 from package.parallel import pmap, replicate
@@ -20,3 +21,9 @@ class Estimator:
     @jax.jit(static_argnames=["self"])  # expect: jax-no-donate
     def _multi_step(self, state, targets):
         return jax.lax.scan(lambda s, _: (self.step(s, targets), None), state, None, length=10)[0]
+
+
+def compiled(algorithm):
+    train = nnx.jit(algorithm.train, static_argnames=("steps",))  # expect: jax-no-donate
+    act = nnx.jit(algorithm.act)
+    return train, act

@@ -110,6 +110,7 @@ struct LoopFacts {
   bool comprehension = false;
   bool seldom = false;       ///< its head names epochs or evaluations
   bool accumulates = false;  ///< its head names micro-batches: each pass is a part of a step
+  bool repeats = false;      ///< its head counts updates for one pass of the loop around it
   bool plays = false;        ///< steps an environment in its body
   bool learns = false;       ///< somewhere within, what acts in it is updated
 };

@@ -131,6 +131,10 @@ uint32_t Guards::of_compare(NodeId id, bool negated, unsigned depth) const {
     return false;
   };
   if (has_modulo(left) || has_modulo(right)) {
+    // if args.rank % gpus_per_node == 0: one of each node
+    const std::string_view counted = l.substr(0, std::min(l.find_first_of(" %"), l.size()));
+    if (has_word(lower(snake_case(last_component(counted))), {"rank"}))
+      return equal != negated ? +kGuardRankZero : 0u;
     // `iter % (print_interval * accumulation_steps) == 0`
     const bool reports = contains_any(text, {"print_", "log_"});
     if (every_few ||

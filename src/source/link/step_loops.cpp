@@ -54,6 +54,10 @@ void StepLoops::mark(const FileFacts& file, uint32_t loop, std::vector<uint8_t>&
   marks[loop] = 1;
   if (file.loops[loop].over_loader) return;
   uint32_t up = file.loops[loop].parent;
+  if (file.loops[loop].repeats && up != kNone && !file.loops[up].seldom) {
+    marks[up] = 1;
+    return;
+  }
   const bool inside = up != kNone && file.loops[up].over_batches && !file.loops[loop].over_batches;
   while (!inside && up != kNone && !file.loops[up].over_loader) up = file.loops[up].parent;
   if (up != kNone && !file.loops[up].seldom) marks[up] = 1;

@@ -152,8 +152,10 @@ void find_undonated_calls(const FileView& file, std::vector<Match>& out) {
     const bool updates = ast[of].kind != K::call && function != kNone &&
                          (updates_parameters(ast.slice(file.outline.functions[function])) ||
                           gives_next_state(file, function));
-    // pmap(make_training_step(...))
-    const bool made = ast[of].kind == K::call && replaces_state(callee_name(ast, of));
+    // pmap(make_training_step(...)), nnx.jit(algorithm.train)
+    const bool made =
+        (ast[of].kind == K::call && replaces_state(callee_name(ast, of))) ||
+        (ast[of].kind == K::attribute && is_one_of(ast[of].text, {"train", "update", "learn"}));
     if (updates || made || steps_with(file, ast.slice(left))) out.push_back({id, {}, {}});
   }
 }

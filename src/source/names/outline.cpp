@@ -108,6 +108,7 @@ class Builder {
       const NodeId part = ast_[id].kind == K::for_ ? ast_.child(id, role) : kNoNode;
       loop.seldom |= part != kNoNode && contains_any(ast_.slice(part), {"epoch", "eval"});
       loop.accumulates |= part != kNoNode && contains_any(ast_.slice(part), {"micro", "accum"});
+      loop.repeats |= part != kNoNode && counts_updates(ast_.slice(part));
     }
     if (ast_.grammar == Grammar::cuda) loop.seldom = contains_any(head_of(id), {"epoch"});
     // A program that solves or boosts has no optimizer: its loop says what it counts.
@@ -195,6 +196,15 @@ class Builder {
         continue;
       out.fields.emplace_back(ast_[name].text, type);
     }
+  }
+
+  /// range(updates_per_step), range(config.gradient_steps), range(self.utd_ratio): of agents, which
+  /// learn several times from what they have just done.
+  static bool counts_updates(std::string_view head) {
+    const std::string text = lower(head);
+    return text.starts_with("range(") &&
+           (contains_any(text, {"gradient_step", "grad_step", "utd", "updates_per", "num_updates",
+                                "n_updates", "train_steps_per", "updates_to_data"}));
   }
 
   /// optimizers.values(), range(len(self.optims)); not range(config.optim.total_steps).

@@ -448,7 +448,11 @@ bool Inference::is_host_device(uint32_t function, std::string_view text) const {
     return false;
   return std::ranges::all_of(known->second, [&](NodeId assignment) {
     const NodeId value = ast_.child(assignment, Role::right);
-    return value != kNoNode && ast_[value].kind != K::name && is_cpu(ast_.slice(value));
+    // config.get("device", "cpu"): what the file says is used
+    const bool by_default =
+        value != kNoNode && ast_[value].kind == K::call && callee_name(ast_, value) == "get";
+    return value != kNoNode && ast_[value].kind != K::name && !by_default &&
+           is_cpu(ast_.slice(value));
   });
 }
 
