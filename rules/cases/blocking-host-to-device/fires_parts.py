@@ -95,3 +95,16 @@ def main(config, model, train_loader, optimizer):
         loss = model(*batch).mean()
         loss.backward()
         optimizer.step()
+
+
+class Reconstruction:
+    def forward(self, batch_data):
+        texts, motions = batch_data
+        motions = motions.detach().float().to(self.device)  # expect: blocking-host-to-device
+        return self.criterion(self.model(motions), motions)
+
+    def train(self, train_loader):
+        for batch_data in train_loader:
+            loss = self.forward(batch_data)
+            loss.backward()
+            self.optimizer.step()

@@ -60,10 +60,3 @@ def train_packed(model, loader, optimizer):
             parts.append(batch["ids"][i, found[0].item() :])  # expect: item-per-element
         model(torch.cat(parts)).mean().backward()
         optimizer.step()
-
-
-class Vocabulary(torch.nn.Module):
-    def forward(self, tokens):
-        if any(tokens >= self.table.shape[0]):  # expect: item-per-element
-            tokens = tokens.clamp(max=self.table.shape[0] - 1)
-        return self.table[tokens]

@@ -73,10 +73,3 @@ class Charges(torch.nn.Module):
         for i, (name, n) in enumerate(zip(self.names, on_host)):
             found[i] = name if n[0] == -1 else found[i]
         return torch.tensor(found, device=numbers.device)
-
-
-class Shapes(torch.nn.Module):
-    def forward(self, x):
-        if any(side > self.limit for side in x.shape) or all([self.wide, self.deep]):
-            x = x[..., : self.limit]
-        return x * 2

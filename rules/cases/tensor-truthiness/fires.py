@@ -348,3 +348,10 @@ class PowerModule(LightningModule):
         if loss.isfinite().all():  # expect: tensor-truthiness
             self.total = loss
         return loss
+
+
+class Vocabulary(torch.nn.Module):
+    def forward(self, tokens):
+        if any(tokens >= self.table.shape[0]):  # expect: tensor-truthiness
+            tokens = tokens.clamp(max=self.table.shape[0] - 1)
+        return self.table[tokens]

@@ -335,3 +335,10 @@ class CheckedOnDemand:
         losses.sum().backward()
         self.optimizer.step()
         return ready
+
+
+class Shapes(torch.nn.Module):
+    def forward(self, x):
+        if any(side > self.limit for side in x.shape) or all([self.wide, self.deep]):
+            x = x[..., : self.limit]
+        return x * 2

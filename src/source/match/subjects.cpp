@@ -48,12 +48,12 @@ Value Subjects::of(NodeId id) const {
       !is_model_name(last_component(ast_.slice(object))))
     return likely(Kind::batch, kLoaded);
   if (value.kind == Kind::unknown && was_moved(object)) return {};
-  const bool recast = value.kind == Kind::device_tensor && origin != object && !forward &&
+  const bool may_be_whole = !forward || contains_any(root, {"batch", "data"});
+  const bool recast = value.kind == Kind::device_tensor && origin != object && may_be_whole &&
                       is_unknown_argument(origin);
   if ((value.kind == Kind::unknown || recast) && names_device(id) &&
-      ((is_batch_name(root) && !follows_tensor(id) &&
-        (!forward || contains_any(root, {"batch", "data"}))) ||
-       is_of_step_loop(id, root) || (!forward && is_field_of_batch(object)))) {
+      ((is_batch_name(root) && !follows_tensor(id) && may_be_whole) || is_of_step_loop(id, root) ||
+       (!forward && is_field_of_batch(object)))) {
     // What callers hand in may have been moved by a framework: the link knows.
     Value batch = likely(Kind::batch, kLoaded);
     batch.dependency = handed_in(id, root);
