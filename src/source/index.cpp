@@ -19,18 +19,9 @@
 #include "source/names/roles.h"
 #include "source/names/training_state.h"
 #include "source/syntax/notebook.h"
-#include "source/syntax/words.h"
 
 namespace stallscope {
 namespace {
-
-bool uses_jax(const FileFacts& facts) {
-  return std::ranges::any_of(facts.imports, [](const auto& import) {
-    const std::string_view root =
-        std::string_view(import.second).substr(0, import.second.find('.'));
-    return is_one_of(root, {"jax", "flax", "haiku", "equinox"});
-  });
-}
 
 std::unique_ptr<FileFacts> skipped_file(const SourceInput& input, std::string note = {}) {
   auto out = std::make_unique<FileFacts>();

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "source/index.h"
+#include "source/link/purpose.h"
 #include "source/names/roles.h"
 #include "source/syntax/words.h"
 
@@ -113,7 +114,8 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
   const uint16_t step_bit = (bits & kInInference) != 0 ? kNearStep : kInStep;
   const FunctionFacts& facts = graph_->function(function);
   out.context = word;
-  out.breaks_graph = (bits & kInJit) != 0;
+  // JAX has no graph to break: what cannot be traced is an error.
+  out.breaks_graph = (bits & kInJit) != 0 && !uses_jax(*files_[file]);
   // assert_mean_zero(x): tests have such helpers, but what a step calls checks each time. A shape
   // is a tensor only where a function is traced.
   const bool checks = facts.name.starts_with("assert_") && (bits & (kInStep | kInForward)) != 0 &&

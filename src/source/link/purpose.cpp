@@ -267,6 +267,12 @@ bool deploys(const FileFacts& file) {
   });
 }
 
+bool uses_jax(const FileFacts& file) {
+  return std::ranges::any_of(file.imports, [](const auto& import) {
+    return is_one_of(first_component(import.second), {"jax", "flax", "haiku", "equinox"});
+  });
+}
+
 bool reads_arguments(const FileFacts& file) {
   return std::ranges::any_of(file.imports, [](const auto& bound_from) {
     return is_one_of(first_component(bound_from.second),

@@ -33,6 +33,9 @@ bool is_about_training(const FileFacts& file);
 /// Whether a file of Python uses what trained models are deployed or shown with.
 bool deploys(const FileFacts& file);
 
+/// Whether a file of Python imports JAX or one of its libraries of layers.
+bool uses_jax(const FileFacts& file);
+
 /// Whether a program of Python reads a command line.
 bool reads_arguments(const FileFacts& file);
 

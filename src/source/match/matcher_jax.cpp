@@ -25,58 +25,72 @@ bool updates_parameters(std::string_view text) {
   return contains_any(text, {"optax.apply_updates(", "eqx.apply_updates(", ".apply_gradients("});
 }
 
+/// The first of what a function gives: of `return (model, actor), report` the model, of `return
+/// fori_loop(0, n, one, (rng, actor))` what the loop carries. kNoNode of a bare `return`.
+NodeId first_given(const Ast& ast, NodeId statement) {
+  NodeId first = ast[statement].first_child;
+  for (unsigned depth = 0; depth < 2 && first != kNoNode && ast[first].kind == K::tuple; ++depth)
+    first = ast[first].first_child;
+  if (first == kNoNode || ast[first].kind != K::call ||
+      !is_one_of(callee_name(ast, first), {"fori_loop", "while_loop"}))
+    return first;
+  NodeId carried = ast.child(first, Role::argument);
+  while (carried != kNoNode && ast[carried].next != kNoNode) carried = ast[carried].next;
+  return carried != kNoNode && ast[carried].kind == K::tuple ? ast[carried].first_child : first;
+}
+
+/// "state" of jax.lax.scan(one, state, None, length=n)[0]; empty of anything else.
+std::string_view carried_by_scan(const Ast& ast, NodeId given) {
+  const NodeId scan = ast[given].kind == K::subscript ? ast.child(given, Role::object) : kNoNode;
+  const NodeId body = scan == kNoNode || callee_name(ast, scan) != "scan"
+                          ? kNoNode
+                          : ast.child(scan, Role::argument);
+  return body == kNoNode || ast[body].next == kNoNode ? std::string_view()
+                                                      : ast.slice(ast[body].next);
+}
+
+bool is_random_state(std::string_view name) {
+  return has_word(name, {"rng", "key"});
+}
+
+/// Whether a function is called an update or a step of what is trained, of no average and no
+/// environment.
+bool is_called_update(std::string_view function) {
+  const std::string name = lower(snake_case(function));
+  return has_word(name, {"update", "updates", "train", "learn", "step", "steps", "pretrain",
+                         "finetune"}) &&
+         !has_word(name, {"target", "soft", "ema", "polyak", "eval", "env", "rng", "key"});
+}
+
 /// What gives the next of itself and of what it is given: `return rng, new_actor, new_critic,
 /// info`, `return self.replace(network=new_network), info`, `return actor_state, critic_state,
 /// losses`.
 bool gives_next_state(const FileView& file, uint32_t function) {
   const FunctionFacts& facts = file.facts.functions[function];
+  if (!is_called_update(facts.name)) return false;
   const Ast& ast = file.ast;
-  const NodeId whole = file.outline.functions[function];
-  const std::string name = lower(snake_case(facts.name));
-  if (!has_word(name,
-                {"update", "updates", "train", "learn", "step", "steps", "pretrain", "finetune"}) ||
-      has_word(name, {"target", "soft", "ema", "polyak", "eval", "env", "rng", "key"}))
-    return false;
   const auto is_parameter = [&](std::string_view text) {
     return std::ranges::find(facts.parameters, text) != facts.parameters.end();
   };
+  const auto is_next = [&](std::string_view text) {
+    return text.starts_with("self.replace(") || is_one_of(text, {"new_agent", "new_self"}) ||
+           (text.starts_with("new_") && is_parameter(text.substr(4)) && !is_random_state(text));
+  };
+  const NodeId whole = file.outline.functions[function];
   for (NodeId id = whole + 1; id < ast[whole].end; ++id) {
     if (ast[id].kind != K::return_ || file.outline.function_of[id] != function) continue;
-    NodeId first = ast[id].first_child;
-    // return (model_state, actor_state), report
-    for (unsigned depth = 0; depth < 2 && first != kNoNode && ast[first].kind == K::tuple; ++depth)
-      first = ast[first].first_child;
-    // return jax.lax.scan(one, state, None, length=updates)[0]
-    if (first != kNoNode && ast[first].kind == K::subscript) {
-      const NodeId scan = ast.child(first, Role::object);
-      const NodeId body = scan == kNoNode || callee_name(ast, scan) != "scan"
-                              ? kNoNode
-                              : ast.child(scan, Role::argument);
-      const std::string_view carried = body == kNoNode || ast[body].next == kNoNode
-                                           ? std::string_view()
-                                           : ast.slice(ast[body].next);
-      if (is_parameter(carried) && has_word(carried, {"state"})) return true;
-    }
-    // return jax.lax.fori_loop(0, updates, one, (rng, actor, critic))
-    if (first != kNoNode && ast[first].kind == K::call &&
-        is_one_of(callee_name(ast, first), {"fori_loop", "while_loop"})) {
-      NodeId carried = ast.child(first, Role::argument);
-      while (carried != kNoNode && ast[carried].next != kNoNode) carried = ast[carried].next;
-      if (carried != kNoNode && ast[carried].kind == K::tuple) first = ast[carried].first_child;
-    }
+    const NodeId first = first_given(ast, id);
     if (first == kNoNode) continue;
-    unsigned next = 0;
+    const std::string_view carried = carried_by_scan(ast, first);
+    if (is_parameter(carried) && has_word(carried, {"state"})) return true;
+    unsigned states = 0;
     for (NodeId part = first; part != kNoNode; part = ast[part].next) {
       const std::string_view text = ast.slice(part);
-      if (text.starts_with("self.replace(") || text == "new_agent" || text == "new_self" ||
-          (text.starts_with("new_") && is_parameter(text.substr(4)) &&
-           !has_word(text, {"rng", "key"})))
-        return true;
-      next += is_parameter(text) &&
-              has_word(text, {"state", "params", "opt", "model", "actor", "critic", "agent"}) &&
-              !has_word(text, {"env", "rng", "key"});
+      if (is_next(text)) return true;
+      states += is_parameter(text) && !has_word(text, {"env"}) && !is_random_state(text) &&
+                has_word(text, {"state", "params", "opt", "model", "actor", "critic", "agent"});
     }
-    if (next > 1) return true;
+    if (states > 1) return true;
   }
   return false;
 }
