@@ -41,7 +41,7 @@ class EvidenceCollector {
         options_(view_, facts),
         facts_(facts),
         gradients_(ast, names, outline, facts),
-        steps_(ast, names, outline, inference, gradients_),
+        steps_(ast, names, outline, inference, gradients_, facts),
         consumers_(ast, outline),
         evaluated_(ast, outline),
         references_(ast, names, outline, inference, guards, consumers_, known_, facts),

@@ -55,24 +55,6 @@ bool steps_on_batch(const Ast& ast, NodeId call) {
   return false;
 }
 
-/// self._state, metrics = self._sgd_step(self._state, batch), of a learner's step()
-bool updates_own_state(const Ast& ast, NodeId call) {
-  std::string_view name = callee_name(ast, call);
-  name.remove_prefix(std::min(name.find_first_not_of('_'), name.size()));
-  const NodeId assign = ast[call].parent, left = ast.child(assign, Role::left);
-  const NodeId handed = ast.child(call, Role::argument);
-  const bool trains =
-      names_training_step(name) && contains_any(name, {"train", "step"});  // not update_jit
-  if (!trains || ast[assign].kind != K::assign || left == kNoNode || handed == kNoNode)
-    return false;
-  const bool several = ast[left].kind == K::tuple;
-  for (NodeId kept = several ? ast[left].first_child : left; kept != kNoNode;
-       kept = several ? ast[kept].next : kNoNode) {
-    if (ast[kept].kind == K::attribute && ast.slice(kept) == ast.slice(handed)) return true;
-  }
-  return false;
-}
-
 /// sgd_kernel<<<...>>>(w, g, rate), update_weights(layer): what is left of an optimizer in C.
 bool changes_weights(std::string_view name) {
   const std::string text = lower(snake_case(name));
@@ -98,18 +80,13 @@ bool updates_by_rate(const Ast& ast, NodeId callee) {
 
 /// C++: for (int i = 0; i < num_epochs; i++) { ... cublasSgemm(...); update<<<grid, block>>>(w); }:
 /// who trains on all data at once has no loop over batches, and often no function that says more.
-bool works_through_epoch(const Ast& ast, const Outline& outline, NodeId call,
-                         std::string_view name) {
+bool works_through_epoch(const Ast& ast, const Outline& outline, const FileFacts& facts,
+                         NodeId call, std::string_view name) {
   const uint32_t in = outline.loop_of[call];
   const bool multiplies = name.starts_with("cublas") && contains_any(name, {"gemm", "geam"});
-  const bool layer = name.starts_with("cudnn") && contains_any(name, {"Backward"});
-  if (in == kNone || (!multiplies && !layer && ast.child(call, Role::launch) == kNoNode))
-    return false;
-  const NodeId loop = outline.loops[in], body = ast.child(loop, Role::body);
-  return body != kNoNode &&
-         contains_any(
-             ast.source.substr(ast[loop].first_byte, ast[body].first_byte - ast[loop].first_byte),
-             {"epoch", "Epoch", "EPOCH"});
+  const bool layer = name.starts_with("cudnn") && contains_any(name, {"backward"});
+  return in != kNone && facts.loops[in].seldom &&
+         (multiplies || layer || ast.child(call, Role::launch) != kNoNode);
 }
 
 /// Node::backpropagate(leaf, value), node->backpropagate(value): up a search tree, no gradient.
@@ -180,14 +157,14 @@ Evidence StepEvidence::of(NodeId call, NodeId callee) const {
     if (own_step(name) == OwnStep::backward && !goes_up_tree(ast_, callee))
       return Evidence::backward;
   }
-  if (ast_.grammar == Grammar::cuda && works_through_epoch(ast_, outline_, call, name))
+  if (ast_.grammar == Grammar::cuda && works_through_epoch(ast_, outline_, facts_, call, name))
     return Evidence::step;
   if (names_.uses_jax() && updates_own_state(ast_, call)) return Evidence::backward;
   // p_train_step = jax.pmap(step_fn) of a function that is handed in
   if (names_.uses_jax() && outline_.loop_of[call] != kNone &&
       (contains_any(name, {"train_step", "training_step", "update_step"}) ||
        (ast_[callee].kind == K::attribute && names_training_step(name)) ||
-       steps_trainer(ast_, callee) || hands_on_optimizer_state(ast_, call) ||
+       steps_trainer(ast_, call) || hands_on_optimizer_state(ast_, call) ||
        replaces_training_state(ast_, call) || steps_on_batch(ast_, call)))
     return Evidence::backward;
   const Dotted& path = names_.resolve(callee);

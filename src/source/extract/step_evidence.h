@@ -14,8 +14,13 @@ class StepEvidence {
  public:
   /// All must outlive it.
   StepEvidence(const Ast& ast, const Names& names, const Outline& outline,
-               const Inference& inference, const GradientNames& gradients)
-      : ast_(ast), names_(names), outline_(outline), inference_(inference), gradients_(gradients) {}
+               const Inference& inference, const GradientNames& gradients, const FileFacts& facts)
+      : ast_(ast),
+        names_(names),
+        outline_(outline),
+        inference_(inference),
+        gradients_(gradients),
+        facts_(facts) {}
 
   /// loss.backward(), optimizer.step(), gpt2_backward(model); `callee` is the call's.
   Evidence of(NodeId call, NodeId callee) const;
@@ -31,6 +36,7 @@ class StepEvidence {
   const Outline& outline_;
   const Inference& inference_;
   const GradientNames& gradients_;
+  const FileFacts& facts_;
 };
 
 }  // namespace stallscope

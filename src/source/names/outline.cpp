@@ -117,7 +117,7 @@ class Builder {
     loop.over_parameters = runs_over_parameters(ast_, id);
     loop.over_groups = runs_over_groups(ast_, id);
     NodeId over = ast_.child(id, Role::right);
-    loop.over_optimizers = over != kNoNode && names_optimizers(lower(ast_.slice(over)));
+    loop.over_optimizers = over != kNoNode && names_optimizers(ast_.slice(over));
     if (over != kNoNode && ast_[id].kind == K::for_) {
       const std::string_view text = ast_.slice(over).substr(0, 80);
       const bool batches = is_loader_name(text);
@@ -201,10 +201,9 @@ class Builder {
   /// range(updates_per_step), range(config.gradient_steps), range(self.utd_ratio): of agents, which
   /// learn several times from what they have just done.
   static bool counts_updates(std::string_view head) {
-    const std::string text = lower(head);
-    return text.starts_with("range(") &&
-           (contains_any(text, {"gradient_step", "grad_step", "utd", "updates_per", "num_updates",
-                                "n_updates", "train_steps_per", "updates_to_data"}));
+    return head.starts_with("range(") &&
+           contains_any(head, {"gradient_step", "grad_step", "utd", "updates_per", "num_updates",
+                               "n_updates", "train_steps_per", "updates_to_data"});
   }
 
   /// optimizers.values(), range(len(self.optims)); not range(config.optim.total_steps).

@@ -98,10 +98,20 @@ bool names_training_step(std::string_view function) {
                          "optimization", "gradient", "grad"});
 }
 
-bool steps_trainer(const Ast& ast, NodeId callee) {
-  const NodeId object = ast.child(callee, Role::object);
-  return ast[callee].text == "step" && object != kNoNode &&
-         ast[ast[callee].parent].role == Role::right &&
+bool updates_own_state(const Ast& ast, NodeId call) {
+  const std::string_view name = callee_name(ast, call);
+  const NodeId handed = ast.child(call, Role::argument);
+  // An update_jit() may only look at what it is given.
+  if (!names_training_step(name) || !contains_any(name, {"train", "step"}) || handed == kNoNode ||
+      ast[handed].kind != K::attribute)
+    return false;
+  const std::vector<std::string_view> targets = targets_of(ast, call);
+  return std::ranges::find(targets, ast.slice(handed)) != targets.end();
+}
+
+bool steps_trainer(const Ast& ast, NodeId call) {
+  const NodeId object = ast.child(ast.child(call, Role::callee), Role::object);
+  return callee_name(ast, call) == "step" && object != kNoNode && ast[call].role == Role::right &&
          has_word(lower(snake_case(last_component(ast.slice(object)))), {"trainer", "learner"});
 }
 

@@ -15,8 +15,12 @@ bool replaces_training_state(const Ast& ast, NodeId call);
 /// p_train_step, train_pjit; not eval_step and not train_epoch.
 bool names_training_step(std::string_view function);
 
-/// electrons, metrics = trainer.step(electrons, batch): `callee` is what is called.
-bool steps_trainer(const Ast& ast, NodeId callee);
+/// Whether a learner's own step replaces its state:
+/// self._state, metrics = self._sgd_step(self._state, batch).
+bool updates_own_state(const Ast& ast, NodeId call);
+
+/// electrons, metrics = trainer.step(electrons, batch)
+bool steps_trainer(const Ast& ast, NodeId call);
 
 /// obs, env_state, reward, done, info = env.step(key, env_state, action): an environment that is a
 /// function of its state lies on the device, and so does all that it gives.

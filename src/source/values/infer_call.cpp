@@ -118,8 +118,7 @@ bool Inference::runs_made_step(NodeId call, const Value& given) const {
   if (ast_[call].kind != K::call || !names_.uses_jax()) return false;
   const NodeId callee = ast_.child(call, Role::callee);
   const Dependency* const found = dependency(given);
-  if (callee != kNoNode && steps_trainer(ast_, callee))
-    return !found || found->kind != DependencyKind::method;
+  if (steps_trainer(ast_, call)) return !found || found->kind != DependencyKind::method;
   if (steps_environment_state(ast_, call)) return true;
   return callee != kNoNode && ast_[callee].kind == K::name && !names_.resolve(callee).imported &&
          local_function(callee) == kNone &&
