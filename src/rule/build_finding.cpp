@@ -406,8 +406,9 @@ Finding unmeasured_finding(const Rule& rule, const SourceFact& fact) {
   // call it nor what it reads is known, or the rule says little of what the step only calls, that
   // is too little to fail a run for. In C++ nothing of what nobody calls is enough: of such
   // findings that readers judged, more than half were none.
-  constexpr std::array<std::string_view, 7> kTooLittle = {
-      "evaluation-only", "behind-calls", kOptionOff, kNoDevice, kUnreached, kSpare, kGenerates};
+  constexpr std::array<std::string_view, 8> kTooLittle = {
+      "evaluation-only", "behind-calls", "for-environment", kOptionOff, kNoDevice,
+      kUnreached,        kSpare,         kGenerates};
   const bool too_little = std::ranges::any_of(fact.guards, [&](std::string_view guard) {
     return std::ranges::find(kTooLittle, guard) != kTooLittle.end() ||
            (guard == "no-visible-caller" &&

@@ -216,10 +216,17 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     }
     return true;
   }
+  const bool evaluates = (bits & kInEval) != 0;
   if ((bits & kInJit) != 0 && clause.wants(Context::jit) &&
-      (bits & (kInInit | kInCheckpoint | kInEval)) == 0 &&
-      ((bits & kOutside) == 0 || contexts_->runs_again(function, 1)))
+      (bits & (kInInit | kInCheckpoint)) == 0 &&
+      (!evaluates || (clause.lower & kGuardEvaluation) != 0) &&
+      ((bits & kOutside) == 0 || contexts_->runs_again(function, 1))) {
+    if (evaluates) {
+      out.guards.emplace_back("evaluation-only");
+      out.lowered += 1;
+    }
     return true;
+  }
   if (operates()) return stand_alone(file, out);
   if (clause.wants(Context::allocator) && contexts_->supplies_launchers(function) &&
       !is_example_path(files_[file]->path))

@@ -15,3 +15,11 @@ def wrap(net, ids):
 class Trainer:
     def __init__(self, model):
         self.model = torch.nn.DataParallel(model).cuda()  # expect: data-parallel
+
+
+def fit(loader, writer):
+    model = nn.DataParallel(Net().cuda())  # expect: data-parallel
+    for x in loader:
+        loss = model.forward(x).mean()
+        writer.add_scalar("alpha", model.module.alpha.data)
+        loss.backward()

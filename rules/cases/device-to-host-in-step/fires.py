@@ -177,3 +177,20 @@ class GuidedTrainer:
 
 if __name__ == "__main__":
     GuidedTrainer().run()
+
+
+class Agent:
+    def select_action(self, state):
+        state = torch.FloatTensor(state.reshape(1, -1)).to(self.device)
+        return self.actor(state).cpu().data.numpy().flatten()  # expect: device-to-host-in-step
+
+    def train(self, batch):
+        loss = self.critic(batch)
+        loss.backward()
+        self.optimizer.step()
+
+
+def explore(agent, env, replay, steps):
+    for step in range(steps):
+        state = env.step(agent.select_action(state))
+        agent.train(replay.sample())

@@ -79,23 +79,6 @@ class Templates(torch.nn.Module):
         return [self.embed(t).cpu() for t in batch]  # to make room on the device
 
 
-class Agent:
-    def select_action(self, state):
-        state = torch.FloatTensor(state.reshape(1, -1)).to(self.device)
-        return self.actor(state).cpu().data.numpy().flatten()  # for the environment
-
-    def train(self, batch):
-        loss = self.critic(batch)
-        loss.backward()
-        self.optimizer.step()
-
-
-def explore(agent, env, replay, steps):
-    for step in range(steps):
-        state = env.step(agent.select_action(state))
-        agent.train(replay.sample())
-
-
 class Codebook(torch.nn.Module):
     def forward(self, x):
         if not self.initted and self.training:

@@ -245,3 +245,47 @@ class Learner:
 class MaskedLoss(torch.nn.Module):
     def forward(self, x: torch.Tensor):
         return torch.where(x > 0, x, x.new([0.5]))  # expect: host-constant-to-device
+
+
+class Agent:
+    def select_action(self, state):
+        state = torch.FloatTensor(state.reshape(1, -1)).to(self.device)  # expect: host-constant-to-device
+        return self.actor(state).cpu().data.numpy().flatten()
+
+    def train(self, batch):
+        loss = self.critic(batch)
+        loss.backward()
+        self.optimizer.step()
+
+
+def explore(agent, env, replay, steps):
+    for step in range(steps):
+        state = env.step(agent.select_action(state))
+        agent.train(replay.sample())
+
+
+def collect(policy, envs, buffer, optimizer):
+    for update in range(100):
+        obs, rewards, dones, infos = envs.step(policy(buffer))
+        masks = torch.tensor([[not done] for done in dones], device="cuda")  # expect: host-constant-to-device
+        loss = policy.loss(buffer, masks)
+        loss.backward()
+        optimizer.step()
+
+
+class Discrete:
+    def explore(self, state):
+        state = torch.ByteTensor(state[None, ...]).to(self.device).float() / 255.0  # expect: host-constant-to-device
+        return self.policy.sample(state)
+
+    def train_episode(self):
+        state = self.env.reset()
+        for _ in range(100):
+            action = self.explore(state)
+            state, reward, done, _ = self.env.step(action)
+            self.learn()
+
+    def learn(self):
+        loss = self.policy.loss(self.memory.sample())
+        loss.backward()
+        self.optimizer.step()

@@ -53,23 +53,6 @@ def fit_latents(model, loader, optimizer):
         optimizer.step()
 
 
-class Agent:
-    def select_action(self, state):
-        state = torch.FloatTensor(state.reshape(1, -1)).to(self.device)
-        return self.actor(state).cpu().data.numpy().flatten()  # for the environment
-
-    def train(self, batch):
-        loss = self.critic(batch)
-        loss.backward()
-        self.optimizer.step()
-
-
-def explore(agent, env, replay, steps):
-    for step in range(steps):
-        state = env.step(agent.select_action(state))
-        agent.train(replay.sample())
-
-
 class Probe:
     def split(self, data):
         return torch.from_numpy(data).to(self.device)  # once, before the epochs
@@ -123,15 +106,6 @@ def summed(model, loader, optimizer):
         for head in model.heads:
             terms.append(head(batch).mean())
         loss = torch.stack(terms).sum() if terms else torch.tensor(0.0, device="cuda")  # for none
-        loss.backward()
-        optimizer.step()
-
-
-def collect(policy, envs, buffer, optimizer):
-    for update in range(100):
-        obs, rewards, dones, infos = envs.step(policy(buffer))
-        masks = torch.tensor([[not done] for done in dones], device="cuda")  # the environment's
-        loss = policy.loss(buffer, masks)
         loss.backward()
         optimizer.step()
 
@@ -203,24 +177,6 @@ class Frames(torch.nn.Module):
             r = torch.zeros(12, 3)
             r[2] = torch.tensor([0.0, 1.0, 2.0])
         return r
-
-
-class Discrete:
-    def explore(self, state):  # an agent acts
-        state = torch.ByteTensor(state[None, ...]).to(self.device).float() / 255.0
-        return self.policy.sample(state)
-
-    def train_episode(self):
-        state = self.env.reset()
-        for _ in range(100):
-            action = self.explore(state)
-            state, reward, done, _ = self.env.step(action)
-            self.learn()
-
-    def learn(self):
-        loss = self.policy.loss(self.memory.sample())
-        loss.backward()
-        self.optimizer.step()
 
 
 class Empty(torch.nn.Module):

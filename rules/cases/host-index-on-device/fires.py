@@ -76,3 +76,16 @@ class UncertaintyLoss(nn.Module):
     def forward(self, pred: torch.Tensor, labels: torch.Tensor):
         pred = pred[torch.arange(pred.shape[0]), labels]  # expect: host-index-on-device
         return pred.sum()
+
+
+def accuracy_of(scores, labels):
+    best = scores.max(dim=-1).values
+    return (scores[torch.arange(len(scores)), labels] == best).float().mean()  # expect: host-index-on-device
+
+
+def fit_ranker(model, loader, optimizer):
+    for x, labels in loader:
+        scores = model(x.cuda())
+        seen = accuracy_of(scores, labels.cuda())
+        (scores.mean() - seen).backward()
+        optimizer.step()

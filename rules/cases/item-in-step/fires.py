@@ -383,3 +383,19 @@ class Frames:
                 continue
             self.model(batch).mean().backward()
             self.optimizer.step()
+
+
+def reinforce(policy, optimizer, env, episodes):
+    for _ in range(episodes):
+        state, log_probs = env.reset(), []
+        for _ in range(1000):
+            chances = torch.distributions.Categorical(policy(state), validate_args=False)
+            choice = chances.sample()
+            log_probs.append(chances.log_prob(choice))
+            state, reward, done, _ = env.step(choice.item())  # expect: item-in-step
+            if done:
+                break
+        loss = -torch.cat(log_probs).sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()

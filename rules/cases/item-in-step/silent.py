@@ -248,22 +248,6 @@ def train_and_tell_once(model, loader, optimizer, told_at):
         tell_once(loss, step, told_at, False)
 
 
-def reinforce(policy, optimizer, env, episodes):
-    for _ in range(episodes):
-        state, log_probs = env.reset(), []
-        for _ in range(1000):
-            chances = torch.distributions.Categorical(policy(state), validate_args=False)
-            choice = chances.sample()
-            log_probs.append(chances.log_prob(choice))
-            state, reward, done, _ = env.step(choice.item())  # it is told on the host
-            if done:
-                break
-        loss = -torch.cat(log_probs).sum()
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-
-
 class Classified(LightningModule):
     def validation_epoch_end(self, outputs):
         mean = torch.stack([out["val_loss"] for out in outputs]).mean()

@@ -3,6 +3,7 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import optax
+from sampler.util import host_callback
 
 
 @jax.jit
@@ -65,3 +66,9 @@ class RegretTrainer:
 
 if __name__ == "__main__":
     RegretTrainer().train(10)
+
+
+def update(state, size):
+    energy = kinetic(state) + potential(state)
+    host_callback.id_print(energy, what="energy")  # expect: jax-callback-in-step
+    return advance(state, size)

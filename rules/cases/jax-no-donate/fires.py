@@ -104,3 +104,10 @@ class Learner:
             critic_state, key = cls.update_critic(critic_state, data, key)
             actor_state, key = cls.update_actor(actor_state, data, key)
         return critic_state, actor_state, key
+
+
+@nnx.jit  # expect: jax-no-donate
+def tune(model, optimizer, batch):
+    loss, grads = nnx.value_and_grad(loss_fn)(model, batch)
+    optimizer.update(model, grads)
+    return loss

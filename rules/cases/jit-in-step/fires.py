@@ -82,3 +82,11 @@ class Algorithm:
 def update_with(params, batch, cost):
     grads = jax.grad(cost)(params, batch)
     return jax.tree_util.tree_map(lambda p, g: p - 0.1 * g, params, grads)
+
+
+def run_chains(kernel, keys, states):
+    drawn = []
+    for key in keys:
+        states = jax.jit(jax.vmap(kernel))(key, states)  # expect: jit-in-step
+        drawn.append(states)
+    return drawn

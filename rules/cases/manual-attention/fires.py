@@ -100,3 +100,11 @@ class Turned(torch.nn.Module):
         w = F.softmax(w * self.scale, dim=2)  # expect: manual-attention
         w = w.permute(0, 2, 1)
         return torch.bmm(v, w)
+
+
+class Biased(nn.Module):
+    def forward(self, x, bias):
+        q, k, v = self.query(x), self.key(x), self.value(x)
+        weights = (q.movedim(-3, -2) @ k.movedim(-3, -1)) / self.scale + bias
+        weights = F.softmax(weights, dim=-1)  # expect: manual-attention
+        return (weights @ v.movedim(-2, -3)).flatten(-2)

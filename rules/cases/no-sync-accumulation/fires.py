@@ -59,3 +59,13 @@ def train_large(model, batches, optimizer, grad_accum_steps, rank):
             (model(batch) / grad_accum_steps).backward()
         if last:
             optimizer.step()
+
+
+@partial(jax.pmap, axis_name="devices")
+def accumulate(params, batches):
+    total = None
+    for batch in batches:
+        loss, grads = jax.value_and_grad(loss_fn)(params, batch)
+        grads = jax.lax.pmean(grads, axis_name="devices")  # expect: no-sync-accumulation
+        total = grads if total is None else add(total, grads)
+    return total

@@ -67,3 +67,10 @@ def train_with_context(model, batches, optimizer, accumulation_steps, rank):
             with get_sync_ctx(model, micro == accumulation_steps - 1):  # of another file
                 model(next(batches)).backward()
         optimizer.step()
+
+
+@partial(jax.pmap, axis_name="devices")
+def train_step(params, batch):
+    loss, grads = jax.value_and_grad(loss_fn)(params, batch)
+    grads = jax.lax.pmean(grads, axis_name="devices")  # of the whole step
+    return update(params, grads), loss

@@ -1,6 +1,7 @@
 import equinox as eqx
 import jax
 import optax
+from flax import nnx
 
 
 def loss_fn(params, batch):
@@ -25,3 +26,9 @@ class Model:
 def fit(model, batches):
     for batch in batches:
         model.train(batch)
+
+
+def make_update(net, tx):
+    gradients = nnx.jit(nnx.value_and_grad(loss_fn))  # expect: partial-jit
+    apply = jax.jit(optax.apply_updates)  # expect: partial-jit
+    return gradients, apply

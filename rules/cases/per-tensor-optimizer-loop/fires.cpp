@@ -26,3 +26,13 @@ void update_target(Net& online, Net& target, double tau) {
     slow[i].mul_(1 - tau).add_(fast[i], tau);  // expect: per-tensor-optimizer-loop
   }
 }
+
+
+void follow(torch::nn::Module& target, torch::nn::Module& source, double beta) {
+  torch::NoGradGuard no_grad;
+  auto from = source.named_parameters();
+  for (auto entry : target.named_parameters()) {
+    auto p = entry.value();
+    p.copy_(beta * p + (1. - beta) * from[entry.key()]);  // expect: per-tensor-optimizer-loop
+  }
+}

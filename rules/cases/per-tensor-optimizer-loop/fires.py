@@ -79,7 +79,7 @@ def train_followed(model, average, loader, optimizer):
         follow(average, model, 0.01)
 
 
-class Shadow:
+class ShadowEMA:
     def __init__(self, model, decay):
         self.model, self.decay, self.shadow = model, decay, {}
 
@@ -248,3 +248,24 @@ def train_watched(model, loader, optimizer):
         model(x).mean().backward()
         total_norm(model)
         optimizer.step()
+
+
+class Shadow:
+    def __init__(self, model):
+        self.shadow = {name: p.detach().clone() for name, p in model.named_parameters()}
+        self.held = {name: weakref.ref(p) for name, p in model.named_parameters()}
+
+    def update(self, decay):
+        for name, held in self.held.items():
+            self.shadow[name] += (1 - decay) * (held().data - self.shadow[name])  # expect: per-tensor-optimizer-loop
+
+
+class GeneratorTrainer:
+    def average(self, model, target, beta):
+        for param, slow in zip(model.parameters(), target.parameters()):
+            slow.data = torch.lerp(param.data, slow.data, beta)  # expect: per-tensor-optimizer-loop
+
+    def train_step(self, batch):
+        self.model(batch).mean().backward()
+        self.optimizer.step()
+        self.average(self.model, self.target, 0.999)

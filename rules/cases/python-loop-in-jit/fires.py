@@ -62,3 +62,48 @@ def apply_blocks(weights, x):
     for inner, outer in weights["blocks"]:  # expect: python-loop-in-jit
         x = x + jax.nn.gelu(x @ inner) @ outer
     return x
+
+
+@jax.jit
+def rollout(params, state, steps):
+    for step in range(steps):  # expect: python-loop-in-jit
+        state = advance(params, state)
+    return state
+
+
+@jax.jit
+def smooth(signal, weights):
+    for t in range(1, signal.shape[0]):  # expect: python-loop-in-jit
+        signal = signal.at[t].set(weights[0] * signal[t] + weights[1] * signal[t - 1])
+    return signal
+
+
+@jax.jit
+def accumulate(params, batches):
+    total = 0.0
+    for batch in batches:  # expect: python-loop-in-jit
+        total += loss_of(params, batch)
+    return total
+
+
+@jax.jit
+def candidates(params, key, count):
+    drawn = []
+    for i in range(count):  # expect: python-loop-in-jit
+        point = draw(params, jax.random.fold_in(key, i))
+        drawn.append(point)
+    return jnp.stack(drawn)
+
+
+def observe(state, times, snapshots):
+    for when in times:  # expect: python-loop-in-jit
+        snapshots = jax.lax.cond(state.time < when, keep, take, snapshots)
+    return snapshots
+
+
+class Encoder(nn.Module):
+    def __call__(self, hidden, mask):
+        for i, layer in enumerate(self.layers):  # expect: python-loop-in-jit
+            outputs = layer(hidden, mask)
+            hidden = outputs[0]
+        return hidden

@@ -55,3 +55,18 @@ class Heads(nn.Module):
         for head in self.heads:  # each of its own: none is given what another gave
             outputs.append(head(x))
         return outputs
+
+
+@jax.jit
+def twice(params, x):
+    for _ in range(2):  # as short unrolled
+        x = jnp.tanh(apply(params, x))
+    return x
+
+
+@jax.jit
+def penalty(params, weights):
+    total = 0.0
+    for name, value in params.items():  # of each kind one
+        total += jnp.sum(value**2) * weights[name]
+    return total

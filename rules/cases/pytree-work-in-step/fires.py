@@ -47,3 +47,12 @@ def fit_averaged(state, batches):
         state, loss = train_step(state, batch)
         ema = ema_update(ema, state, 0.99)
     return ema
+
+
+def follow(params, state, loader, limit):
+    for batch in loader:
+        params, state, change = train_step(params, state, batch)
+        small = jax.tree_util.tree_map(lambda p, d: norm(d) < limit * norm(p), *(params, change))  # expect: pytree-work-in-step
+        if jax.tree_util.tree_all(small):
+            break
+    return params

@@ -69,3 +69,18 @@ def train_drawn(model, loader, optimizer, writer):
         loss.backward()
         writer.add_histogram("loss", loss, step)  # expect: tensor-format
         optimizer.step()
+
+
+def fit_spectra(model, loader, optimizer, writer):
+    for step, (text, spectrum) in enumerate(loader):
+        spectrum = spectrum.cuda()
+        before, after = model(text, spectrum)
+        spectrum_loss = torch.nn.L1Loss()(before, spectrum)
+        after_loss = criterion(after, spectrum)
+        loss = spectrum_loss + after_loss
+        writer.add_scalars("losses", {
+            "before": spectrum_loss,  # expect: tensor-format
+            "after": after_loss,  # expect: tensor-format
+        }, step)
+        loss.backward()
+        optimizer.step()

@@ -355,3 +355,11 @@ class Vocabulary(torch.nn.Module):
         if any(tokens >= self.table.shape[0]):  # expect: tensor-truthiness
             tokens = tokens.clamp(max=self.table.shape[0] - 1)
         return self.table[tokens]
+
+
+class Clipped(torch.distributions.Distribution):
+    def log_prob(self, value):
+        chance = torch.where(value == 1, self.log_p, self.log_q)
+        if torch.isnan(chance).any():  # expect: tensor-truthiness
+            warn("not a number")
+        return chance

@@ -25,3 +25,14 @@ def add_adapters(params, names, adapters):
     for name in names:
         params = params.set(name, adapters[name])  # expect: tree-rewrite-in-loop
     return jax.device_put(params)
+
+
+def collect(step, envs, actions, state):
+    for t in range(1000):
+        state, done, final = step(state, actions)
+        seen = state.observation
+        for i, over in enumerate(done):
+            if over:
+                seen = seen.at[i].set(final[i])  # expect: tree-rewrite-in-loop
+        state = update_step(state, seen)
+    return state

@@ -37,3 +37,17 @@ def features(tokens, coordinates):
         token["coords"] = place
         out.append(token)
     return out
+
+
+@jax.jit
+def shift(rows):
+    for i in range(1, 4):
+        rows = rows.at[i].set(rows[i - 1])  # compiled: in place
+    return rows
+
+
+def table(length):
+    positions = jnp.zeros((length, 2))
+    for i in range(length):
+        positions = positions.at[i].set(i)  # built once
+    return positions

@@ -124,7 +124,8 @@ Value value_of_type(std::string_view type) {
 std::string_view declared_class(std::string_view type) {
   for (std::string_view pointer : {"unique_ptr<", "shared_ptr<"}) {
     const size_t at = type.find(pointer);
-    if (at == std::string_view::npos) continue;
+    // Not a program's own dev_shared_ptr<float>.
+    if (at == std::string_view::npos || (at != 0 && is_identifier_char(type[at - 1]))) continue;
     type.remove_prefix(at + pointer.size());
     type = type.substr(0, type.rfind('>'));
   }

@@ -52,6 +52,7 @@ bool ClauseTests::argument_fits(NodeId call, const ArgumentTest& test) const {
   const auto [found, open] = argument(call, test);
   return std::ranges::any_of(test.any_of, [&](const std::string& wanted) {
     if (wanted == "absent") return found == kNoNode && !open;
+    if (wanted == "starred") return found == kNoNode && open;
     return found != kNoNode && (wanted == "present" || argument_is(found, wanted));
   });
 }

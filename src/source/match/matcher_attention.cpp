@@ -225,7 +225,12 @@ class Attention {
       if (object != kNoNode) out.push_back(object);
     }
     for (NodeId c : children(ast_, product)) {
-      if (ast_[c].role != Role::callee && ast_[c].kind != K::string && ast_[c].kind != K::keyword)
+      if (ast_[c].role == Role::callee || ast_[c].kind == K::string || ast_[c].kind == K::keyword)
+        continue;
+      // torch::einsum("bct,bcs->bts", {q, k})
+      if (ast_.grammar == Grammar::cuda && ast_[c].kind == K::list)
+        for (NodeId each : children(ast_, c)) out.push_back(each);
+      else
         out.push_back(c);
     }
     return out;
@@ -253,8 +258,9 @@ class Attention {
     for (NodeId at = id; at < ast_[id].end; ++at) {
       if (is_product(at) && file_.outline.function_of[at] == function_ && !is_over_channels(at) &&
           (callee_name_of(at) == "bmm" || callee_name_of(at) == "baddbmm" ||
-           contains_any(ast_.slice(at), {"transpose", ".t()", ".mt", "permute", "...d", "einsum",
-                                         "k_t", "kt", "key", "hk"})))
+           contains_any(ast_.slice(at),
+                        {"transpose", ".t()", ".mt", "permute", "movedim", "swapaxes", "swapdims",
+                         "...d", "einsum", "k_t", "kt", "key", "hk"})))
         return at;
     }
     return kNoNode;

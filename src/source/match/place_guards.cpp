@@ -83,11 +83,6 @@ bool PlaceGuards::is_environment_value(NodeId id) const {
     const bool of_its_kind =
         around.kind == K::attribute && is_one_of(around.text, {"device", "dtype", "shape"});
     if (ast_[at].kind == K::name && !of_its_kind && is_environment_name(ast_[at].text)) return true;
-    // C++: rewards[c][0].item(), of what the environment gave on the host
-    if (ast_.grammar == Grammar::cuda && ast_[at].kind == K::name &&
-        ast_[ast_[at].parent].kind == K::subscript &&
-        is_one_of(ast_[at].text, {"reward", "rewards", "done", "dones"}))
-      return true;
   }
   // actions = policy(x).cpu()
   NodeId at = ast_[id].parent;
@@ -96,6 +91,17 @@ bool PlaceGuards::is_environment_value(NodeId id) const {
   const NodeId left =
       at != kNoNode && ast_[at].kind == K::assign ? ast_.child(at, Role::left) : kNoNode;
   return left != kNoNode && ast_[left].kind == K::name && is_environment_name(ast_[left].text);
+}
+
+/// C++: rewards[c][0].item(), of what the environment gave on the host.
+bool PlaceGuards::reads_reward(NodeId id) const {
+  if (ast_.grammar != Grammar::cuda || ast_[id].kind != K::call) return false;
+  for (NodeId at = id; at < ast_[id].end; ++at) {
+    if (ast_[at].kind == K::name && ast_[ast_[at].parent].kind == K::subscript &&
+        is_one_of(ast_[at].text, {"reward", "rewards", "done", "dones"}))
+      return true;
+  }
+  return false;
 }
 
 /// env.step(a.item())
@@ -189,8 +195,10 @@ bool PlaceGuards::is_unwrapped(NodeId call) const {
   bool taken_off = false;
   for (NodeId at = ast_[made].end; at < ast_[file_.outline.functions[function]].end; ++at) {
     if (ast_[at].kind != K::name || ast_[at].text != ast_[left].text) continue;
-    if (ast_[at].role != Role::object) return false;  // called, returned, handed on
-    taken_off |= ast_[ast_[at].parent].text == "module";
+    const std::string_view taken = ast_[ast_[at].parent].text;
+    if (ast_[at].role != Role::object || taken == "forward")
+      return false;  // called, returned, handed on
+    taken_off |= taken == "module";
   }
   return taken_off;
 }
@@ -289,6 +297,7 @@ uint32_t PlaceGuards::of(NodeId id) const {
        !samples_memory(function)) ||
       contains_any(function.class_name, {"envrunner", "vectorenv", "vecenv"}))
     guards |= kGuardEnvironment;
+  if (reads_reward(id) && !learns && !learns_from_memory(id)) guards |= kGuardHostValue;
   for (NodeId at = ast_[id].parent; at != kNoNode; at = ast_[at].parent) {
     const Node& node = ast_[at];
     if (node.kind == K::call) {

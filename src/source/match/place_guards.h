@@ -23,6 +23,7 @@ class PlaceGuards {
   bool plays(uint32_t function) const;
   /// Whether what is moved or read is an agent's action or observation, by name.
   bool is_environment_value(NodeId id) const;
+  bool reads_reward(NodeId id) const;
   static bool samples_memory(const FunctionFacts& function);
   bool learns_from_memory(NodeId id) const;
   bool steps_simulator(NodeId call) const;

@@ -322,6 +322,10 @@ bool takes_tensor_first(std::string_view path) {
          name != "meshgrid";
 }
 
+bool is_loss_of_torch(std::string_view path) {
+  return path.starts_with("torch.nn.") && path.ends_with("Loss");
+}
+
 bool gives_gradients(std::string_view path) {
   return kGradientFunctions.contains(path);
 }

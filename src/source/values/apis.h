@@ -30,6 +30,9 @@ struct CallShape {
 /// jax.value_and_grad and its kin: whether `path` gives a function that computes gradients.
 bool gives_gradients(std::string_view path);
 
+/// Whether what `path` makes is a loss of PyTorch, which gives a tensor: torch.nn.L1Loss.
+bool is_loss_of_torch(std::string_view path);
+
 /// The value of a call to an imported function, by its resolved path; nullopt when unknown.
 std::optional<Value> value_of_function(std::string_view path, const CallShape& call);
 

@@ -42,6 +42,13 @@ NodeId repeated(const Ast& ast, NodeId call) {
              ? ast.child(call, Role::argument)
              : kNoNode;
 }
+/// mel_loss = criterion(predicted, mel), loss = self.loss_fn(...): a tensor, no record of outputs.
+bool gives_loss(const Ast& ast, NodeId target, NodeId source) {
+  if (source == kNoNode || ast[source].kind != K::call || ast[target].kind != K::name) return false;
+  const std::string name = lower(snake_case(ast[target].text));
+  return (name == "loss" || name.ends_with("_loss")) &&
+         contains_any(callee_name(ast, source), {"criterion", "loss"});
+}
 }  // namespace
 
 void Inference::assign(NodeId target, const Value& given, NodeId source) {
@@ -52,11 +59,13 @@ void Inference::assign(NodeId target, const Value& given, NodeId source) {
   };
   const bool loader =
       (node.kind == K::name || node.kind == K::attribute) && is_loader_name(ast_.slice(target));
-  const Value value = loader && places_batches(ast_, source) ? likely(Kind::loader, kModuleOutput)
-                      : loader && is_placed(repeated(ast_, source))
-                          ? likely(Kind::tensor_list, kModuleOutput)
-                      : declares_number(ast_, target) ? Value{Kind::number, Certainty::proven}
-                                                      : typed(target, kept_place(target, given));
+  Value value = loader && places_batches(ast_, source) ? likely(Kind::loader, kModuleOutput)
+                : loader && is_placed(repeated(ast_, source))
+                    ? likely(Kind::tensor_list, kModuleOutput)
+                : declares_number(ast_, target) ? Value{Kind::number, Certainty::proven}
+                                                : typed(target, kept_place(target, given));
+  if (value.kind == Kind::device_tensor && gives_loss(ast_, target, source))
+    value.flags &= static_cast<uint8_t>(~kModuleOutput);
   values_[target] = value;
   if (node.kind == K::name) {
     Value& known = scopes_[function_].variables[node.text];

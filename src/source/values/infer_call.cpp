@@ -131,6 +131,9 @@ Value Inference::call_function(NodeId id, NodeId callee, const CallShape& shape)
     const NodeId made = ast_[callee].kind == K::call ? ast_.child(callee, Role::callee) : kNoNode;
     if (made != kNoNode && gives_gradients(names_.resolve(made).path))
       return likely(Kind::jax_array, kJax);
+    // nn.L1Loss()(predicted, target)
+    if (made != kNoNode && is_loss_of_torch(names_.resolve(made).path))
+      return likely(Kind::device_tensor);
     Value target = values_[callee];
     if (target.kind == Kind::module) return module_output(target);
     return {};
