@@ -51,6 +51,25 @@ TEST_CASE("what a program defines and never names is dead, what a library define
                {"other.py", "", "import train\nfrom train import spread\n"}}) == "train.py:3");
 }
 
+TEST_CASE("the folder of an imported module is no module of that name") {
+  const std::string fit =
+      "import torch\n"
+      "def fit_path(model, data, optimizer):\n"
+      "    for batch in data:\n"
+      "        loss = model(batch)\n"
+      "        loss.backward()\n"
+      "        optimizer.step()\n"
+      "        print(loss.item())\n";
+  const auto read_with = [&](const std::string& import) {
+    return reads({{"net/spline/solving.py", "", fit}, {"net/main.py", "", import + fit}});
+  };
+  CHECK(read_with("import os\n") == "net/main.py:8 net/spline/solving.py:7");
+  CHECK(read_with("from net.solving.losses import Focal\n") ==
+        "net/main.py:8 net/spline/solving.py:7");
+  // What others import is known, and nobody names this.
+  CHECK(read_with("from net.spline.solving import Focal\n") == "net/main.py:8");
+}
+
 TEST_CASE("what no file of a C++ program names, other than to declare it, is low") {
   const std::string metric =
       "#include <torch/torch.h>\n"

@@ -41,3 +41,22 @@ int main() {
     sgd_update<<<10, 256>>>(w, dw, 0.1f);
   }
 }
+
+// Of a smart pointer's name it is the program's own class all the same.
+template <typename T>
+class dev_shared_ptr {
+ public:
+  explicit dev_shared_ptr(size_t n) { cudaMalloc(&data_, n * sizeof(T)); }
+  ~dev_shared_ptr() { release(); }
+  T* get() { return data_; }
+
+ private:
+  void release() { cudaFree(data_); }
+  T* data_ = nullptr;
+};
+
+void Layer::backward(const float* dy, float* dx, int n) {
+  dev_shared_ptr<float> sum(1);  // expect: device-alloc-in-loop
+  total<<<n / 256, 256>>>(dy, sum.get(), n);
+  scale<<<n / 256, 256>>>(sum.get(), dx, n);
+}

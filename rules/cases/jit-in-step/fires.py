@@ -90,3 +90,7 @@ def run_chains(kernel, keys, states):
         states = jax.jit(jax.vmap(kernel))(key, states)  # expect: jit-in-step
         drawn.append(states)
     return drawn
+
+
+def cell(kernel, weights, times):
+    return jax.jit(jax.vmap(functools.partial(kernel, weights)))(times)  # expect: jit-in-step

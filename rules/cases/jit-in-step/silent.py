@@ -120,3 +120,52 @@ def compiled_step(params, batch):
         return loss_fn(p, batch)
 
     return jax.grad(inner)(params)
+
+
+def run_optax(loss_fn, optimizer, params, steps):
+    value_and_grad = jax.jit(jax.value_and_grad(loss_fn))  # once, before its loop
+    state = optimizer.init(params)
+
+    @jax.jit
+    def step(params, state):
+        value, grad = value_and_grad(params)
+        updates, state = optimizer.update(grad, state, params)
+        return optax.apply_updates(params, updates), state, value
+
+    for _ in range(steps):
+        params, state, value = step(params, state)
+    return params
+
+
+def pretrain(loss_fn, optimizer, steps, params, state):
+    loss_and_grad = jax.value_and_grad(loss_fn, has_aux=True)
+
+    @functools.partial(jax.pmap, axis_name="devices")
+    def step(params, state, batch):
+        (_, losses), grads = jax.vmap(loss_and_grad, (None, 0))(params, batch)
+        updates, state = optimizer.update(grads, state, params)
+        return optax.apply_updates(params, updates), state, losses
+
+    for batch in steps:
+        params, state, losses = step(params, state, batch)
+        yield params
+
+
+class Normed(nn.Module):
+    def __call__(self, x, train):
+        normalize = lambda x: nn.BatchNorm(use_running_average=not train)(x)
+        return normalize(x)
+
+
+def make_learner(network):
+    def learn(params, batch):
+        return jax.grad(network)(params, batch)
+
+    return jax.jit(learn)
+
+
+def train(network, params, batches):  # none that the module's flag of that name calls
+    learn = make_learner(network)
+    for batch in batches:
+        params = learn(params, batch)
+    return params

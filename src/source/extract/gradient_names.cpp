@@ -75,6 +75,15 @@ bool GradientNames::is_in_named_lambda(NodeId call) const {
   return lambda != kNoNode && lambdas_.contains(lambda);
 }
 
+/// What a call is of: grad_fn of grad_fn(params), and of jax.vmap(grad_fn, (None, 0))(params, x).
+std::string_view GradientNames::called_name(NodeId call) const {
+  const NodeId callee = ast_[call].kind == K::call ? ast_.child(call, Role::callee) : kNoNode;
+  if (callee == kNoNode || ast_[callee].kind != K::call)
+    return callee == kNoNode ? std::string_view() : ast_[callee].text;
+  const NodeId wrapped = ast_.child(callee, Role::argument);
+  return wrapped == kNoNode ? std::string_view() : ast_[wrapped].text;
+}
+
 /// `for batch in data: loss, grads = grad_fn(params, batch)`: the call tells what a step is, also
 /// in a function inside, and nothing is stepped where the name was given. What scan() is handed
 /// runs there and then.
@@ -87,13 +96,13 @@ void GradientNames::leave_out_called() {
   }
   std::set<std::pair<std::string_view, uint32_t>> called, called_in_scan;
   for (NodeId id = 1; id < ast_.size(); ++id) {
-    const NodeId callee = ast_[id].kind == K::call ? ast_.child(id, Role::callee) : kNoNode;
-    if (callee == kNoNode || !contains(ast_[callee].text)) continue;
+    const std::string_view name = called_name(id);
+    if (name.empty() || !contains(name)) continue;
     for (uint32_t at = outline_.function_of[id]; at != kNone; at = facts_.functions[at].parent) {
-      if (!called.emplace(ast_[callee].text, at).second) break;
+      if (!called.emplace(name, at).second) break;
       if (!scanned.contains(facts_.functions[at].name)) continue;
       for (at = facts_.functions[at].parent; at != kNone; at = facts_.functions[at].parent)
-        called_in_scan.emplace(ast_[callee].text, at);
+        called_in_scan.emplace(name, at);
       break;
     }
   }

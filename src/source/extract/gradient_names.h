@@ -33,6 +33,7 @@ class GradientNames {
 
  private:
   std::string_view name_given(NodeId function) const;
+  std::string_view called_name(NodeId call) const;
   void add_made(NodeId call);
   void add_decorated(NodeId function);
   void leave_out_called();

@@ -50,6 +50,16 @@ References::References(const Ast& ast, const Names& names, const Outline& outlin
   }
 }
 
+/// `use_running_average=not train` where `train` is what the function, or one around it, is given.
+bool References::is_parameter(NodeId name) const {
+  for (uint32_t f = outline_.function_of[name]; f != kNone && f != 0;
+       f = facts_.functions[f].parent) {
+    const std::vector<std::string>& parameters = facts_.functions[f].parameters;
+    if (std::ranges::find(parameters, ast_[name].text) != parameters.end()) return true;
+  }
+  return false;
+}
+
 void References::visit(NodeId id) {
   const Node& node = ast_[id];
   if (node.role == Role::callee || node.role == Role::left || node.role == Role::object ||
@@ -61,6 +71,8 @@ void References::visit(NodeId id) {
     return;
   }
   if (node.kind == K::name && inference_.at(id).kind != Kind::unknown) return;
+  const bool flag = parent != K::call && parent != K::keyword && parent != K::return_;
+  if (node.kind == K::name && flag && ast_.grammar == Grammar::python && is_parameter(id)) return;
   CallFacts out;
   out.function = outline_.function_of[id];
   // metrics = {"acc": accuracy}; for f in metrics.values(): f(x)

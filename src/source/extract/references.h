@@ -22,6 +22,7 @@ class References {
 
  private:
   bool may_be_imported_function(NodeId id) const;
+  bool is_parameter(NodeId name) const;
   bool is_recompiled(NodeId id, NodeId assign) const;
   void handed_to(NodeId id, CallFacts& out);
 

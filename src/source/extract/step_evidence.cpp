@@ -46,6 +46,15 @@ bool hands_on_optimizer_state(const Ast& ast, NodeId call) {
   return false;
 }
 
+/// for i in range(n): state = self._step(graph, state), of a function of this file that JAX
+/// compiles: each pass of such a loop is a step of a solver, a sampler or a simulation.
+bool carries_through_compiled(const Ast& ast, const Inference& inference, const FileFacts& facts,
+                              NodeId call, NodeId callee) {
+  const uint32_t called = inference.local_function(callee);
+  return called != kNone && (facts.functions[called].flags & kJitCompiled) != 0 &&
+         replaces_argument(ast, call);
+}
+
 /// loss = solver.step_fn(key, batch)
 bool steps_on_batch(const Ast& ast, NodeId call) {
   if (callee_name(ast, call) != "step_fn") return false;
@@ -165,10 +174,14 @@ Evidence StepEvidence::of(NodeId call, NodeId callee) const {
       (contains_any(name, {"train_step", "training_step", "update_step"}) ||
        (ast_[callee].kind == K::attribute && names_training_step(name)) ||
        steps_trainer(ast_, call) || hands_on_optimizer_state(ast_, call) ||
-       replaces_training_state(ast_, call) || steps_on_batch(ast_, call)))
+       replaces_training_state(ast_, call) || steps_on_batch(ast_, call) ||
+       carries_through_compiled(ast_, inference_, facts_, call, callee)))
     return Evidence::backward;
   const Dotted& path = names_.resolve(callee);
-  if (gradients_.contains(name) || (path.imported && gradients_.is_called(call, path)))
+  // value_and_grad = jax.jit(jax.value_and_grad(loss)): the name's own calls, not JAX's of that
+  // name
+  const bool kept = !path.imported && gradients_.contains(name);
+  if (kept || (path.imported && gradients_.is_called(call, path)))
     return gradients_.is_in_named_lambda(call) ? Evidence::none : Evidence::backward;
   if (path.imported) {
     if (kUpdateFunctions.contains(path.path)) return Evidence::step;

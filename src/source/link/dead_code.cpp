@@ -112,12 +112,16 @@ void DeadCode::find_used_modules() const {
       for (const uint32_t mention : facts.mentions)
         add(python ? imported_ : configured_, mention, by);
     }
+    // Of models.losses.focal either `focal` is a module or `losses`, which has it; what is before
+    // these are folders.
     for (const auto& [bound, path] : facts.imports) {
-      for (std::string_view rest = path; !rest.empty();) {
-        const size_t dot = std::min(rest.find('.'), rest.size());
-        add(imported_, name_hash(rest.substr(0, dot)), by);
-        rest.remove_prefix(std::min(dot + 1, rest.size()));
-      }
+      const std::string_view last = last_component(path);
+      add(imported_, name_hash(last), by);
+      if (path.size() > last.size())
+        add(imported_,
+            name_hash(
+                last_component(std::string_view(path).substr(0, path.size() - last.size() - 1))),
+            by);
     }
   }
 }

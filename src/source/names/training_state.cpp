@@ -134,4 +134,14 @@ bool names_gradients(const Ast& ast, NodeId call) {
   });
 }
 
+bool replaces_argument(const Ast& ast, NodeId call) {
+  const std::vector<std::string_view> targets = targets_of(ast, call);
+  for (NodeId c = ast.child(call, Role::argument); c != kNoNode; c = ast[c].next) {
+    if (ast[c].kind == K::name && !has_word(ast[c].text, {"key", "keys", "rng", "rngs"}) &&
+        std::ranges::find(targets, ast.slice(c)) != targets.end())
+      return true;
+  }
+  return false;
+}
+
 }  // namespace stallscope

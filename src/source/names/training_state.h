@@ -29,4 +29,7 @@ bool steps_environment_state(const Ast& ast, NodeId call);
 /// Whether gradients are among what a call gives: loss, grads = loss_fn(params, batch).
 bool names_gradients(const Ast& ast, NodeId call);
 
+/// state, info = walk(state, key): the result replaces what the call is given, a random key aside.
+bool replaces_argument(const Ast& ast, NodeId call);
+
 }  // namespace stallscope
