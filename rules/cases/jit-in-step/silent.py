@@ -169,3 +169,23 @@ def train(network, params, batches):  # none that the module's flag of that name
     for batch in batches:
         params = learn(params, batch)
     return params
+
+
+class SpectraTrainer:
+    def _compute_loss(self, params, x):
+        return jnp.mean(self.apply(params, x))
+
+    def train(self, params, state, batches, held_out):
+        def train_step(params, state, x):
+            loss, grads = jax.value_and_grad(self._compute_loss)(params, x)
+            updates, state = self.optimizer.update(grads, state, params)
+            return optax.apply_updates(params, updates), state, loss
+
+        train_step = jax.jit(train_step)
+        for batch in batches:
+            params, state, loss = train_step(params, state, batch)
+        return params, self._compute_loss(params, held_out)  # once, behind its steps
+
+
+def refit(trainer, data):
+    return trainer.train(data.params, data.state, data.batches, data.held_out)

@@ -155,13 +155,14 @@ OwnStep own_step(std::string_view name) {
   // Copy__Optimizer_Adam__Host_To_Device(): hands its state over
   if (contains_any(text, {"test", "print", "check", "bench", "log", "init", "setup", "alloc",
                           "workspace", "algorithm", "descriptor"}) ||
-      has_word(text, {"copy", "clone", "upload", "download"}))
+      has_word(lower(text), {"copy", "clone", "upload", "download"}))
     return OwnStep::none;
   if (contains_any(text, {"backward", "backprop", "back_prop", "bprop", "compute_grad", "calc_grad",
                           "calculate_grad", "gradient_descent", "gradient_step"}))
     return OwnStep::backward;
-  if (contains_any(
-          text, {"update_", "_update", "apply_grad", "optimizer_step", "optimize", "adam", "sgd"}))
+  // Optimizer_Function() chooses one, optimize() runs it.
+  if (contains_any(text, {"update_", "_update", "apply_grad", "optimizer_step", "adam", "sgd"}) ||
+      has_word(lower(text), {"optimize", "optimise"}))
     return OwnStep::update;
   return contains_any(text, {"forward", "fprop"}) ? OwnStep::forward : OwnStep::none;
 }

@@ -227,6 +227,17 @@ bool StepLoops::warms_up(const Edge& edge) const {
   });
 }
 
+/// Whether a loop of a function itself is known to step.
+bool StepLoops::has_step_loop(FunctionId id) const {
+  const FileFacts& file = graph_.file(id);
+  const std::vector<uint8_t>& marks = marks_[graph_.file_index(id)];
+  for (uint32_t l = 0; l < file.loops.size(); ++l) {
+    if (marks[l] != 0 && graph_.id_of(graph_.file_index(id), file.loops[l].function) == id)
+      return true;
+  }
+  return false;
+}
+
 /// The loop around a call of a step is a step loop; without one, the caller is a step too.
 void StepLoops::follow_callers() {
   std::vector<FunctionId> work;
@@ -258,6 +269,10 @@ void StepLoops::follow_callers() {
         continue;
       }
       if (warms_up(edge)) continue;
+      // compute_loss(test_data) behind the loop that trains
+      if (by_name_[id] != 0 && has_word(graph_.function(id).name, {"loss"}) &&
+          has_step_loop(edge.from))
+        continue;
       if (call.form == CallForm::reference ||
           (caller.flags & (kModuleLevel | kMainFunction | kInitFunction)) != 0)
         continue;

@@ -29,6 +29,7 @@ class StepLoops {
   void find_loops_of_steps();
   void find_whole_steps(std::span<const EntryPoint> entry_points);
   bool warms_up(const Edge& edge) const;
+  bool has_step_loop(FunctionId id) const;
   void follow_callers();
   bool find_collections();
   void sum_up();
