@@ -48,3 +48,16 @@ struct TailImpl : torch::nn::Module {
   torch::nn::Conv2d conv{nullptr};
   torch::nn::BatchNorm2d bn{nullptr};
 };
+
+// The class is declared in a header; its block begins with the norm of what comes in.
+Residual::Residual(int channels) {
+  conv1 = register_module("conv1", torch::nn::Conv2d(torch::nn::Conv2dOptions(channels, channels, 3)));  // expect: bias-before-norm
+  bn1 = register_module("bn1", torch::nn::BatchNorm2d(channels));
+  conv2 = register_module("conv2", torch::nn::Conv2d(torch::nn::Conv2dOptions(channels, channels, 3)));
+}
+
+torch::Tensor Residual::forward(torch::Tensor x) {
+  auto out = conv1(x);
+  out = conv2->forward(torch::relu(bn1(out)));
+  return x + out;
+}

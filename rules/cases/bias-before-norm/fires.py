@@ -44,3 +44,25 @@ class Plain(nn.Module):
         x = self.conv(x)
         x = self.norm(x)
         return x.relu()
+
+
+class Conv(nn.Module):
+    def __init__(self, inside, outside, size, bias=True):
+        super().__init__()
+        self.conv = nn.Conv1d(inside, outside, kernel_size=size, bias=bias)
+
+    def forward(self, x):
+        return self.conv(x)
+
+
+class Prenet(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.conv = Conv(width, width, 5)  # expect: bias-before-norm
+        self.plain = Conv(width, width, 5, bias=False)
+        self.norm = nn.BatchNorm1d(width)
+        self.second = nn.BatchNorm1d(width)
+
+    def forward(self, x):
+        x = torch.tanh(self.norm(self.conv(x)[:, :, :-4]))
+        return torch.tanh(self.second(self.plain(x)))

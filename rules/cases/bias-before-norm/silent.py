@@ -54,3 +54,16 @@ class Activated(nn.Module):
         x = self.conv(x)
         x = x.relu()
         return self.norm(x)
+
+
+class Shared(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.conv = nn.Conv1d(width, width, 5)
+        self.norm = nn.BatchNorm1d(width)
+        self.out = nn.Linear(width, width)
+
+    def forward(self, x):
+        x = self.conv(x)
+        x = self.norm(x) + self.out(x)  # the bias reaches what is not normed
+        return x
