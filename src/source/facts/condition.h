@@ -17,7 +17,8 @@ inline constexpr std::string_view kOwnDeviceBuffer = "device-buffer-class";
 /// What an argument of the matched call must look like.
 struct ArgumentTest {
   std::string name;  ///< keyword, or "0", "1", ... by position, or "name/1" for either
-  std::vector<std::string> any_of;  ///< "absent", "present", a literal, or "kind:tensor"
+  /// "absent", "present", "starred" (perhaps, by *args), a literal, or "kind:tensor"
+  std::vector<std::string> any_of;
 };
 
 /// A condition on code around or below the match: `inside: for`, `has: {call: backward}`.
