@@ -137,8 +137,7 @@ Result<Trace> read_folder(const std::string& folder, const ImportOptions& option
   if (segments.empty() && samples.empty())
     trace.health.warnings.emplace_back(
         "nothing was recorded: the program used neither CUDA nor NVTX nor MPI, and ran no Python "
-        "long "
-        "enough to be sampled (add NVTX ranges, or see `stallscope doctor`)");
+        "long enough to be sampled (add NVTX ranges, or see `stallscope doctor`)");
   // Kept with the run, so that it reads the same where the binaries are not. A
   // folder that cannot be written is read all the same.
   if (symbols.changed()) (void)write_file(symbols_file, symbols.to_json());
