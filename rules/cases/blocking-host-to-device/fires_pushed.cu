@@ -10,6 +10,10 @@ void copyToDevice(float* to, const float* from, int n) {
   cudaMemcpy(to, from, n * sizeof(float), cudaMemcpyHostToDevice);
 }
 
+void synchronizeHToD(float* to, const float* from, int n) {
+  cudaMemcpy(to, from, n * sizeof(float), cudaMemcpyHostToDevice);
+}
+
 __global__ void drop(float* x, const float* rand, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n && rand[i] < 0.5f) x[i] = 0;
@@ -24,6 +28,7 @@ void forward_dropout_layer_gpu(layer l, network_state state) {
 void train(network& net, float** batches, int count) {
   for (int i = 0; i < count; ++i) {
     copyToDevice(net.input_gpu, batches[i], net.inputs);  // expect: blocking-host-to-device
+    synchronizeHToD(net.rates_gpu, net.rates, net.inputs);  // expect: blocking-host-to-device
     forward_dropout_layer_gpu(net.layers[0], net.state);
     backward_network(net);
     update_network(net);

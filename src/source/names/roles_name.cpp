@@ -197,17 +197,19 @@ bool is_read_back_name(std::string_view name) {
   const std::string text = lower(snake_case(name));
   return (has_word(text, {"pull", "download", "d2h", "dtoh", "readback"}) ||
           is_one_of(text, {"item", "cpu"}) ||  // of a tensor of the program's own
-          contains_any(text, {"to_host", "tohost", "device_to_host", "from_device", "from_gpu",
-                              "read_back", "gpu_to_cpu", "device2host", "to_cpu", "to_vector",
-                              "device_to_vec", "to_stdvector", "to_std_vector"})) &&
+          contains_any(
+              text, {"to_host", "tohost", "device_to_host", "from_device", "from_gpu", "read_back",
+                     "gpu_to_cpu", "device2host", "to_cpu", "to_vector", "device_to_vec",
+                     "to_stdvector", "to_std_vector", "d_to_h", "dto_h"})) &&
          !has_word(text, {"save", "load", "test", "print", "dump", "async", "init"});
 }
 
 bool is_upload_name(std::string_view name) {
   const std::string text = lower(snake_case(name));
   return (has_word(text, {"push", "upload", "h2d", "htod"}) ||
-          contains_any(text, {"to_device", "todevice", "host_to_device", "from_host", "from_cpu",
-                              "to_gpu", "togpu", "to_cuda", "cpu_to_gpu", "host2device"})) &&
+          contains_any(
+              text, {"to_device", "todevice", "host_to_device", "from_host", "from_cpu", "to_gpu",
+                     "togpu", "to_cuda", "cpu_to_gpu", "host2device", "h_to_d", "hto_d"})) &&
          !has_word(text, {"save", "load", "test", "print", "dump", "async", "init", "back"});
 }
 
