@@ -18,11 +18,15 @@ std::string_view word_of(uint16_t bits) {
   return "library";
 }
 
+/// Lowers a match by one step for what a guard says.
+void lower_for(std::string_view guard, SourceFact& out) {
+  out.guards.emplace_back(guard);
+  out.lowered += 1;
+}
+
 /// Some rules say little where a helper or a layer is read: often it serves others than the step.
 void lower_behind_calls(const CompiledClause& clause, SourceFact& out) {
-  if ((clause.lower & kGuardBehindCalls) == 0) return;
-  out.guards.emplace_back("behind-calls");
-  out.lowered += 1;
+  if ((clause.lower & kGuardBehindCalls) != 0) lower_for("behind-calls", out);
 }
 
 bool is_program(const FileFacts& file) {
@@ -131,8 +135,7 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
   }
   if ((clause.unless & kGuardJit) != 0 && (bits & kInJit) != 0) return false;
   if ((clause.lower & kGuardJit) != 0 && (bits & kInJit) != 0) {
-    out.guards.emplace_back("in-jit");
-    out.lowered += 1;
+    lower_for("in-jit", out);
   }
   const bool anywhere = clause.contexts == 0 || clause.wants(Context::any);
   if (anywhere && (clause.unless & kGuardEvaluation) != 0 &&
@@ -159,8 +162,7 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     out.context = "epoch";
     out.lowered += 1;
     if ((bits & kInEval) != 0) {
-      out.guards.emplace_back("evaluation-only");
-      out.lowered += 1;
+      lower_for("evaluation-only", out);
     }
     return true;
   }
@@ -188,8 +190,7 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     out.lowered += 1;
     lower_behind_calls(clause, out);
     if ((clause.lower & kGuardNoStepLoop) != 0) {
-      out.guards.emplace_back("loop-of-no-step");
-      out.lowered += 1;
+      lower_for("loop-of-no-step", out);
     }
     return true;
   }
@@ -209,8 +210,7 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     out.context = "forward";
     out.context_chain = contexts_->chain(function, candidate.loop, kInForward);
     if (is_transform_path(files_[file]->path)) {
-      out.guards.emplace_back("behind-calls");
-      out.lowered += 1;
+      lower_for("behind-calls", out);
     } else {
       lower_behind_calls(clause, out);
     }
@@ -222,8 +222,7 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
       (!evaluates || (clause.lower & kGuardEvaluation) != 0) &&
       ((bits & kOutside) == 0 || contexts_->runs_again(function, 1))) {
     if (evaluates) {
-      out.guards.emplace_back("evaluation-only");
-      out.lowered += 1;
+      lower_for("evaluation-only", out);
     }
     return true;
   }
@@ -233,8 +232,7 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     return stand_alone(file, out);
   if (clause.wants(Context::launcher) && word == "library" && is_loop_work(function)) {
     out.context = "loop";
-    out.guards.emplace_back("behind-calls");
-    out.lowered += 1;
+    lower_for("behind-calls", out);
     return true;
   }
   // What a set-up calls too; preprocess_packed(ids), which works on the device it is given.
@@ -255,8 +253,7 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
       return false;
     if (once_in_evaluation(function, candidate, bits)) return false;
     if ((clause.lower & kGuardEvaluation) == 0) return false;
-    out.guards.emplace_back("evaluation-only");
-    out.lowered += 1;
+    lower_for("evaluation-only", out);
     return true;
   }
   if ((word == "library" || shared) && library_allows(file, function, clause))
