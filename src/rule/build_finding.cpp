@@ -414,7 +414,7 @@ Finding unmeasured_finding(const Rule& rule, const SourceFact& fact) {
            (guard == "no-visible-caller" &&
             (fact.certainty != Certainty::proven || fact.language != "python"));
   });
-  if (too_little) f.severity = std::min(f.severity, Severity::low);
+  if (too_little || fact.weak) f.severity = std::min(f.severity, Severity::low);
   f.related = fact.related;
   add_lines(f, fact);
   f.message = rule.title + ".";

@@ -101,6 +101,9 @@ class Reader {
       out.function_has = value.text();
     } else if (name == "own-lacks") {
       out.own_lacks = value.text();
+    } else if (name == "weak") {
+      out.weak = value.text() == "true";
+      if (!out.weak) fail(value, "`weak` can only be true");
     } else {
       fail(at, "unknown key '" + name + "' in a source condition");
     }

@@ -372,6 +372,7 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
   out.last_byte = candidate.last_byte;
   out.function = facts.functions[candidate.function].qualified;
   out.language = facts.language;
+  out.weak = clause.clause->weak;
   out.certainty = clause.on ? subject.certainty : Certainty::proven;
   if (guessed) out.certainty = std::min(out.certainty, Certainty::likely);
   if (buffer) out.also = *buffer;

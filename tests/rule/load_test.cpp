@@ -165,6 +165,8 @@ TEST_CASE("a bad condition is named with its place") {
       {kHead + "environment: [A]\n",
        "my-rule.yaml:6:14: environment must be a map of variables to values"},
       {kHead + "source: {cal: [item]}\n", "my-rule.yaml:6:"},
+      {kHead + "source: {call: [item], weak: maybe}\n",
+       "my-rule.yaml:6:30: `weak` can only be true"},
   });
 }
 

@@ -32,6 +32,9 @@ TEST_CASE("what code shows alone is no worse than it can be sure of") {
   f.certainty = Certainty::likely;
   CHECK(severity(f) == Severity::critical);
   CHECK(severity(f, "unmeasured: low\n") == Severity::low);
+  f.weak = true;
+  CHECK(severity(f) == Severity::low);
+  f.weak = false;
   // A library's function, of which no caller is seen: what it reads must be known, at least.
   f.guards = {"no-visible-caller"};
   f.lowered = 1;

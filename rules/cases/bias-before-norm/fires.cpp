@@ -61,3 +61,15 @@ torch::Tensor Residual::forward(torch::Tensor x) {
   out = conv2->forward(torch::relu(bn1(out)));
   return x + out;
 }
+
+struct Heads : torch::nn::Module {
+  explicit Heads(int n) {
+    torch::nn::Conv2dOptions options = torch::nn::Conv2dOptions(n, n, 1).stride(1);
+    head_ = torch::nn::Sequential(torch::nn::Conv2d(options), torch::nn::BatchNorm2d(n));  // expect: bias-before-norm
+  }
+  void grow(int n) {
+    tail_->push_back(torch::nn::Conv2d(torch::nn::Conv2dOptions(n, n, 3)));  // expect: bias-before-norm
+    tail_->push_back(torch::nn::BatchNorm2d(n));
+  }
+  torch::nn::Sequential head_{nullptr}, tail_;
+};

@@ -42,3 +42,13 @@ struct BlockImpl : torch::nn::Module {
   torch::nn::Conv2d conv1{nullptr}, conv2{nullptr};
   torch::nn::BatchNorm2d bn1{nullptr}, bn2{nullptr};
 };
+
+struct Heads : torch::nn::Module {
+  explicit Heads(int n) {
+    torch::nn::Conv2dOptions options = torch::nn::Conv2dOptions(n, n, 1).bias(false);
+    head_ = torch::nn::Sequential(torch::nn::Conv2d(options), torch::nn::BatchNorm2d(n));
+    tail_->push_back(torch::nn::Conv2d(torch::nn::Conv2dOptions(n, n, 3)));
+    tail_->push_back(torch::nn::ReLU());
+  }
+  torch::nn::Sequential head_{nullptr}, tail_;
+};

@@ -194,3 +194,13 @@ def explore(agent, env, replay, steps):
     for step in range(steps):
         state = env.step(agent.select_action(state))
         agent.train(replay.sample())
+
+
+def improve(model, optimizer, samples, limit):
+    for sample in samples:
+        ratio = torch.exp(model(sample) - sample.old)
+        loss = -ratio.mean()
+        loss.backward()
+        optimizer.step()
+        clipped = (abs(ratio - 1.0) > limit).type(torch.FloatTensor).mean()  # expect: device-to-host-in-step
+        report(clipped)

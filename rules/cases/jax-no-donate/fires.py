@@ -1,5 +1,6 @@
 from functools import partial
 
+import equinox as eqx
 import jax
 import optax
 from flax import nnx
@@ -111,3 +112,13 @@ def tune(model, optimizer, batch):
     loss, grads = nnx.value_and_grad(loss_fn)(model, batch)
     optimizer.update(model, grads)
     return loss
+
+
+class Runner:
+    def __init__(self, settings):
+        self.update_fn = jax.pmap(partial(jax.lax.scan, update))  # expect: jax-no-donate
+
+
+def prepare(settings):
+    train_batch_fn = eqx.filter_jit(make_computer(settings))  # expect: jax-no-donate
+    return train_batch_fn

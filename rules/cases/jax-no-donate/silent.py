@@ -88,3 +88,10 @@ class Sampler:
     @partial(jax.jit, donate_argnums=0)
     def update(self, batch):
         return self.replace(network=learn(self.network, batch)), {}
+
+
+def prepare(settings, env):
+    train_jit = jax.jit(make_train(settings))
+    env_step = jax.jit(jax.vmap(env.step))
+    evaluate_batch = jax.jit(make_evaluation(settings))
+    return train_jit, env_step, evaluate_batch

@@ -36,3 +36,34 @@ void follow(torch::nn::Module& target, torch::nn::Module& source, double beta) {
     p.copy_(beta * p + (1. - beta) * from[entry.key()]);  // expect: per-tensor-optimizer-loop
   }
 }
+
+class Agent {
+ public:
+  void learn(const Batch& batch) {
+    auto loss = torch::mse_loss(local_->forward(batch.states), batch.targets);
+    optimizer_.zero_grad();
+    loss.backward();
+    for (unsigned i = 0; i < local_->parameters().size(); i++) {
+      torch::clamp(local_->parameters()[i], -1., 1.);  // expect: per-tensor-optimizer-loop
+    }
+    optimizer_.step();
+    follow();
+  }
+
+ private:
+  void follow(double tau);
+  Net local_, target_;
+  torch::optim::Adam optimizer_{local_->parameters(), 1e-3};
+};
+
+// The declaration has a default.
+void Agent::follow(double tau) {
+  for (unsigned i = 0; i < local_->parameters().size(); i++) {
+    target_->parameters().at(i).detach().copy_(tau * local_->parameters().at(i) +  // expect: per-tensor-optimizer-loop
+                                               (1. - tau) * target_->parameters().at(i));
+  }
+}
+
+void run(Agent& agent, Memory& memory) {
+  for (int i = 0; i < 1000; ++i) agent.learn(memory.sample());
+}

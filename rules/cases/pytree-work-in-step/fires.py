@@ -56,3 +56,11 @@ def follow(params, state, loader, limit):
         if jax.tree_util.tree_all(small):
             break
     return params
+
+
+def learn(state, rollout, key, epochs):
+    for _ in range(epochs):
+        rows = jax.random.permutation(key, 1024)
+        minibatch = jax.tree.map(lambda x: x[rows], rollout)  # expect: pytree-work-in-step
+        state, loss = train_step(state, minibatch)
+    return state

@@ -53,3 +53,10 @@ def descend(params, batches):
     for batch in batches:
         params, ema = update(params, ema, batch)
     return params, sum(p.size for p in jax.tree_util.tree_leaves(ema))
+
+
+def learn(state, rollout, rows, steps):
+    rollout = jax.tree.map(lambda x: x[rows], rollout)
+    for step in range(steps):
+        state, loss = train_step(state, rollout)
+    return state

@@ -363,3 +363,14 @@ class Clipped(torch.distributions.Distribution):
         if torch.isnan(chance).any():  # expect: tensor-truthiness
             warn("not a number")
         return chance
+
+
+class Decoder(nn.Module):
+    def forward(self, states, end):
+        last = self.start(states).argmax(-1)
+        for _ in range(64):
+            unfinished = last != end
+            if not any(unfinished):  # expect: tensor-truthiness
+                break
+            last = self.step(states, last).argmax(-1)
+        return last

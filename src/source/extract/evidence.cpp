@@ -137,6 +137,17 @@ class EvidenceCollector {
     }
   }
 
+  /// load_data(batch_index): what each step begins with, not what was saved.
+  static bool loads_batch(const FunctionFacts& f) {
+    return f.name.starts_with("load_") &&
+           has_word(f.name, {"data", "images", "samples", "examples", "input"}) &&
+           std::ranges::any_of(f.parameters, [](const std::string& parameter) {
+             return has_word(lower(snake_case(parameter)),
+                             {"batch", "minibatch", "iteration", "iter"}) &&
+                    !has_word(parameter, {"size"});
+           });
+  }
+
   /// backward_network(net), update_network(net): together they are one step.
   void judge_own_step(uint32_t function) {
     FunctionFacts& f = facts_.functions[function];
@@ -150,6 +161,7 @@ class EvidenceCollector {
          (!f.class_name.empty() && !is_evaluation_class(f.class_name) &&
           is_one_of(f.name, {"eval", "Eval"}))))
       f.flags |= kWeakRole;
+    if (loads_batch(f)) f.flags &= ~static_cast<uint32_t>(kCheckpointFunction | kInitFunction);
     // What launches kernels samples for each step, whatever its class is called.
     if ((f.flags & kDeviceWork) != 0 && is_data_class(f.class_name) && f.name != f.class_name &&
         (role_flags(f.name, false, true) & kInitFunction) == 0)

@@ -23,6 +23,12 @@ bool only_derives(const Ast& ast, NodeId call, const Dotted& path) {
                         "forward", "score", "likelihood", "reward", "_kl", "agent"});
 }
 
+/// Whether what a path names gives the function that it is handed, compiled.
+bool compiles_function(std::string_view path) {
+  return is_one_of(path, {"jax.jit", "jax.pmap", "equinox.filter_jit", "equinox.filter_pmap",
+                          "flax.nnx.jit", "flax.nnx.pmap"});
+}
+
 /// jax.value_and_grad(f), jax.grad(loss): gradients that training takes.
 bool takes_gradients(const Ast& ast, NodeId call, const Dotted& path) {
   return gives_gradients(path.path) && !only_derives(ast, call, path);
@@ -57,6 +63,7 @@ void GradientNames::add_made(NodeId call) {
   if (callee == kNoNode) return;
   const Dotted& path = names_.resolve(callee);
   const bool makes = path.imported && takes_gradients(ast_, call, path);
+  if (!makes && path.imported && compiles_function(path.path)) rename_compiled(call);
   if (!makes && !contains(ast_[callee].text)) return;
   std::string_view name = makes ? name_given(call) : std::string_view();
   const NodeId lambda = ast_.ancestor(call, K::lambda);
@@ -67,6 +74,18 @@ void GradientNames::add_made(NodeId call) {
   if (!name.empty()) names_given_.insert(name);
   const uint32_t function = outline_.function_of[call];
   if (makes && function != 0 && !hands_out_function(function)) made_.push_back({call, name});
+}
+
+/// gradient_of = jax.grad(loss); gradients = jax.jit(gradient_of): the second name is called.
+void GradientNames::rename_compiled(NodeId call) {
+  const NodeId of = ast_.child(call, Role::argument);
+  if (of == kNoNode || ast_[of].kind != K::name || !contains(ast_[of].text)) return;
+  const std::string_view name = name_given(call);
+  if (name.empty()) return;
+  names_given_.insert(name);
+  for (Made& made : made_) {
+    if (made.name == ast_[of].text) made.name = name;
+  }
 }
 
 bool GradientNames::is_in_named_lambda(NodeId call) const {

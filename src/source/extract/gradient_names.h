@@ -35,6 +35,7 @@ class GradientNames {
   std::string_view name_given(NodeId function) const;
   std::string_view called_name(NodeId call) const;
   void add_made(NodeId call);
+  void rename_compiled(NodeId call);
   void add_decorated(NodeId function);
   void leave_out_called();
   bool hands_out_function(uint32_t function) const;

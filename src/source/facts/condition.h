@@ -54,6 +54,7 @@ struct SourceClause {
   std::vector<std::string> decorates;  ///< Python: decorators of functions inside functions
   std::string function_has;            ///< text that must occur in the function
   std::string own_lacks;               ///< text that the outermost function or class must lack
+  bool weak = false;  ///< what it costs depends on what is not seen: low until it is measured
 };
 
 /// A rule matches where any of its clauses does.

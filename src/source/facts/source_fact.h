@@ -40,6 +40,7 @@ struct SourceFact {
   unsigned ordinal = 0;   ///< among equal lines of the function
   std::map<std::string, std::string> metavariables;
   unsigned lowered = 0;              ///< severity steps below the rule's worst; see guards
+  bool weak = false;                 ///< its clause says that it may cost little
   bool breaks_graph = false;         ///< inside torch.compile or jit: also a graph break
   std::vector<std::string> related;  ///< other rules that matched the same expression
   std::vector<SourceLine> also;      ///< further lines, told with the finding

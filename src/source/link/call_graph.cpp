@@ -240,16 +240,16 @@ bool CallGraph::takes(FunctionId id, uint8_t given) const {
 bool CallGraph::may_have_defaults(FunctionId id, uint8_t given) const {
   constexpr int kMostDefaults = 3;
   const FunctionFacts& f = function(id);
-  return file(id).is_compiled() && given > 0 && given < f.required &&
-         f.required - given <= kMostDefaults;
+  return file(id).is_compiled() && given < f.required && f.required - given <= kMostDefaults;
 }
 
-/// Keeps the functions that take so many arguments; where none does, those that may.
-void CallGraph::keep_taking(uint8_t given, std::vector<FunctionId>& functions) const {
+/// Keeps the functions that take so many arguments; where none does, those that may. Of a call
+/// without arguments only where it is known whose they are.
+void CallGraph::keep_taking(uint8_t given, std::vector<FunctionId>& functions, bool own) const {
   const bool exact =
       std::ranges::any_of(functions, [&](FunctionId id) { return takes(id, given); });
   std::erase_if(functions, [&](FunctionId id) {
-    return !(exact ? takes(id, given) : may_have_defaults(id, given));
+    return !(exact ? takes(id, given) : (own || given > 0) && may_have_defaults(id, given));
   });
 }
 
@@ -386,7 +386,7 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
           : std::string_view();
   if (!own.empty()) {
     out = methods(own, last, where_[in].first);
-    std::erase_if(out, [&](FunctionId id) { return !takes(id, given); });
+    keep_taking(given, out, true);
     if (!out.empty()) return out;
   }
   if (form == CallForm::method || (form == CallForm::reference && module.empty())) {

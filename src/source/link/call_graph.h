@@ -74,7 +74,7 @@ class CallGraph {
   std::vector<FunctionId> methods(std::string_view class_name, std::string_view name,
                                   uint32_t from_file, CallForm form = CallForm::method) const;
   std::vector<FunctionId> constructors(std::string_view class_name, uint32_t from_file) const;
-  void keep_taking(uint8_t given, std::vector<FunctionId>& functions) const;
+  void keep_taking(uint8_t given, std::vector<FunctionId>& functions, bool own = false) const;
   std::string_view field_class(FunctionId in, std::string_view name) const;
   std::vector<FunctionId> dispatched(uint32_t file, const CallFacts& call) const;
   std::string_view root_class(std::string_view name) const;

@@ -302,7 +302,9 @@ bool collects(const FunctionFacts& function) {
 bool may_show(const FunctionFacts& function) {
   return !has_word(lower(snake_case(function.name)),
                    {"collect", "rollout", "rollouts", "experience", "experiences", "trajectories",
-                    "trajectory", "data", "batch", "training"});
+                    "trajectory", "data", "batch", "training"}) &&
+         !has_word(lower(snake_case(function.class_name)),
+                   {"rollout", "rollouts", "experience", "trajectories", "trajectory"});
 }
 
 }  // namespace

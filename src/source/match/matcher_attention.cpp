@@ -291,7 +291,8 @@ class Attention {
       case K::binary: {
         const NodeId first = ast_[id].first_child;
         if (first == kNoNode) return kNoNode;  // broken syntax
-        const bool scale = ast_[first].kind == K::number || ast_.slice(first).starts_with("self.");
+        const bool scale = ast_[first].kind == K::number || ast_[first].kind == K::attribute ||
+                           contains_any(ast_.slice(first), {"scale"});
         return scale ? ast_[first].next : first;
       }
       case K::call: {

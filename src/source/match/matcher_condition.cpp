@@ -35,7 +35,12 @@ class Conditions {
       const NodeId read = file_.ast.child(id, Role::argument);
       if (name == "bool" && read != kNoNode && file_.ast.grammar == Grammar::python)
         return test(read);
-      const std::string& path = file_.names.resolve(file_.ast.child(id, Role::callee)).path;
+      // if any(unfinished): Python's own looks at one element after the other
+      const NodeId callee = file_.ast.child(id, Role::callee);
+      if ((name == "any" || name == "all") && read != kNoNode &&
+          file_.ast[callee].kind == K::name && reads_device(file_.inference.at(read)))
+        return add(id, file_.inference.at(read));
+      const std::string& path = file_.names.resolve(callee).path;
       if (path == "torch.equal" || path == "torch.allclose") {
         if (compares_on_host(id)) return;
         add(id, file_.inference.at(id).kind == Kind::number

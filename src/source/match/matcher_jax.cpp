@@ -153,6 +153,18 @@ bool steps_with(const FileView& file, std::string_view compiled) {
   return false;
 }
 
+/// train_batch = eqx.filter_jit(make_computer(sizes)), update_fn = pmap(partial(scan, update)): a
+/// step by its name, of which nothing else is seen.
+bool is_made_step(const FileView& file, NodeId made, std::string_view name) {
+  const Ast& ast = file.ast;
+  if (ast[made].kind != K::call || !is_called_update(name)) return false;
+  const std::string words = lower(snake_case(name));
+  const Dotted& by = file.names.resolve(ast.child(made, Role::callee));
+  return has_word(words, {"update", "learn", "step", "steps", "batch"}) &&
+         has_word(words, {"update", "learn", "train", "sgd", "optimize"}) &&
+         (!by.imported || by.path == "functools.partial" || first_component(by.path) != "jax");
+}
+
 /// step = jax.jit(partial(update, n)) that donates nothing, and whose calls replace a state.
 void find_undonated_calls(const FileView& file, std::vector<Match>& out) {
   const Ast& ast = file.ast;
@@ -173,7 +185,8 @@ void find_undonated_calls(const FileView& file, std::vector<Match>& out) {
     const bool made =
         (ast[of].kind == K::call && replaces_state(callee_name(ast, of))) ||
         (ast[of].kind == K::attribute && is_one_of(ast[of].text, {"train", "update", "learn"}));
-    if (updates || made || steps_with(file, ast.slice(left))) out.push_back({id, {}, {}});
+    const bool named = is_made_step(file, of, last_component(ast.slice(left)));
+    if (updates || made || named || steps_with(file, ast.slice(left))) out.push_back({id, {}, {}});
   }
 }
 

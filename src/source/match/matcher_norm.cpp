@@ -31,28 +31,112 @@ Wrappers convolution_wrappers(const FileView& file) {
   return out;
 }
 
+/// flax.linen.Conv, haiku.Conv2D, pax.Conv2D
+bool is_convolution_of_jax(const Dotted& path) {
+  return path.imported &&
+         is_one_of(first_component(path.path), {"flax", "haiku", "pax", "objax"}) &&
+         is_one_of(last_component(path.path),
+                   {"Conv", "Conv1D", "Conv2D", "Conv3D", "ConvTranspose", "Conv2DTranspose"});
+}
+
+/// C++: Conv2dOptions(3, 64, 3) of Conv2d(options), where the function has it as a variable.
+std::string_view options_of(const FileView& file, NodeId argument) {
+  if (file.ast[argument].kind != K::name) return {};
+  const NodeId made = file.inference.definition(file.outline.function_of[argument],
+                                                file.ast[argument].text, argument);
+  return made == kNoNode ? std::string_view() : file.ast.slice(made);
+}
+
 /// Whether a call makes a convolution with a bias, as far as it says.
-bool makes_biased_convolution(const Ast& ast, NodeId call, const Wrappers& wrappers = {}) {
+bool makes_biased_convolution(const FileView& file, NodeId call, const Wrappers& wrappers) {
+  const Ast& ast = file.ast;
   if (ast[call].kind != K::call) return false;
   const std::string_view made = callee_name(ast, call);
   if (!is_one_of(made, {"Conv1d", "Conv2d", "Conv3d", "ConvTranspose2d"}) &&
-      !wrappers.contains(made))
+      !wrappers.contains(made) &&
+      !(made.starts_with("Conv") &&
+        is_convolution_of_jax(file.names.resolve(ast.child(call, Role::callee)))))
     return false;
   for (NodeId c : children(ast, call)) {
-    if (ast[c].kind == K::keyword && ast[c].text == "bias")
+    if (ast[c].kind == K::keyword && is_one_of(ast[c].text, {"bias", "use_bias", "with_bias"}))
       return ast.slice(ast.child(c, Role::value)) == "True";
     if (ast[c].kind == K::star) return false;
   }
   if (ast.grammar == Grammar::python) return true;
-  // LibTorch: Conv2d(Conv2dOptions(3, 64, 3).padding(1)), Conv2d(3, 64, 3)
-  const std::string_view text = ast.slice(call);
+  // LibTorch: Conv2d(Conv2dOptions(3, 64, 3).padding(1)), Conv2d(3, 64, 3), Conv2d(options)
   const NodeId first = ast.child(call, Role::argument);
-  return text.find(".bias(") == std::string_view::npos && first != kNoNode &&
-         (text.find("Options(") != std::string_view::npos || ast[first].kind == K::number);
+  if (first == kNoNode) return false;
+  const std::string_view options = options_of(file, first), text = ast.slice(call);
+  return text.find(".bias(") == std::string_view::npos &&
+         options.find(".bias(") == std::string_view::npos &&
+         ((options.empty() ? text : options).find("Options(") != std::string_view::npos ||
+          ast[first].kind == K::number);
 }
 
 bool makes_norm(const Ast& ast, NodeId call) {
   return ast[call].kind == K::call && callee_name(ast, call).starts_with("BatchNorm");
+}
+
+/// self.bn(self.conv(x)[:, :, :-4]): what of the result is handed on.
+NodeId cut(const Ast& ast, NodeId call) {
+  while (ast[ast[call].parent].kind == K::subscript && ast[call].role == Role::object)
+    call = ast[call].parent;
+  return call;
+}
+
+/// Whether a norm, which `is_norm` knows by its call, is all that is given what `call` gives.
+template <typename IsNorm>
+bool goes_to_norm(const Ast& ast, NodeId call, const IsNorm& is_norm) {
+  call = cut(ast, call);
+  const NodeId around = ast[call].parent;
+  if (ast[call].role == Role::argument) return is_norm(around);
+  const NodeId name = ast[around].kind == K::assign && ast[call].role == Role::right
+                          ? ast.child(around, Role::left)
+                          : kNoNode;
+  const NodeId behind = name == kNoNode ? kNoNode : ast[around].next;
+  if (behind == kNoNode || ast[behind].kind != K::assign ||
+      ast.slice(ast.child(behind, Role::left)) != ast.slice(name))
+    return false;
+  // x = self.bn(x), x = self.conv2(relu(self.bn(x))): the norm alone is given it
+  unsigned named = 0, normed = 0;
+  const NodeId right = ast.child(behind, Role::right);
+  for (NodeId at = right; at != kNoNode && at < ast[right].end; ++at) {
+    if (ast[at].kind != K::name || ast[at].text != ast.slice(name)) continue;
+    ++named;
+    normed += ast[at].role == Role::argument && is_norm(ast[at].parent);
+  }
+  return named == 1 && normed == 1;
+}
+
+/// Flax, Haiku: x = Conv(64)(x) and x = BatchNorm()(x), of layers made where they are called.
+bool is_applied_before_norm(const Ast& ast, NodeId convolution) {
+  if (ast[convolution].role != Role::callee) return false;
+  return goes_to_norm(ast, ast[convolution].parent, [&](NodeId call) {
+    const NodeId callee = ast[call].kind == K::call ? ast.child(call, Role::callee) : kNoNode;
+    return callee != kNoNode && makes_norm(ast, callee);
+  });
+}
+
+/// layers.append(Conv2d(3, 64, 3)), in C++ net->push_back(...), and the same of a norm behind it.
+bool is_added_before_norm(const Ast& ast, NodeId convolution) {
+  const NodeId adds = ast[convolution].parent;
+  const auto target = [&](NodeId call) {
+    return is_one_of(callee_name(ast, call), {"append", "push_back"})
+               ? ast.slice(ast.child(call, Role::callee))
+               : std::string_view();
+  };
+  if (ast[adds].kind != K::call || ast[convolution].role != Role::argument || target(adds).empty())
+    return false;
+  NodeId statement = adds;
+  while (ast[statement].next == kNoNode && ast[ast[statement].parent].kind == K::other)
+    statement = ast[statement].parent;
+  NodeId behind = ast[statement].next;
+  while (behind != kNoNode && ast[behind].kind == K::other) behind = ast[behind].first_child;
+  const NodeId added =
+      behind != kNoNode && ast[behind].kind == K::call && target(behind) == target(adds)
+          ? ast.child(behind, Role::argument)
+          : kNoNode;
+  return added != kNoNode && makes_norm(ast, added);
 }
 
 /// The attributes of a class that are convolutions or norms, and how its methods use them:
@@ -69,7 +153,7 @@ class Layers {
       const NodeId left = ast_.child(at, Role::left), right = ast_.child(at, Role::right);
       if (left == kNoNode || right == kNoNode || own(left).empty()) return;
       const NodeId made = registered(right);
-      if (makes_biased_convolution(ast_, made, wrappers)) convolutions_.emplace(own(left), made);
+      if (makes_biased_convolution(file, made, wrappers)) convolutions_.emplace(own(left), made);
       if (makes_norm(ast_, made)) norms_.emplace(own(left), made);
     });
   }
@@ -84,7 +168,10 @@ class Layers {
       const NodeId call = call_of(at);
       if (call == kNoNode && ast_.grammar == Grammar::cuda) return;  // conv->weight.device()
       auto& [before, elsewhere] = uses[own(at)];
-      (call != kNoNode && goes_to_norm(call) ? before : elsewhere) = true;
+      const bool normed = call != kNoNode && goes_to_norm(ast_, call, [&](NodeId around) {
+                            return is_norm_call(around);
+                          });
+      (normed ? before : elsewhere) = true;
     });
     for (const auto& [name, made] : convolutions_) {
       const auto used = uses.find(name);
@@ -135,36 +222,6 @@ class Layers {
     return callee != kNoNode && norms_.contains(own(callee));
   }
 
-  /// self.bn(self.conv(x)[:, :, :-4]): what of the result is handed on.
-  NodeId cut(NodeId call) const {
-    while (ast_[ast_[call].parent].kind == K::subscript && ast_[call].role == Role::object)
-      call = ast_[call].parent;
-    return call;
-  }
-
-  /// Whether a norm is all that is given what `call` gives.
-  bool goes_to_norm(NodeId call) const {
-    call = cut(call);
-    const NodeId around = ast_[call].parent;
-    if (ast_[call].role == Role::argument) return is_norm_call(around);
-    const NodeId name = ast_[around].kind == K::assign && ast_[call].role == Role::right
-                            ? ast_.child(around, Role::left)
-                            : kNoNode;
-    const NodeId behind = name == kNoNode ? kNoNode : ast_[around].next;
-    if (behind == kNoNode || ast_[behind].kind != K::assign ||
-        ast_.slice(ast_.child(behind, Role::left)) != ast_.slice(name))
-      return false;
-    // x = self.bn(x), x = self.conv2(relu(self.bn(x))): the norm alone is given it
-    unsigned named = 0, normed = 0;
-    const NodeId right = ast_.child(behind, Role::right);
-    for (NodeId at = right; at != kNoNode && at < ast_[right].end; ++at) {
-      if (ast_[at].kind != K::name || ast_[at].text != ast_.slice(name)) continue;
-      ++named;
-      normed += ast_[at].role == Role::argument && is_norm_call(ast_[at].parent);
-    }
-    return named == 1 && normed == 1;
-  }
-
   const Ast& ast_;
   const std::vector<NodeId> parts_;
   std::map<std::string_view, NodeId> convolutions_, norms_;  ///< where each is made
@@ -177,9 +234,11 @@ void find_bias_before_norm(const FileView& file, std::vector<Match>& out) {
   if (ast.source.find("BatchNorm") == std::string_view::npos) return;
   const Wrappers wrappers = convolution_wrappers(file);
   for (NodeId id = 1; id < ast.size(); ++id) {
-    if (ast[id].role == Role::callee || !makes_biased_convolution(ast, id, wrappers)) continue;
-    const NodeId next = ast[id].next;
-    if (next != kNoNode && makes_norm(ast, next)) out.push_back({id, proven(Kind::module), {}});
+    if (!makes_biased_convolution(file, id, wrappers)) continue;
+    const NodeId next = ast[id].role == Role::callee ? kNoNode : ast[id].next;
+    if ((next != kNoNode && makes_norm(ast, next)) || is_applied_before_norm(ast, id) ||
+        is_added_before_norm(ast, id))
+      out.push_back({id, proven(Kind::module), {}});
   }
   const auto add = [&](std::vector<NodeId> parts) {
     for (const NodeId made : Layers(file, std::move(parts), wrappers).normed())

@@ -44,9 +44,13 @@ NodeId record_of(const FileView& file, NodeId value) {
 
 /// Whether the function reads `name` with .item(): where branches meet it may be a number already.
 bool is_read_with_item(const FileView& file, NodeId name) {
+  const Ast& ast = file.ast;
   const NodeId function = file.outline.functions[file.outline.function_of[name]];
-  const std::string read = std::string(file.ast[name].text) + ".item()";
-  return file.ast.slice(function).find(read) != std::string_view::npos;
+  const std::string read = std::string(ast[name].text) + ".item";
+  for (NodeId at = function; at < ast[function].end; ++at) {
+    if (ast[at].kind == K::call && ast.slice(ast.child(at, Role::callee)) == read) return true;
+  }
+  return false;
 }
 
 /// Calls that put their arguments into text or into a log of numbers.

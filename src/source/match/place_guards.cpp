@@ -112,6 +112,25 @@ bool PlaceGuards::steps_simulator(NodeId call) const {
          is_simulator_name(ast_[object].text);
 }
 
+/// C++: `void resize(int n, float** data) { cudaFree(*data); cudaMalloc(data, n); }`, which
+/// compares no sizes: in each call.
+bool PlaceGuards::allocates_anew(NodeId call) const {
+  const uint32_t function = file_.outline.function_of[call];
+  const FunctionFacts& facts = facts_.functions[function];
+  if (!has_word(lower(snake_case(facts.name)), {"resize"})) return false;
+  const NodeId handed = ast_[call].kind == K::call ? ast_.child(call, Role::argument) : kNoNode;
+  std::string_view pointer = handed == kNoNode ? std::string_view() : ast_.slice(handed);
+  if (pointer.starts_with('*')) pointer.remove_prefix(1);
+  if (std::ranges::find(facts.parameters, pointer) == facts.parameters.end()) return false;
+  const NodeId body = file_.outline.functions[function];
+  for (NodeId at = body; at < ast_[body].end; ++at) {
+    if (ast_[at].kind == K::compare &&
+        !contains_any(ast_.slice(at), {"null", "cudasuccess", "hipsuccess"}))
+      return false;
+  }
+  return true;
+}
+
 /// Whether an environment is told what is read: at once, or as a = dist.sample().item();
 /// env.step(a).
 bool PlaceGuards::is_for_simulator(NodeId id) const {
@@ -289,7 +308,8 @@ uint32_t PlaceGuards::of(NodeId id) const {
       function.name.ends_with("_offload") || function.name.ends_with("_offloaded"))
     guards |= kGuardCpuBranch;
   // C++: allocators and buffers that grow are for those who call them each time.
-  if (ast_.grammar == Grammar::cuda && is_allocator_name(function.name)) guards |= kGuardCached;
+  if (ast_.grammar == Grammar::cuda && is_allocator_name(function.name) && !allocates_anew(id))
+    guards |= kGuardCached;
   // A forward pass in training is given its actions, and so is what updates a policy.
   const bool learns = (function.flags & kForward) != 0 || function.name == "evaluate_actions" ||
                       has_word(lower(function.name), {"update", "loss", "losses", "optimize"});

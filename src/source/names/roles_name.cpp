@@ -136,8 +136,10 @@ bool is_hook_registration(std::string_view name) {
 
 bool is_learning_call(std::string_view object, std::string_view method) {
   const std::string who = lower(snake_case(object));
-  return has_word(who, {"agent", "agents", "alg", "algo", "algorithm", "learner", "trainer",
-                        "policy", "ppo", "sac", "td3", "ddpg", "dqn"}) &&
+  return has_word(who, {"agent",  "agents", "alg",     "algo",   "algorithm", "learner", "trainer",
+                        "policy", "ppo",    "sac",     "td3",    "ddpg",      "dqn",     "maddpg",
+                        "mappo",  "ippo",   "qmix",    "a2c",    "a3c",       "trpo",    "iql",
+                        "cql",    "redq",   "rainbow", "dreamer"}) &&
          has_word(lower(method), {"update", "learn", "optimize", "interaction", "fit"});
 }
 
@@ -196,7 +198,7 @@ bool is_release_name(std::string_view name) {
 bool is_read_back_name(std::string_view name) {
   const std::string text = lower(snake_case(name));
   return (has_word(text, {"pull", "download", "d2h", "dtoh", "readback"}) ||
-          is_one_of(text, {"item", "cpu"}) ||  // of a tensor of the program's own
+          is_one_of(text, {"item", "cpu", "to_number", "to_scalar"}) ||  // of a tensor
           contains_any(
               text, {"to_host", "tohost", "device_to_host", "from_device", "from_gpu", "read_back",
                      "gpu_to_cpu", "device2host", "to_cpu", "to_vector", "device_to_vec",

@@ -13,6 +13,12 @@ namespace {
 
 using K = NodeKind;
 
+/// What is handed over: state of step(state), step(state=state) and step(*state).
+NodeId handed_over(const Ast& ast, NodeId argument) {
+  const bool wrapped = ast[argument].kind == K::keyword || ast[argument].kind == K::star;
+  return wrapped && ast[argument].first_child != kNoNode ? ast[argument].first_child : argument;
+}
+
 /// The texts that a call's values are bound to.
 std::vector<std::string_view> targets_of(const Ast& ast, NodeId call) {
   std::vector<std::string_view> out;
@@ -21,17 +27,20 @@ std::vector<std::string_view> targets_of(const Ast& ast, NodeId call) {
   const NodeId left = ast.child(assign, Role::left);
   if (left == kNoNode) return out;
   if (ast[left].kind != K::tuple) return {ast.slice(left)};
-  for (const NodeId target : children(ast, left)) out.push_back(ast.slice(target));
+  for (const NodeId target : children(ast, left))
+    out.push_back(ast.slice(handed_over(ast, target)));
   return out;
 }
 
 bool is_state_of_optimizer(std::string_view name) {
-  return is_one_of(
-      name, {"opt_state", "optimizer_state", "optim_state", "train_state", "training_state"});
+  return is_one_of(name, {"opt_state", "optimizer_state", "optim_state", "train_state",
+                          "training_state", "opt_states", "train_states"});
 }
 
+/// model_seat is none: who plays for the model.
 bool is_parameters(std::string_view name) {
-  return has_word(name, {"params", "variables", "weights", "model"});
+  return has_word(name, {"params", "variables", "weights"}) ||
+         has_word(name.substr(name.rfind('_') + 1), {"model"});
 }
 
 /// env_state and the state of a random generator are no training's.
@@ -41,7 +50,7 @@ bool is_of_other_kind(std::string_view name) {
 }
 
 bool may_be_trained(std::string_view name) {
-  return (is_parameters(name) || has_word(name, {"state"})) && !is_of_other_kind(name);
+  return (is_parameters(name) || has_word(name, {"state", "states"})) && !is_of_other_kind(name);
 }
 
 /// run_training(state), train_epoch(state, data): of one call, not of one step.
@@ -56,7 +65,7 @@ bool runs_many_steps(std::string_view name) {
 bool replaces_training_state(const Ast& ast, NodeId call) {
   const std::vector<std::string_view> targets = targets_of(ast, call);
   const std::string name = lower(snake_case(callee_name(ast, call)));
-  if (targets.empty() || runs_many_steps(name) ||
+  if (targets.empty() || runs_many_steps(name) || has_word(name, {"env"}) ||
       contains_any(name, {"init", "save", "checkpoint", "restore", "load", "eval", "replicate",
                           "shard", "device_put", "copy", "reset", "ema", "broadcast"}))
     return false;
@@ -72,11 +81,12 @@ bool replaces_training_state(const Ast& ast, NodeId call) {
   const bool is_given_more = first != kNoNode && ast[first].next != kNoNode;
   unsigned attributes = 0;
   for (NodeId c = first; c != kNoNode; c = ast[c].next) {
-    if (std::ranges::find(targets, ast.slice(c)) == targets.end()) continue;
-    const std::string kept = lower(last_component(ast.slice(c)));
+    const NodeId given = handed_over(ast, c);
+    if (std::ranges::find(targets, ast.slice(given)) == targets.end()) continue;
+    const std::string kept = lower(last_component(ast.slice(given)));
     if (is_state_of_optimizer(kept)) return true;
     // self.regrets, self.strategy = step(self.regrets, self.strategy, key)
-    attributes += ast[c].kind == K::attribute && !is_of_other_kind(kept);
+    attributes += ast[given].kind == K::attribute && !is_of_other_kind(kept);
     if (attributes > 1) return true;
     if (is_given_more && may_be_trained(kept) &&
         (trains || (is_parameters(kept) && targets.size() > 1)))

@@ -122,7 +122,8 @@ bool Inference::runs_made_step(NodeId call, const Value& given) const {
   if (steps_environment_state(ast_, call)) return true;
   return callee != kNoNode && ast_[callee].kind == K::name && !names_.resolve(callee).imported &&
          local_function(callee) == kNone &&
-         (replaces_training_state(ast_, call) || names_gradients(ast_, call));
+         (replaces_training_state(ast_, call) || names_gradients(ast_, call) ||
+          names_training_step(ast_[callee].text));
 }
 
 Value Inference::call_function(NodeId id, NodeId callee, const CallShape& shape) {

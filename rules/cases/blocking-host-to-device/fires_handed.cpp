@@ -1,0 +1,27 @@
+// What a memory holds, and a loader of the program's own.
+#include <torch/torch.h>
+
+struct Sample {
+  torch::Tensor mask;
+};
+
+void load_data(unsigned batch_index, float* host, float* device, int n) {
+  for (int i = 0; i < n; ++i) host[i] = read(batch_index, i);
+  cudaMemcpy(device, host, n * sizeof(float), cudaMemcpyHostToDevice);  // expect: blocking-host-to-device
+}
+
+void train(Net& net, std::vector<std::map<std::string, torch::Tensor>>& records,
+           Sample& sample, torch::optim::Adam& optimizer,
+           float* host, float* device) {
+  unsigned index = 0;
+  for (auto& record : records) {
+    load_data(index++, host, device, 4096);
+    torch::Tensor state = record.at("state").to(torch::kCUDA);    // expect: blocking-host-to-device
+    torch::Tensor reward = record.at("reward").to(torch::kCUDA);  // expect: blocking-host-to-device
+    sample.mask = sample.mask.to(torch::kCUDA);  // expect: blocking-host-to-device
+    auto loss = torch::mse_loss(net->forward(state * sample.mask), reward);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+  }
+}

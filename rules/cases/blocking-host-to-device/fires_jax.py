@@ -1,0 +1,29 @@
+"""Batches of NumPy's that the step itself hands to the device."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+@jax.jit
+def train_step(state, batch):
+    return state.apply_gradients(grads=jax.grad(loss_fn)(state.params, batch))
+
+
+def fit(state, loader):
+    for batch in loader:
+        arrays = {name: jnp.array(value) for name, value in batch.items()}  # expect: blocking-host-to-device
+        state = train_step(state, arrays)
+    return state
+
+
+def fit_rows(state, data, steps):
+    for _ in range(steps):
+        rows = np.random.randint(0, 100, 32)
+        state = train_step(state, jnp.asarray(np.stack([data[i] for i in rows])))  # expect: blocking-host-to-device
+    return state
+
+
+if __name__ == "__main__":
+    fit(make_state(), make_loader())
+    fit_rows(make_state(), load(), 100)
