@@ -221,11 +221,13 @@ std::vector<SourceFact> SourceIndex::facts() const {
   return out;
 }
 
-/// One expression is one finding: the most specific rule speaks, the others are related.
+/// One expression is one finding: the most specific rule speaks, the others are related. A weak
+/// clause speaks where no other does.
 void SourceIndex::merge_blocks(std::vector<SourceFact>& facts,
                                const std::vector<const Candidate*>& from) const {
   auto rank = [&](size_t i) {
-    return std::tuple(rules_->clauses()[from[i]->clause].specificity, from[i]->last_byte);
+    return std::tuple(!facts[i].weak, rules_->clauses()[from[i]->clause].specificity,
+                      from[i]->last_byte);
   };
   auto merges = [&](size_t i) {
     return !facts[i].rule_id.empty() && rules_->rules()[from[i]->rule].host_block;

@@ -1,6 +1,7 @@
 """Loops whose steps are made elsewhere, compiled under a second name, or called by keywords."""
 
 import jax
+import numpy as np
 import wandb
 
 
@@ -29,7 +30,15 @@ def fit(update, params, opt_state, loader):
         print(f"loss {loss}")  # expect: jax-host-read-in-step
 
 
+def act(agent, params, opt_state, loader):
+    for batch in loader:
+        params, opt_state = update(params, opt_state, batch)
+        actions = np.asarray(agent.choose(batch.observations))  # expect: jax-host-read-in-step
+        keep(actions, float(agent.mean_loss))  # expect: jax-host-read-in-step
+
+
 if __name__ == "__main__":
     Workspace().run()
     main(make(), load(), 0.1)
     fit(make_update(), make(), None, load())
+    act(make_agent(), make(), None, load())

@@ -40,3 +40,13 @@ if __name__ == "__main__":
     run(start(), {})
     play(make(), None, jax.random.PRNGKey(0))
     configure({}, {}, start(), load())
+
+
+def train_and_tell(params, opt_state, batches, every):
+    step = make_step()
+    for i, batch in enumerate(batches):
+        params, opt_state, loss = step(params, opt_state, batch)
+        if i % every == 0:
+            value = float(loss)
+            # The array has kept what it was read to.
+            print(f"step {i}: {value} {loss}")

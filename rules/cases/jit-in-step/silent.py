@@ -189,3 +189,13 @@ class SpectraTrainer:
 
 def refit(trainer, data):
     return trainer.train(data.params, data.state, data.batches, data.held_out)
+
+
+def start_training(self, params, opt_state, epochs):
+    apply = jax.jit(lambda params, inputs: self.model.apply(params, inputs))
+    update = jax.jit(lambda grads, state: optimizer.update(grads, state))
+    for epoch in range(epochs):
+        grads = gradient(apply, params, sample(epoch))
+        updates, opt_state = update(grads, opt_state)
+        params = optax.apply_updates(params, updates)
+    return params

@@ -31,3 +31,11 @@ def main(dataset, model, epochs):
 
 def loaders(data, config):
     return DataLoader(data, shuffle=True, num_workers=config.data.num_workers)  # expect: loader-not-persistent
+
+
+def from_options(dataset, model, epochs):
+    options = {"batch_size": 64, "shuffle": True, "num_workers": 12}
+    loader = DataLoader(dataset, **options)  # expect: loader-not-persistent
+    for _ in range(epochs):
+        for batch in loader:
+            model(batch).backward()

@@ -26,3 +26,12 @@ def count_tokens(dataset):
     for batch in DataLoader(dataset, batch_size=256, num_workers=0):
         total += batch["length"].sum()
     return total
+
+
+def from_options(dataset, model, epochs, keep):
+    options = {"batch_size": 64, "num_workers": 12}
+    options["persistent_workers"] = keep
+    loader = DataLoader(dataset, **options)
+    for _ in range(epochs):
+        for batch in loader:
+            model(batch).backward()

@@ -342,3 +342,12 @@ class Shapes(torch.nn.Module):
         if any(side > self.limit for side in x.shape) or all([self.wide, self.deep]):
             x = x[..., : self.limit]
         return x * 2
+
+
+class Fusion(nn.Module):
+    def forward(self, inputs: dict[str, torch.Tensor], names: list[str]) -> torch.Tensor:
+        parts = []
+        for name in names:
+            if name in inputs:
+                parts.append(inputs[name])
+        return torch.cat(parts)

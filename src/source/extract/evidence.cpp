@@ -17,6 +17,7 @@
 #include "source/names/mentions.h"
 #include "source/names/object_names.h"
 #include "source/names/roles.h"
+#include "source/names/training_state.h"
 #include "source/syntax/words.h"
 
 namespace stallscope {
@@ -413,7 +414,10 @@ class EvidenceCollector {
     const NodeId object = ast_.child(callee, Role::object);
     if (ast_[callee].kind != K::attribute || object == kNoNode) return;
     const std::string_view name = ast_[callee].text, whose = last_component(ast_.slice(object));
-    if (name == "step" && is_simulator_name(whose)) {
+    if ((name == "step" && is_simulator_name(whose)) || sends_step(ast_, callee)) {
+      // Each of several processes is sent its own action.
+      const bool one_of_several = name == "send" && facts_.loops[loop].parent != kNone;
+      if (one_of_several) loop = facts_.loops[loop].parent;
       while (facts_.loops[loop].comprehension && facts_.loops[loop].parent != kNone)
         loop = facts_.loops[loop].parent;
       facts_.loops[loop].plays = true;
@@ -432,6 +436,7 @@ class EvidenceCollector {
   void note(Evidence found, uint32_t function, uint32_t loop) {
     if (ast_.grammar == Grammar::cuda && is_binding_name(facts_.functions[function].name)) return;
     if (loop == kNone) {
+      if (found == Evidence::backward && steps_.hands_to_solver(function)) return;
       if (!compares_gradients(function)) facts_.functions[function].flags |= kStepEvidence;
       return;
     }

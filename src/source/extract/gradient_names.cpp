@@ -88,6 +88,11 @@ void GradientNames::rename_compiled(NodeId call) {
   }
 }
 
+bool GradientNames::is_in_kept_lambda(NodeId call) const {
+  const NodeId lambda = ast_.grammar == Grammar::python ? ast_.ancestor(call, K::lambda) : kNoNode;
+  return lambda != kNoNode && !name_given(lambda).empty();
+}
+
 bool GradientNames::is_in_named_lambda(NodeId call) const {
   if (lambdas_.empty()) return false;
   const NodeId lambda = ast_.ancestor(call, K::lambda);
@@ -126,10 +131,30 @@ void GradientNames::leave_out_called() {
     }
   }
   std::erase_if(made_, [&](const Made& made) {
-    return called.contains({made.name, outline_.function_of[made.call]});
+    return called.contains({made.name, outline_.function_of[made.call]}) || is_handed_to_loop(made);
   });
   for (Made& made : made_)
     made.scanned = called_in_scan.contains({made.name, outline_.function_of[made.call]});
+}
+
+/// gradient = jax.grad(objective); return self._descend(objective, gradient): whether a function of
+/// this file that is handed it has a loop of its own, which steps.
+bool GradientNames::is_handed_to_loop(const Made& made) const {
+  if (made.name.empty()) return false;
+  const uint32_t function = outline_.function_of[made.call];
+  const NodeId body = outline_.functions[function];
+  for (NodeId at = made.call; at < ast_[body].end; ++at) {
+    if (ast_[at].kind != K::name || ast_[at].text != made.name || ast_[at].role != Role::argument)
+      continue;
+    const NodeId callee = ast_.child(ast_[at].parent, Role::callee);
+    if (callee == kNoNode) continue;
+    const auto runs = [&](const LoopFacts& loop) {
+      const FunctionFacts& of = facts_.functions[loop.function];
+      return loop.function != function && of.name == ast_[callee].text;
+    };
+    if (std::ranges::any_of(facts_.loops, runs)) return true;
+  }
+  return false;
 }
 
 /// @jax.value_and_grad

@@ -19,6 +19,9 @@ class GradientNames {
   bool contains(std::string_view name) const { return names_given_.contains(name); }
   /// Whether `call`, whose callee is `path`, is called in turn: jax.grad(f)(params).
   bool is_called(NodeId call, const Dotted& path) const;
+  /// Whether `call` stands in a lambda that is given a name, as it is or compiled: update =
+  /// jax.jit( lambda grads, state: optimizer.update(grads, state)).
+  bool is_in_kept_lambda(NodeId call) const;
   /// Whether `call` stands in a lambda that has such a name: it runs where the name is called.
   bool is_in_named_lambda(NodeId call) const;
   /// A function that computes gradients, and the name it was given, if any.
@@ -38,6 +41,7 @@ class GradientNames {
   void rename_compiled(NodeId call);
   void add_decorated(NodeId function);
   void leave_out_called();
+  bool is_handed_to_loop(const Made& made) const;
   bool hands_out_function(uint32_t function) const;
   NodeId outermost_wrapper(NodeId call) const;
 

@@ -152,7 +152,19 @@ bool StepEvidence::only_looks_at_gradients(uint32_t function) const {
          !contains_any(ast_.source, {"optim", "zero_grad"});
 }
 
+bool StepEvidence::hands_to_solver(uint32_t function) const {
+  return function != 0 && names_.uses("scipy") &&
+         contains_any(ast_.slice(outline_.functions[function]), {"minimize(", "fmin_"});
+}
+
 Evidence StepEvidence::of(NodeId call, NodeId callee) const {
+  const Evidence found = judged(call, callee);
+  return found != Evidence::none && names_.uses_jax() && gradients_.is_in_kept_lambda(call)
+             ? Evidence::none
+             : found;
+}
+
+Evidence StepEvidence::judged(NodeId call, NodeId callee) const {
   const std::string_view name = ast_[callee].text;
   if (ast_[callee].kind == K::attribute) {
     const Evidence found = of_method(callee);

@@ -22,13 +22,17 @@ class StepEvidence {
         gradients_(gradients),
         facts_(facts) {}
 
-  /// loss.backward(), optimizer.step(), gpt2_backward(model); `callee` is the call's.
+  /// loss.backward(), optimizer.step(), gpt2_backward(model); `callee` is the call's. What stands
+  /// in a lambda that is given a name runs where that is called.
   Evidence of(NodeId call, NodeId callee) const;
   /// `q.requires_grad_(); out = kernel(q); out.sum().backward(); save(q.grad)`, in a file without
   /// an optimiser: whether a function takes gradients of inputs to look at them. Reads its text.
   bool only_looks_at_gradients(uint32_t function) const;
+  /// scipy.optimize.minimize(loss, x, jac=gradient): SciPy takes the steps, by what it is handed.
+  bool hands_to_solver(uint32_t function) const;
 
  private:
+  Evidence judged(NodeId call, NodeId callee) const;
   Evidence of_method(NodeId callee) const;
 
   const Ast& ast_;

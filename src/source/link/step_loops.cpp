@@ -45,7 +45,15 @@ bool StepLoops::is_rollout(const FileFacts& file, uint32_t loop) {
   for (uint32_t at = loop; at != kNone; at = file.loops[at].parent) {
     if (file.loops[at].learns) return true;
   }
-  return false;
+  // for update in range(n): for t in range(steps): play; for epoch in range(4): ...step()
+  const uint32_t around = file.loops[loop].parent;
+  if (around == kNone) return false;
+  return std::ranges::any_of(file.loops, [&](const LoopFacts& other) {
+    if (!other.optimizer_step || other.function != file.loops[loop].function) return false;
+    uint32_t at = other.parent;
+    while (at != kNone && at != around) at = file.loops[at].parent;
+    return at == around;
+  });
 }
 
 /// Loops of several updates on one batch, of PPO's epochs over it and their minibatches, are parts

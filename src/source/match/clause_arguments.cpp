@@ -39,8 +39,9 @@ ClauseTests::Argument ClauseTests::argument(NodeId call, const ArgumentTest& tes
   for (NodeId c : children(ast_, call)) {
     if (ast_[c].role != Role::argument) continue;
     const bool keyword = ast_[c].kind == K::keyword;
-    if (ast_[c].kind == K::star && found == kNoNode) found = spread(c, is_named);
-    open |= ast_[c].kind == K::star;
+    const NodeId options = ast_[c].kind == K::star ? spread_options(c) : kNoNode;
+    if (options != kNoNode && found == kNoNode) found = entry_of(options, is_named);
+    open |= ast_[c].kind == K::star && !holds_all(c, options);
     if (open && !keyword) continue;
     const std::string name = keyword ? std::string(ast_[c].text) : std::to_string(position++);
     if (is_named(name)) found = keyword ? ast_.child(c, Role::value) : c;
@@ -80,22 +81,22 @@ NodeId ClauseTests::kept_as(std::string_view attribute) const {
   return kNoNode;
 }
 
-/// What `**options` gives by a name that is asked for, if the file says so: options =
-/// {"device": x.device}, or dict(device=x.device), or self.options that the file assigns so.
-NodeId ClauseTests::spread(NodeId star,
-                           const std::function<bool(std::string_view)>& is_named) const {
+/// What `**options` spreads, if the file says so: options = {"device": x.device}, or
+/// dict(device=x.device), or self.options that the file assigns so.
+NodeId ClauseTests::spread_options(NodeId star) const {
   const NodeId options = ast_[star].first_child;
   if (options == kNoNode) return kNoNode;
+  if (ast_[options].kind == K::attribute) return kept_as(ast_.slice(options));
+  if (ast_[options].kind != K::name) return kNoNode;
   const std::string_view name = ast_[options].text;
-  NodeId made = kNoNode;
-  if (ast_[options].kind == K::attribute) {
-    made = kept_as(ast_.slice(options));
-  } else if (ast_[options].kind == K::name) {
-    made = file_.inference.definition(file_.outline.function_of[star], name, star);
-    if (made == kNoNode) made = file_.inference.definition(0, name, star);
-  }
-  if (made == kNoNode) return kNoNode;
-  for (NodeId part : children(ast_, made)) {
+  const NodeId made = file_.inference.definition(file_.outline.function_of[star], name, star);
+  return made != kNoNode ? made : file_.inference.definition(0, name, star);
+}
+
+/// The value of an entry of such options, by its name; or kNoNode.
+NodeId ClauseTests::entry_of(NodeId options,
+                             const std::function<bool(std::string_view)>& is_named) const {
+  for (NodeId part : children(ast_, options)) {
     if (ast_[part].kind == K::keyword && is_named(ast_[part].text))
       return ast_.child(part, Role::value);
     const NodeId key = ast_[part].kind == K::pair ? ast_[part].first_child : kNoNode;
@@ -104,6 +105,22 @@ NodeId ClauseTests::spread(NodeId star,
     if (text.size() > 2 && is_named(text.substr(1, text.size() - 2))) return ast_[key].next;
   }
   return kNoNode;
+}
+
+/// Whether a dictionary of this function is all that `**options` spreads: nothing is added to it.
+bool ClauseTests::holds_all(NodeId star, NodeId options) const {
+  const NodeId spread = ast_[star].first_child;
+  if (options == kNoNode || ast_[options].kind != K::dict || ast_[spread].kind != K::name ||
+      file_.outline.function_of[options] != file_.outline.function_of[star])
+    return false;
+  for (NodeId part : children(ast_, options)) {
+    if (ast_[part].kind != K::pair || ast_[ast_[part].first_child].kind != K::string) return false;
+  }
+  const std::string name(ast_[spread].text);
+  const std::string_view text =
+      ast_.slice(file_.outline.functions[file_.outline.function_of[star]]);
+  return text.find(name + "[") == text.npos && text.find(name + ".update(") == text.npos &&
+         text.find(name + ".setdefault(") == text.npos;
 }
 
 /// Of a batch that a loader has given in this function, and nobody has moved; what a function is

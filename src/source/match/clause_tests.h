@@ -44,7 +44,9 @@ class ClauseTests {
   bool is_local_number(NodeId argument) const;
   bool is_returned_pointer(NodeId argument) const;
   NodeId kept_as(std::string_view attribute) const;
-  NodeId spread(NodeId star, const std::function<bool(std::string_view)>& is_named) const;
+  NodeId spread_options(NodeId star) const;
+  NodeId entry_of(NodeId options, const std::function<bool(std::string_view)>& is_named) const;
+  bool holds_all(NodeId star, NodeId options) const;
   bool uses_loop_variable(NodeId id) const;
   bool is_made_of_element(NodeId object, NodeId loop, unsigned hops) const;
   bool gives_elements(NodeId over) const;

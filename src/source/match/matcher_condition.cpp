@@ -288,6 +288,15 @@ void find_compared_arguments(const FileView& file, std::vector<Match>& out) {
   }
 }
 
+/// `if name in inputs: x = inputs[name]`: inputs is a mapping, whatever it is declared to hold.
+bool is_looked_up(const FileView& file, NodeId key, NodeId mapping) {
+  const Ast& ast = file.ast;
+  const NodeId function = file.outline.functions[file.outline.function_of[key]];
+  const std::string entry =
+      std::string(ast.slice(mapping)) + "[" + std::string(ast.slice(key)) + "]";
+  return ast.slice(function).find(entry) != std::string_view::npos;
+}
+
 /// `i in ids`, of a tensor: compares with each of its elements and asks whether any is equal. What
 /// a module gives may be a record, and what has a text among its keys is one.
 void find_elements_asked_for(const FileView& file, std::vector<Match>& out) {
@@ -300,7 +309,8 @@ void find_elements_asked_for(const FileView& file, std::vector<Match>& out) {
     const Value& whole = file.inference.at(right);
     const Kind asked = file.inference.at(left).kind;
     if (whole.kind == Kind::device_tensor && !whole.has(kModuleOutput) &&
-        whole.certainty >= Certainty::likely && asked != Kind::text)
+        whole.certainty >= Certainty::likely && asked != Kind::text &&
+        !is_looked_up(file, left, right))
       out.push_back({id, whole, {}});
   }
 }

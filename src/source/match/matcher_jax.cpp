@@ -22,7 +22,8 @@ bool replaces_state(std::string_view name) {
 
 /// Whether the text of a function makes the next parameters from gradients: whatever its name.
 bool updates_parameters(std::string_view text) {
-  return contains_any(text, {"optax.apply_updates(", "eqx.apply_updates(", ".apply_gradients("}) ||
+  return contains_any(text, {"optax.apply_updates(", "eqx.apply_updates(", ".apply_gradients(",
+                             ".apply_gradient("}) ||
          // of flax.nnx, which updates what it is given
          (contains_any(text, {"nnx.grad(", "nnx.value_and_grad("}) &&
           contains_any(text, {"optimizer.update(", "optim.update(", "opt.update("}));

@@ -74,7 +74,10 @@ bool makes_biased_convolution(const FileView& file, NodeId call, const Wrappers&
 }
 
 bool makes_norm(const Ast& ast, NodeId call) {
-  return ast[call].kind == K::call && callee_name(ast, call).starts_with("BatchNorm");
+  if (ast[call].kind != K::call) return false;
+  const std::string_view made = callee_name(ast, call);
+  return made.starts_with("BatchNorm") || made.starts_with("SyncBatchNorm") ||
+         made.starts_with("SynchronizedBatchNorm") || made == "Norm2d";
 }
 
 /// self.bn(self.conv(x)[:, :, :-4]): what of the result is handed on.
@@ -231,7 +234,9 @@ class Layers {
 
 void find_bias_before_norm(const FileView& file, std::vector<Match>& out) {
   const Ast& ast = file.ast;
-  if (ast.source.find("BatchNorm") == std::string_view::npos) return;
+  if (ast.source.find("BatchNorm") == std::string_view::npos &&
+      ast.source.find("Norm2d(") == std::string_view::npos)
+    return;
   const Wrappers wrappers = convolution_wrappers(file);
   for (NodeId id = 1; id < ast.size(); ++id) {
     if (!makes_biased_convolution(file, id, wrappers)) continue;

@@ -1,5 +1,6 @@
 #include "source/match/place_guards.h"
 
+#include "source/match/reread_arrays.h"
 #include "source/names/mentions.h"
 #include "source/names/roles.h"
 #include "source/syntax/words.h"
@@ -350,6 +351,7 @@ uint32_t PlaceGuards::of(NodeId id) const {
       !file_.names.uses("torch"))
     guards |= kGuardAsynchronous;
   if (is_unwrapped(id)) guards |= kGuardCheckpoint;
+  if (was_read_before(file_, id)) guards |= kGuardCached;
   if (is_moved_already(id)) guards |= kGuardOutsideStep;
   return guards;
 }

@@ -138,6 +138,14 @@ bool steps_environment_state(const Ast& ast, NodeId call) {
   return false;
 }
 
+bool sends_step(const Ast& ast, NodeId callee) {
+  const NodeId handed = ast.child(ast[callee].parent, Role::argument);
+  const NodeId first =
+      handed != kNoNode && ast[handed].kind == K::tuple ? ast[handed].first_child : kNoNode;
+  return ast[callee].text == "send" && first != kNoNode && ast[first].kind == K::string &&
+         is_one_of(ast.slice(first), {"\"step\"", "'step'"});
+}
+
 bool names_gradients(const Ast& ast, NodeId call) {
   return std::ranges::any_of(targets_of(ast, call), [](std::string_view target) {
     return is_one_of(target, {"grads", "grad", "gradients"});

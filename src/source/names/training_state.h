@@ -26,6 +26,9 @@ bool steps_trainer(const Ast& ast, NodeId call);
 /// function of its state lies on the device, and so does all that it gives.
 bool steps_environment_state(const Ast& ast, NodeId call);
 
+/// worker.send(("step", action)): `callee` is of a message to the process that has the environment.
+bool sends_step(const Ast& ast, NodeId callee);
+
 /// Whether gradients are among what a call gives: loss, grads = loss_fn(params, batch).
 bool names_gradients(const Ast& ast, NodeId call);
 

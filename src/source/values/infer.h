@@ -112,6 +112,7 @@ class Inference {
   void keep_buffer(NodeId call);
   bool is_asked_as_tensor(NodeId object) const;
   bool is_given_to_forward(NodeId name) const;
+  void keep_class_attribute(NodeId target, const Value& value);
   void note_device(NodeId attribute, Scope& scope);
   void bind_parameters(uint32_t function);
   Value parameter_value(uint32_t function, uint32_t index, NodeId parameter);

@@ -51,6 +51,19 @@ bool gives_loss(const Ast& ast, NodeId target, NodeId source) {
 }
 }  // namespace
 
+/// class Space: CHANNELS = (0, 1, 2), which methods know as self.CHANNELS.
+void Inference::keep_class_attribute(NodeId target, const Value& value) {
+  NodeId around = ast_[ast_[target].parent].parent;
+  while (around != kNoNode && (ast_[around].kind == K::other || ast_[around].kind == K::block))
+    around = ast_[around].parent;
+  const auto klass = std::ranges::find(outline_.classes, around);
+  if (around == kNoNode || klass == outline_.classes.end()) return;
+  Value kept = value;
+  kept.flags |= kAttribute;
+  attributes_[static_cast<size_t>(klass - outline_.classes.begin())].try_emplace(ast_[target].text,
+                                                                                 kept);
+}
+
 void Inference::assign(NodeId target, const Value& given, NodeId source) {
   const Node& node = ast_[target];
   const auto is_placed = [&](NodeId loader) {
@@ -78,6 +91,7 @@ void Inference::assign(NodeId target, const Value& given, NodeId source) {
     const bool function = held && held->kind == DependencyKind::function;
     if (sibling) elsewhere_.emplace_back(node.text, known);
     keep_entries(target, source);
+    if (value.kind == Kind::list) keep_class_attribute(target, value);
     known = function && !sibling ? of_both(known, value, value) : value;
   } else if (node.kind == K::attribute && is_self(ast_.child(target, Role::object))) {
     uint32_t klass = outline_.class_of[function_];

@@ -1,0 +1,21 @@
+"""Constants of JAX in the loop around a compiled step."""
+
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def train_step(state, batch, rows, lengths=None):
+    grads = jax.grad(loss_fn)(state.params, batch, rows)
+    return state.apply_gradients(grads=grads), grads
+
+
+def descend(state, batches, steps):
+    rows = jnp.arange(64)
+    for step in range(steps):
+        state, loss = train_step(state, batches[step], rows)
+    return state
+
+
+if __name__ == "__main__":
+    descend(make(), load(), 100)
