@@ -3,6 +3,7 @@
 import jax
 import numpy as np
 import wandb
+from flax import nnx
 
 
 class Workspace:
@@ -35,6 +36,12 @@ def act(agent, params, opt_state, loader):
         params, opt_state = update(params, opt_state, batch)
         actions = np.asarray(agent.choose(batch.observations))  # expect: jax-host-read-in-step
         keep(actions, float(agent.mean_loss))  # expect: jax-host-read-in-step
+
+
+class Convolution(nnx.Module):
+    def __call__(self, messages, receivers, nodes):
+        gathered = jax.ops.segment_sum(messages, receivers)  # expect: jax-host-read-in-step
+        return gathered + jax.ops.segment_max(messages, receivers, num_segments=nodes)
 
 
 if __name__ == "__main__":

@@ -154,7 +154,8 @@ bool StepEvidence::only_looks_at_gradients(uint32_t function) const {
 
 bool StepEvidence::hands_to_solver(uint32_t function) const {
   return function != 0 && names_.uses("scipy") &&
-         contains_any(ast_.slice(outline_.functions[function]), {"minimize(", "fmin_"});
+         contains_any(ast_.slice(outline_.functions[function]),
+                      {"= minimize(", "return minimize(", "optimize.minimize(", "fmin_"});
 }
 
 Evidence StepEvidence::of(NodeId call, NodeId callee) const {

@@ -34,7 +34,7 @@ bool path_has_word(std::string_view path, const std::array<std::string_view, N>&
 }
 
 /// Shows, serves, converts or prepares data: no part of training, nor of evaluation in it.
-constexpr std::array<std::string_view, 69> kBesideWords = {
+constexpr std::array<std::string_view, 71> kBesideWords = {
     "play",          "calculator",    "calculators",  "translate",     "beam",
     "infer",         "serve",         "viewer",       "hub",           "vis",
     "viz",           "visualization", "visualizer",   "visualizers",   "visualize",
@@ -48,16 +48,18 @@ constexpr std::array<std::string_view, 69> kBesideWords = {
     "webui",         "gui",           "app",          "gradio",        "serialize",
     "serialization", "notebooks",     "docs",         "install",       "setup",
     "download",      "debug",         "tutorials",    "postprocess",   "postprocessing",
-    "merge",         "tensorrt",      "pipeline",     "pipelines"};
+    "merge",         "tensorrt",      "pipeline",     "pipelines",     "trt",
+    "openvino"};
 /// Of these, where batches are made and moved.
 constexpr std::array<std::string_view, 10> kDataWords = {
     "dataset", "datasets",  "data",       "dataloader", "dataloading",
     "sampler", "processor", "processing", "preprocess", "preprocessing"};
 /// Of these, what is made of a trained model's output.
-constexpr std::array<std::string_view, 14> kInferenceWords = {
+constexpr std::array<std::string_view, 16> kInferenceWords = {
     "inference",  "postprocess", "postprocessing", "preprocessing", "deployment",
     "serve",      "serving",     "tensorrt",       "onnx",          "scoring",
-    "evaluation", "evaluator",   "evaluators",     "evals"};
+    "evaluation", "evaluator",   "evaluators",     "evals",         "trt",
+    "openvino"};
 constexpr std::array<std::string_view, 11> kAfterWords = {
     "checkpoint", "checkpoints", "checkpointing", "eval",    "evals",  "evaluation",
     "evaluators", "evaluator",   "commands",      "scripts", "predict"};
