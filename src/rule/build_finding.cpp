@@ -1,5 +1,7 @@
 #include "rule/build_finding.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -423,12 +425,15 @@ Finding unmeasured_finding(const Rule& rule, const SourceFact& fact) {
         std::string_view("aeiou").find(fact.context.front()) != std::string_view::npos;
     f.message = (vowel ? "In an " : "In a ") + fact.context + " context: " + f.message;
   }
-  for (const std::string& guard : fact.guards) {
-    std::string reason(meaning_of_guard(guard));
-    if (std::ranges::find(f.lowered_because, reason) != f.lowered_because.end()) continue;
-    f.message += " Lowered: " + reason + " (" + guard + ").";
+  const auto lowered_for = [&](std::string reason, std::string_view word) {
+    if (std::ranges::find(f.lowered_because, reason) != f.lowered_because.end()) return;
+    f.message += fmt::format(" Lowered: {} ({}).", reason, word);
     f.lowered_because.push_back(std::move(reason));
-  }
+  };
+  for (const std::string& guard : fact.guards)
+    lowered_for(std::string(meaning_of_guard(guard)), guard);
+  if (fact.weak)
+    lowered_for("whether it costs depends on what the source does not show: a run tells", "weak");
   if (fact.breaks_graph) f.message += " It also breaks the compiled graph here.";
   return f;
 }
