@@ -27,12 +27,3 @@ class Trainer:
             x = next(batches)  # expect: no-prefetch
             self.model(x).backward()
             self.optimizer.step()
-
-
-def train_endless(model, loader, opt, most):
-    step, batches = 0, iter(loader)
-    while step < most:
-        batch = next(batches)  # expect: no-prefetch
-        model(batch).backward()
-        opt.step()
-        step += 1

@@ -19,8 +19,8 @@ class GradientNames {
   bool contains(std::string_view name) const { return names_given_.contains(name); }
   /// Whether `call`, whose callee is `path`, is called in turn: jax.grad(f)(params).
   bool is_called(NodeId call, const Dotted& path) const;
-  /// Whether `call` stands in a lambda that is given a name, as it is or compiled: update =
-  /// jax.jit( lambda grads, state: optimizer.update(grads, state)).
+  /// Whether `call` stands in a lambda that is given a name, as it is or compiled:
+  /// update = jax.jit(lambda grads, state: optimizer.update(grads, state)).
   bool is_in_kept_lambda(NodeId call) const;
   /// Whether `call` stands in a lambda that has such a name: it runs where the name is called.
   bool is_in_named_lambda(NodeId call) const;
