@@ -79,8 +79,11 @@ bool was_read_before(const FileView& file, NodeId read) {
   const std::string_view text = ast.slice(value), root = first_component(text);
   const std::string_view name = root.substr(0, root.find('['));
   const uint32_t function = file.outline.function_of[read], loop = file.outline.loop_of[read];
+  constexpr NodeId kFarthest = 4096;  ///< nodes that are looked back over
+  NodeId at = file.outline.functions[function];
+  if (read - at > kFarthest) at = read - kFarthest;
   bool known = false;
-  for (NodeId at = file.outline.functions[function]; at < read; ++at) {
+  for (; at < read; ++at) {
     if (file.outline.function_of[at] != function || file.outline.loop_of[at] != loop) continue;
     if ((ast[at].kind == K::assign || ast[at].kind == K::aug_assign) && rebinds(ast, at, name))
       known = false;
