@@ -23,12 +23,6 @@ bool only_derives(const Ast& ast, NodeId call, const Dotted& path) {
                         "forward", "score", "likelihood", "reward", "_kl", "agent"});
 }
 
-/// Whether what a path names gives the function that it is handed, compiled.
-bool compiles_function(std::string_view path) {
-  return is_one_of(path, {"jax.jit", "jax.pmap", "equinox.filter_jit", "equinox.filter_pmap",
-                          "flax.nnx.jit", "flax.nnx.pmap"});
-}
-
 /// jax.value_and_grad(f), jax.grad(loss): gradients that training takes.
 bool takes_gradients(const Ast& ast, NodeId call, const Dotted& path) {
   return gives_gradients(path.path) && !only_derives(ast, call, path);
@@ -67,10 +61,7 @@ void GradientNames::add_made(NodeId call) {
   if (!makes && !contains(ast_[callee].text)) return;
   std::string_view name = makes ? name_given(call) : std::string_view();
   const NodeId lambda = ast_.ancestor(call, K::lambda);
-  if (name.empty() && lambda != kNoNode) {
-    name = name_given(lambda);
-    if (!name.empty()) lambdas_.insert(lambda);
-  }
+  if (name.empty() && lambda != kNoNode) name = name_given(lambda);
   if (!name.empty()) names_given_.insert(name);
   const uint32_t function = outline_.function_of[call];
   if (makes && function != 0 && !hands_out_function(function)) made_.push_back({call, name});
@@ -91,12 +82,6 @@ void GradientNames::rename_compiled(NodeId call) {
 bool GradientNames::is_in_kept_lambda(NodeId call) const {
   const NodeId lambda = ast_.grammar == Grammar::python ? ast_.ancestor(call, K::lambda) : kNoNode;
   return lambda != kNoNode && !name_given(lambda).empty();
-}
-
-bool GradientNames::is_in_named_lambda(NodeId call) const {
-  if (lambdas_.empty()) return false;
-  const NodeId lambda = ast_.ancestor(call, K::lambda);
-  return lambda != kNoNode && lambdas_.contains(lambda);
 }
 
 /// What a call is of: grad_fn of grad_fn(params), and of jax.vmap(grad_fn, (None, 0))(params, x).

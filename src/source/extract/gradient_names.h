@@ -20,10 +20,9 @@ class GradientNames {
   /// Whether `call`, whose callee is `path`, is called in turn: jax.grad(f)(params).
   bool is_called(NodeId call, const Dotted& path) const;
   /// Whether `call` stands in a lambda that is given a name, as it is or compiled:
-  /// update = jax.jit(lambda grads, state: optimizer.update(grads, state)).
+  /// update = jax.jit(lambda grads, state: optimizer.update(grads, state)). It runs where the name
+  /// is called.
   bool is_in_kept_lambda(NodeId call) const;
-  /// Whether `call` stands in a lambda that has such a name: it runs where the name is called.
-  bool is_in_named_lambda(NodeId call) const;
   /// A function that computes gradients, and the name it was given, if any.
   struct Made {
     NodeId call;
@@ -50,7 +49,6 @@ class GradientNames {
   const Outline& outline_;
   const FileFacts& facts_;
   std::unordered_set<std::string_view> names_given_;
-  std::unordered_set<NodeId> lambdas_;  ///< that have such a name
   std::vector<Made> made_;
 };
 

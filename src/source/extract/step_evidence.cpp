@@ -195,7 +195,7 @@ Evidence StepEvidence::judged(NodeId call, NodeId callee) const {
   // name
   const bool kept = !path.imported && gradients_.contains(name);
   if (kept || (path.imported && gradients_.is_called(call, path)))
-    return gradients_.is_in_named_lambda(call) ? Evidence::none : Evidence::backward;
+    return gradients_.is_in_kept_lambda(call) ? Evidence::none : Evidence::backward;
   if (path.imported) {
     if (kUpdateFunctions.contains(path.path)) return Evidence::step;
     if (path.path == "torch.autograd.backward") return Evidence::backward;

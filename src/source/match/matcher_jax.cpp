@@ -163,7 +163,7 @@ bool is_made_step(const FileView& file, NodeId made, std::string_view name) {
   const Dotted& by = file.names.resolve(ast.child(made, Role::callee));
   return has_word(words, {"update", "learn", "step", "steps", "batch"}) &&
          has_word(words, {"update", "learn", "train", "sgd", "optimize"}) &&
-         (!by.imported || by.path == "functools.partial" || first_component(by.path) != "jax");
+         !(by.imported && first_component(by.path) == "jax");
 }
 
 /// step = jax.jit(partial(update, n)) that donates nothing, and whose calls replace a state.

@@ -326,6 +326,10 @@ bool is_loss_of_torch(std::string_view path) {
   return path.starts_with("torch.nn.") && path.ends_with("Loss");
 }
 
+bool compiles_function(std::string_view path) {
+  return kTransforms.contains(path) && !path.ends_with("vmap");
+}
+
 bool gives_gradients(std::string_view path) {
   return kGradientFunctions.contains(path);
 }

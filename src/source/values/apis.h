@@ -29,6 +29,8 @@ struct CallShape {
 
 /// jax.value_and_grad and its kin: whether `path` gives a function that computes gradients.
 bool gives_gradients(std::string_view path);
+/// jax.jit and its kin: whether `path` gives the function that it is handed, compiled.
+bool compiles_function(std::string_view path);
 
 /// Whether what `path` makes is a loss of PyTorch, which gives a tensor: torch.nn.L1Loss.
 bool is_loss_of_torch(std::string_view path);
