@@ -179,8 +179,17 @@ void SourceIndex::link(const IndexOptions& options) {
     if (part == 1) switchboard_ = std::make_unique<Switchboard>(*graph_);
     if (part == 2) dead_code_ = std::make_unique<DeadCode>(*graph_);
   });
-  contexts_ = std::make_unique<Contexts>(*graph_, *dead_code_, *switchboard_, *steps_,
-                                         options.entry_points);
+  // What programs are for asks the graph alone, too.
+  parallel_for(2, [&](size_t part) {
+    if (part == 0)
+      contexts_ = std::make_unique<Contexts>(*graph_, *dead_code_, *switchboard_, *steps_,
+                                             options.entry_points);
+    if (part == 1) find_purposes();
+  });
+}
+
+/// What is known of files, and of the project, whatever their functions call.
+void SourceIndex::find_purposes() {
   device_buffers_ = std::make_unique<DeviceBuffers>(*graph_);
   prefetching_ = graph_->classes().files_with_prefetchers();
   std::ranges::copy(files_with(*graph_, kPrefetches), std::back_inserter(prefetching_));

@@ -63,6 +63,7 @@ class SourceIndex {
 
  private:
   void link(const IndexOptions& options);
+  void find_purposes();
   void add_types(const std::vector<SourceInput>& inputs, const IndexOptions& options,
                  std::optional<ClangWorkers> workers);
   void read_again(size_t file, const std::string& path, std::string_view text,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <numeric>
 #include <string>
 
 #include "base/parallel.h"
@@ -76,17 +77,24 @@ void CallGraph::add_edges() {
 /// Makes the graph of the edges of each file.
 void CallGraph::connect(std::span<const FileEdges> files) {
   edges_.clear();
-  callers_.assign(where_.size(), {});
-  calls_.assign(where_.size(), {});
   for (const FileEdges& file : files) {
-    for (const std::vector<Edge>* edges : {&file.known, &file.open}) {
-      for (const Edge& edge : *edges) {
-        callers_[edge.to].push_back(static_cast<uint32_t>(edges_.size()));
-        calls_[edge.from].push_back(static_cast<uint32_t>(edges_.size()));
-        edges_.push_back(edge);
-      }
-    }
+    edges_.insert(edges_.end(), file.known.begin(), file.known.end());
+    edges_.insert(edges_.end(), file.open.begin(), file.open.end());
   }
+  callers_ = lists_by(&Edge::to);
+  calls_ = lists_by(&Edge::from);
+}
+
+/// The edges of each function at one of their ends, in the order of edges_.
+CallGraph::EdgeLists CallGraph::lists_by(FunctionId Edge::* end) const {
+  EdgeLists out;
+  out.first.assign(where_.size() + 1, 0);
+  for (const Edge& edge : edges_) ++out.first[edge.*end + 1];
+  std::partial_sum(out.first.begin(), out.first.end(), out.first.begin());
+  out.edges.resize(edges_.size());
+  std::vector<uint32_t> next = out.first;
+  for (uint32_t e = 0; e < edges_.size(); ++e) out.edges[next[edges_[e].*end]++] = e;
+  return out;
 }
 
 void CallGraph::add_calls(size_t file, const CallFacts& call, const std::vector<FunctionId>& to,
@@ -96,7 +104,7 @@ void CallGraph::add_calls(size_t file, const CallFacts& call, const std::vector<
     if (id == from) continue;
     const bool consumed = call.consumer != kNone && ((function(id).flags & kGenerator) != 0 ||
                                                      function(id).name == "__next__");
-    out.push_back({from, id, &call, consumed ? call.consumer : call.loop});
+    out.push_back({from, id, &call, consumed ? call.consumer : call.loop, call.guards});
   }
 }
 
@@ -389,6 +397,8 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
     keep_taking(given, out, true);
     if (!out.empty()) return out;
   }
+  const bool common = form == CallForm::method && is_common_method(last);
+  if (common && !is_common_action(last)) return out;  // whatever the object is called
   if (form == CallForm::method || (form == CallForm::reference && module.empty())) {
     std::ranges::copy_if(found->second, std::back_inserter(out), [&](FunctionId id) {
       return form == CallForm::method ? !function(id).class_name.empty() : where_[id].first == file;
@@ -402,9 +412,7 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
     if (form == CallForm::method) keep_taking(given, out);
     if (form == CallForm::method && files_[file]->language == "python")
       keep_called_after(object, out);
-    const bool common = form == CallForm::method && is_common_method(last);
     if (!common && (out.size() <= kMaxTargets || are_alike(out))) return out;
-    if (common && !is_common_action(last)) object = {};
     keep_named_after(object, out);
     return out;
   }

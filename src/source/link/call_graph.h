@@ -23,6 +23,7 @@ struct Edge {
   FunctionId from = 0, to = 0;
   const CallFacts* call = nullptr;
   uint32_t loop = kNone;  ///< of the caller, with which the called function's body runs
+  uint32_t guards = 0;    ///< of the call: most calls need not be looked at themselves
 };
 
 class CallGraph {
@@ -40,9 +41,9 @@ class CallGraph {
   uint32_t index_in_file(FunctionId id) const { return where_[id].second; }
   const std::vector<Edge>& edges() const { return edges_; }
   /// Edges into `id`, as indices into edges().
-  const std::vector<uint32_t>& callers(FunctionId id) const { return callers_[id]; }
+  std::span<const uint32_t> callers(FunctionId id) const { return callers_.of(id); }
   /// Edges out of `id`, as indices into edges().
-  const std::vector<uint32_t>& calls(FunctionId id) const { return calls_[id]; }
+  std::span<const uint32_t> calls(FunctionId id) const { return calls_.of(id); }
 
   std::span<const std::unique_ptr<FileFacts>> files() const { return files_; }
   const ClassGraph& classes() const { return classes_; }
@@ -153,8 +154,17 @@ class CallGraph {
   std::vector<uint32_t> class_name_of_;          ///< by function, into class_names_
   std::unordered_set<std::string_view> remade_;  ///< classes with a __new__() or __getattr__()
   std::vector<Edge> edges_;
-  std::vector<std::vector<uint32_t>> callers_;
-  std::vector<std::vector<uint32_t>> calls_;
+  /// Edges of each function, as indices into edges_, one function behind the other.
+  struct EdgeLists {
+    std::vector<uint32_t> first{0};  ///< by function: where its own begin; and where all end
+    std::vector<uint32_t> edges;
+    std::span<const uint32_t> of(FunctionId id) const {
+      return std::span(edges).subspan(first[id], first[id + 1] - first[id]);
+    }
+  };
+  EdgeLists lists_by(FunctionId Edge::* end) const;
+  EdgeLists callers_;
+  EdgeLists calls_;
 };
 
 /// Whether a method of C++ is called on an object of which nothing but the name is known.

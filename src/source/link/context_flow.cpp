@@ -52,6 +52,29 @@ bool Contexts::is_made_again(const Edge& edge) const {
   });
 }
 
+/// Whether a call that a function makes may hand on `bit`, or begin it, by what is known of the
+/// function; for most functions nothing more need be asked.
+bool Contexts::may_spread(FunctionId from, uint16_t bit) const {
+  const uint16_t bits = bits_[from];
+  const bool in_step = (bits & kInStep) != 0 || steps_.in(from);
+  switch (bit) {
+    case kInStep:
+      return in_step;
+    case kNearStep:
+      return in_step || (bits & kNearStep) != 0;
+    case kAtInterval:
+      return in_step || (bits & (kInForward | kAtInterval)) != 0;
+    case kInEval:
+      return in_step || (bits & (kInForward | kInEval)) != 0;
+    case kEvalLoop:
+      return in_step || (bits & (kInForward | kInEval | kEvalLoop)) != 0;
+    case kOutside:
+      return (bits & kOutside) != 0 || only_runs_steps(from);
+    default:
+      return (bits & bit) != 0;
+  }
+}
+
 /// Whether the caller's context `bit` holds in what this edge calls.
 bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
   const CallFacts& call = *edge.call;
@@ -174,13 +197,13 @@ void Contexts::find_optional(const Switchboard& switches) {
 
 void Contexts::propagate(uint16_t bit, const Switchboard& switches) {
   const auto position = static_cast<size_t>(std::countr_zero(bit));
-  // Calls of most functions need not be looked at: some contexts a call hands on and never begins,
-  // and most others begin in a context or in a loop.
-  const bool inherited = (bit & (kInForward | kInInference | kInCheckpoint | kInInit)) != 0;
+  std::vector<uint8_t> compiles(bit == kInJit ? graph_.functions() : 0);
+  if (bit == kInJit) {
+    for (const Edge& edge : graph_.edges()) compiles[edge.from] |= (edge.guards & kGuardJit) != 0;
+  }
   std::vector<FunctionId> work, made_by_option;
   for (FunctionId id = 0; id < graph_.functions(); ++id) {
-    if (inherited ? (bits_[id] & bit) != 0
-                  : bit == kInJit || bits_[id] != 0 || steps_.in(id) || runs_epochs_[id] != 0)
+    if (may_spread(id, bit) || (bit == kInJit && compiles[id] != 0))
       (optional_[id] != 0 ? made_by_option : work).push_back(id);
   }
   const auto reach = [&](uint32_t e) {

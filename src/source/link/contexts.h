@@ -122,6 +122,7 @@ class Contexts {
   bool is_host_environment(FunctionId id) const;
   bool means_another(const Edge& edge) const;
   bool is_made_again(const Edge& edge) const;
+  bool may_spread(FunctionId from, uint16_t bit) const;
   bool spreads(const Edge& edge, uint16_t bit) const;
   bool repeats(const Edge& edge) const;
   bool launches_beside(const Edge& edge) const;

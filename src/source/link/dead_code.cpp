@@ -345,7 +345,7 @@ bool DeadCode::decide(FunctionId id, unsigned hops) const {
        !is_used_module(graph_.file_index(id))) ||
       (!f.class_name.empty() && !is_own_class(f)) || is_asked_by_name(graph_.file(id).path))
     return false;
-  const std::vector<uint32_t>& callers = graph_.callers(id);
+  const std::span<const uint32_t> callers = graph_.callers(id);
   // What a program defines and does not name nobody else can call.
   if (callers.empty() && in_script)
     return !std::ranges::binary_search(graph_.file(id).mentions, name_hash(f.name));

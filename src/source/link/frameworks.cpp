@@ -24,6 +24,7 @@ Result<std::vector<EntryPoint>> load_entry_points(const std::string& path) {
         out.push_back({name.text(), owner, std::string_view(context) == "step", compiled});
     }
   }
+  std::ranges::stable_sort(out, {}, &EntryPoint::name);
   return out;
 }
 
@@ -68,16 +69,18 @@ bool is_entry_point(const CallGraph& graph, FunctionId id, std::span<const Entry
   if (step && !method && name == "compute_loss" && takes("model") && takes("inputs")) return true;
   // TrainBatch(), trainBatch(): the same of C++, which writes its names as it likes
   const std::string written = file.is_compiled() ? lower(snake_case(function.name)) : "";
-  for (const EntryPoint& entry : known) {
-    // _training_step(): the same of a trainer that is not to be overridden
-    if (entry.step != step || (entry.compiled && !file.is_compiled()) ||
-        (entry.name != function.name && (written.empty() || entry.name != written) &&
-         !(step && method && entry.name == name)))
-      continue;
-    if (entry.class_contains.empty()) return true;
-    if (!function.class_name.empty() && is_kind_of(graph, id, entry.class_contains)) return true;
-  }
-  return false;
+  const auto is_known_as = [&](std::string_view as) {
+    return std::ranges::any_of(
+        std::ranges::equal_range(known, as, {}, &EntryPoint::name), [&](const EntryPoint& entry) {
+          return entry.step == step && (!entry.compiled || file.is_compiled()) &&
+                 (entry.class_contains.empty() ||
+                  (!function.class_name.empty() && is_kind_of(graph, id, entry.class_contains)));
+        });
+  };
+  // _training_step(): the same of a trainer that is not to be overridden
+  return is_known_as(function.name) ||
+         (!written.empty() && written != function.name && is_known_as(written)) ||
+         (step && method && name != function.name && is_known_as(name));
 }
 
 }  // namespace stallscope

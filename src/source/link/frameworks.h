@@ -19,11 +19,11 @@ struct EntryPoint {
   bool compiled = false;       ///< only of C++
 };
 
-/// Reads a frameworks.yaml. Errors name file and line.
+/// Reads a frameworks.yaml; sorted by name. Errors name file and line.
 Result<std::vector<EntryPoint>> load_entry_points(const std::string& path);
 
-/// Whether a framework calls a function for each step, or else for evaluations. The bases of its
-/// class may stand in other files.
+/// Whether a framework calls a function for each step, or else for evaluations, by what is `known`,
+/// sorted by name. The bases of its class may stand in other files.
 bool is_entry_point(const CallGraph& graph, FunctionId id, std::span<const EntryPoint> known,
                     bool step);
 

@@ -53,8 +53,8 @@ bool CallGraph::add_given(FunctionId in, uint32_t parameter, unsigned hops, Clas
   const FunctionFacts& f = function(in);
   if (parameter < f.parameter_types.size() && !classes_.named(f.parameter_types[parameter]).empty())
     return add_named(where_[in].first, f.parameter_types[parameter], out);
-  bool all = !callers_[in].empty() && parameter < f.parameters.size();
-  for (const uint32_t e : callers_[in]) {
+  bool all = !callers_.of(in).empty() && parameter < f.parameters.size();
+  for (const uint32_t e : callers_.of(in)) {
     const Edge& edge = edges_[e];
     if (!all && (out.found.size() > kMostClasses || out.looked_at >= kMostValues)) break;
     if (edge.call->form == CallForm::reference || parameter >= f.parameters.size()) {

@@ -35,6 +35,17 @@ bool holds(const Switch& asked, const NamedValue& given) {
   return true;
 }
 
+/// Whether a name may have been given anything: then nothing else that it is given tells more.
+bool is_open(const std::vector<NamedValue>& given) {
+  return !given.empty() && given.front().kind == Given::other;
+}
+
+void add(const NamedValue& value, std::vector<NamedValue>& given) {
+  if (is_open(given)) return;
+  if (value.kind == Given::other) given.clear();
+  given.push_back(value);
+}
+
 /// `if args.method == "beam":` is one of several that runs choose from.
 bool is_choice(const Switch& asked) {
   return asked.test == Switch::Test::equals || asked.test == Switch::Test::differs;
@@ -87,7 +98,7 @@ void Switchboard::gather(const CallGraph& graph, const Wanted& wanted) {
   for (size_t file = 0; file < is_test_.size(); ++file) {
     if (is_test_[file] != 0) continue;
     for (const NamedValue& value : graph.files()[file]->named_values) {
-      if (wanted.has(value.name)) given_[value.name].push_back(value);
+      if (wanted.has(value.name)) add(value, given_[value.name]);
     }
   }
 }
@@ -110,10 +121,11 @@ void Switchboard::of_parameter(const CallGraph& graph, FunctionId function, uint
   const FunctionFacts& f = graph.function(function);
   const std::string& name = f.parameters[parameter];
   const uint32_t hash = option_hash(name);
-  if (f.takes_self() && parameter == 0) return;
+  std::vector<NamedValue>& given = given_[hash];
+  if ((f.takes_self() && parameter == 0) || is_open(given)) return;
   const uint32_t position = position_of(f, parameter);
   const bool required = position < f.required;
-  const auto anything = [&] { given_[hash].push_back({hash, 0, Given::other}); };
+  const auto anything = [&] { add({hash, 0, Given::other}, given); };
   // What frameworks call they may give anything, by position.
   constexpr uint32_t kCalledByOthers = kForward | kHook | kEntryPoint;
   bool known = (f.flags & kCalledByOthers) == 0;
@@ -131,10 +143,11 @@ void Switchboard::of_parameter(const CallGraph& graph, FunctionId function, uint
       static const uint32_t none = literal_hash("None"), no = literal_hash("False"),
                             zero = literal_hash("0");
       const uint32_t value = literal->second;
-      given_[hash].push_back({hash, value,
-                              value == none                  ? Given::none
-                              : value == no || value == zero ? Given::off
-                                                             : Given::literal});
+      add({hash, value,
+           value == none                  ? Given::none
+           : value == no || value == zero ? Given::off
+                                          : Given::literal},
+          given);
       continue;
     }
     const std::vector<uint32_t>& names = graph.file(edge.from).handed;
@@ -142,10 +155,10 @@ void Switchboard::of_parameter(const CallGraph& graph, FunctionId function, uint
     const uint32_t handed = at < names.size() ? names[at] : 0;
     if (handed == hash) continue;  // def build(fuse): return Net(fuse)
     if (handed != 0) {
-      given_[hash].push_back({hash, handed, Given::same_as});
+      add({hash, handed, Given::same_as}, given);
       continue;
     }
-    anything();
+    return anything();
   }
   if (!known || (required && !any)) anything();
 }
