@@ -212,9 +212,10 @@ bool SourceIndex::library_allows(size_t file, FunctionId function,
   if (is_wait_name(facts.name) || is_report_name(facts.name) || is_host_copy_name(facts.name) ||
       is_setter_name(facts.name))
     return false;
-  // make_shard_fns() hands out functions for setting up, a constructor the one that every step
-  // averages its gradients with.
+  // make_shard_fns() hands out functions for setting up, make_losses() the losses; a constructor
+  // the one that every step averages its gradients with.
   if ((facts.flags & kNested) != 0 && facts.parent != kNone && !averages_gradients(facts.name) &&
+      !has_word(lower(snake_case(facts.name)), {"loss", "losses"}) &&
       (files_[file]->functions[facts.parent].flags & (kInitFunction | kCheckpointFunction)) != 0)
     return false;
   // A loader's module may still be where the trainer's batches are moved.

@@ -25,3 +25,14 @@ void train(Net& net, std::vector<std::map<std::string, torch::Tensor>>& records,
     optimizer.step();
   }
 }
+
+void train_on_pairs(Net& net, const Config& config, torch::optim::Adam& optimizer) {
+  for (int i = 0; i < config.steps; ++i) {
+    auto [x, y] = get_batch(config);
+    x = x.to(config.device);  // expect: blocking-host-to-device
+    auto loss = torch::mse_loss(net->forward(x), y);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+  }
+}

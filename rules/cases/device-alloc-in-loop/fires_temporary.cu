@@ -83,3 +83,11 @@ void permute(thrust::device_ptr<T>& keys, thrust::device_vector<int>& order) {
   thrust::device_vector<T> temp(order.size());  // expect: device-alloc-in-loop
   SELECT_STREAM((thrust::gather), order.begin(), order.end(), keys, temp.begin());
 }
+
+// A texture of each call.
+void project(const float* image, float* out, int n) {
+  cudaArray* pixels;
+  auto texture = make_texture(image, pixels, n);
+  project_kernel<<<64, 256>>>(out, texture, n);
+  cudaFreeArray(pixels);  // expect: device-alloc-in-loop
+}

@@ -22,3 +22,17 @@ void train_raw(float* loss_d, int steps) {
   }
 }
 int main() { train_raw(nullptr, 10); }
+
+class Reducer {
+ public:
+  void train(Net& model, DataLoader& loader, torch::optim::SGD& optimizer) {
+    for (auto& batch : *loader) {
+      auto output = torch::mse_loss(model.forward(batch.data), batch.target);
+      output.backward();
+      if (OPS_ON_CPU && output.device().is_cuda()) {
+        send(output.to(torch::kCPU));  // expect: device-to-host-in-step
+      }
+      optimizer.step();
+    }
+  }
+};

@@ -27,3 +27,27 @@ def train(model, optimizer, workers, steps, epochs):
 if __name__ == "__main__":
     model = make()
     train(model, torch.optim.Adam(model.parameters()), start(), 128, 4)
+
+
+class Agent:
+    """Learns from what it has played, in minibatches."""
+
+    def act(self, observation):
+        with torch.no_grad():
+            action, value = self.policy(observation)
+        return action.cpu().numpy(), value.cpu().numpy()  # expect: device-to-host-in-step
+
+    def optimize(self):
+        for batch in self.storage.minibatches():
+            loss = self.policy.loss(batch)
+            loss.backward()
+            self.optimizer.step()
+
+    def train(self, env, rounds):
+        observation = env.reset()
+        while self.played < rounds:
+            for _ in range(128):
+                action, value = self.act(observation)
+                observation, reward, done, _ = env.step(action)
+                self.storage.add(observation, reward, value)
+            self.optimize()

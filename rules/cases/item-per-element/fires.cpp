@@ -20,3 +20,18 @@ float area(const at::Tensor& boxes) {
 }
 
 at::Tensor weigh_forward(const at::Tensor& x, const at::Tensor& boxes) { return x * area(boxes); }
+
+void follow_chain(const at::Tensor& next, const at::Tensor& cost, at::Tensor out) {
+  int i = 0;
+  while (i < next.size(0)) {
+    auto k = next[i].item<int>();  // expect: item-per-element
+    out[i] = cost[k];
+    i = k;
+  }
+}
+
+at::Tensor chain_forward(const at::Tensor& next, const at::Tensor& cost) {
+  auto out = at::zeros_like(cost);
+  follow_chain(next, cost, out);
+  return out;
+}

@@ -72,3 +72,11 @@ def update(state, size):
     energy = kinetic(state) + potential(state)
     host_callback.id_print(energy, what="energy")  # expect: jax-callback-in-step
     return advance(state, size)
+
+
+def make_losses(network):
+    def policy_loss(params, data):
+        jax.debug.print("reward {}", data.reward)  # expect: jax-callback-in-step
+        return network.loss(params, data)
+
+    return policy_loss

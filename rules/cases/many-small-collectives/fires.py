@@ -67,3 +67,11 @@ class Reducer:
     def reduce_all(self, module, inputs, outputs):
         for parameter in self.parameters:
             dist.all_reduce(parameter.grad)  # expect: many-small-collectives
+
+
+class Synchronous(torch.optim.SGD):
+    def step(self, closure=None):
+        for group in self.param_groups:
+            for p in group["params"]:
+                comm.allreduce_(p.grad)  # expect: many-small-collectives
+        return super().step(closure)

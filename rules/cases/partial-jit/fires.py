@@ -28,6 +28,19 @@ def fit(model, batches):
         model.train(batch)
 
 
+class Discriminator:
+    def train(self, state, batch):
+        grads = jax.grad(self.loss)(state.params, batch)
+        state = state.apply_gradients(grads=grads)  # expect: partial-jit
+        return state
+
+
+def alternate(discriminator, state, batches):
+    for batch in batches:
+        state = discriminator.train(state, batch)
+    return state
+
+
 def make_update(net, tx):
     gradients = nnx.jit(nnx.value_and_grad(loss_fn))  # expect: partial-jit
     apply = jax.jit(optax.apply_updates)  # expect: partial-jit

@@ -37,3 +37,11 @@ def train_with_log(model, loader, optimizer, writer):
         model(batch).mean().backward()
         writer.add_scalar("grad_norm", grad_norm(model), step)
         optimizer.step()
+
+
+def train_with_norm(model, loader, optimizer):
+    for batch in loader:
+        model(batch).mean().backward()
+        optimizer.step()
+        with torch.no_grad():
+            yield sum([torch.norm(p) for p in model.parameters()])  # expect: per-parameter-norm

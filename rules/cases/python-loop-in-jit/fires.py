@@ -107,3 +107,11 @@ class Encoder(nn.Module):
             outputs = layer(hidden, mask)
             hidden = outputs[0]
         return hidden
+
+
+def recurrent_layer(params, rows):
+    outputs, hidden = [], jnp.zeros(params.size)
+    for row in rows:  # expect: python-loop-in-jit
+        hidden = cell(params, row, hidden)
+        outputs.append(hidden)
+    return jnp.vstack(outputs)

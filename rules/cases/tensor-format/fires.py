@@ -84,3 +84,12 @@ def fit_spectra(model, loader, optimizer, writer):
         }, step)
         loss.backward()
         optimizer.step()
+
+
+def train_in_run(model, loader, optimizer):
+    run = wandb.init()
+    for x in loader:
+        loss = model(x).mean()
+        loss.backward()
+        optimizer.step()
+        run.log({"loss": loss})  # expect: tensor-format

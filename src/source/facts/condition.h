@@ -26,7 +26,8 @@ struct NestedTest {
   std::string relation;  ///< "inside", "has", "not-inside", "not-has"
   /// "for", "while", "loop", "with", ...; of loops also "parameter-loop", "callers-parameter-loop"
   /// (in which the function itself is called), "inner-loop", "its-own-loop",
-  /// "loop-around-its-uses"; "hand-over": what it makes is kept or returned; empty = any
+  /// "loop-around-its-uses"; "hand-over": what it makes is kept or returned;
+  /// "collate-function": a loader's, by its name; empty = any
   std::string node;
   std::vector<std::string> calls;     ///< a call to one of these
   std::vector<std::string> patterns;  ///< or code of this shape

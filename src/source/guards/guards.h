@@ -60,6 +60,7 @@ class Guards {
   uint32_t of_with(NodeId with) const;
   bool gives_up(NodeId condition, NodeId block) const;
   bool asks_for_nan(NodeId condition) const;
+  bool asks_for_device(NodeId condition) const;
   bool ends_in_error(NodeId block) const;
   bool leaves_loop(NodeId branch) const;
   bool returns(NodeId block) const;

@@ -25,6 +25,12 @@ bool Guards::asks_for_nan(NodeId condition) const {
          contains_any(ast_.slice(ast_.child(condition, Role::callee)), {"isnan", "isinf"});
 }
 
+/// x.is_cuda(), x.device().is_cuda()
+bool Guards::asks_for_device(NodeId condition) const {
+  return condition != kNoNode && ast_[condition].kind == K::call &&
+         callee_name(ast_, condition) == "is_cuda";
+}
+
 uint32_t Guards::of_condition(NodeId condition, bool negated, unsigned depth) const {
   if (depth > kMaxDepth) return 0;
   const Node& node = ast_[condition];
@@ -38,7 +44,10 @@ uint32_t Guards::of_condition(NodeId condition, bool negated, unsigned depth) co
     // isnan(loss)`: what either side asks for went wrong.
     const bool fails = !negated && (asks_for_nan(left) || asks_for_nan(right));
     const uint32_t by_one = kGuardInterval | kGuardCached | (fails ? +kGuardErrorPath : 0u);
-    return either ? (a & b) | ((a | b) & by_one) : a | b;
+    if (either) return (a & b) | ((a | b) & by_one);
+    // `if (OPS_ON_CPU && tensor.is_cuda())`: what is on the device is taken from there.
+    const bool on_device = !negated && (asks_for_device(left) || asks_for_device(right));
+    return (a | b) & (on_device ? ~static_cast<uint32_t>(kGuardCpuBranch) : ~0u);
   }
   if (node.kind == K::unary && (node.text == "not" || node.text == "!")) {
     NodeId inner = node.first_child;

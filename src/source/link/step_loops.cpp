@@ -18,7 +18,8 @@ StepLoops::StepLoops(const CallGraph& graph, std::span<const EntryPoint> entry_p
   find_whole_steps(entry_points);
   follow_callers();
   sum_up();
-  if (find_collections()) sum_up();
+  const bool collects = find_collections(), plays = find_rollouts();
+  if (collects || plays) sum_up();
 }
 
 /// Whether a file of Python defines classes that another file imports, and is no trainer: by its
@@ -154,7 +155,7 @@ bool StepLoops::only_guides(const FileFacts& file) {
 
 /// initialize_scales(), which goes backward: whether all who call it, at least one, do so once.
 bool StepLoops::is_called_once(FunctionId id) const {
-  const std::vector<uint32_t>& callers = graph_.callers(id);
+  const std::span<const uint32_t> callers = graph_.callers(id);
   return !callers.empty() && std::ranges::all_of(callers, [&](uint32_t e) {
     const CallFacts& call = *graph_.edges()[e].call;
     return call.form != CallForm::reference && (call.guards & kGuardCached) != 0 &&
@@ -338,13 +339,38 @@ bool StepLoops::find_collections() {
     for (uint32_t l = 0; l < own.loops.size(); ++l) {
       const LoopFacts& loop = own.loops[l];
       if (loop.function == graph_.index_in_file(edge.to) && !loop.comprehension &&
-          (loop.plays || (loop.runs_model && !may_show(called))) &&
+          (loop.plays || ((loop.runs_model || loop.generates) && !may_show(called))) &&
           around(edge.to, loop.parent) == kNone)
         found.emplace_back(graph_.file_index(edge.to), l);
     }
   }
   for (const auto& [file, loop] : found) marks_[file][loop] = 1;
   return !found.empty();
+}
+
+/// `while t < n: for _ in range(k): ...env.step(action)...; self.optimize()`, where optimize() has
+/// the loop over minibatches: what the agent plays it learns from. Whether there are any.
+bool StepLoops::find_rollouts() {
+  const uint32_t avoided = kEvalFunction | kTestFunction | kInferenceFunction;
+  bool any = false;
+  for (size_t f = 0; f < marks_.size(); ++f) {
+    const FileFacts& file = *graph_.files()[f];
+    for (uint32_t l = 0; l < file.loops.size(); ++l) {
+      const FunctionId id = graph_.id_of(f, file.loops[l].function);
+      if (!file.loops[l].plays || file.loops[l].parent == kNone || around(id, l) != kNone ||
+          (graph_.function(id).flags & avoided) != 0)
+        continue;
+      const bool learns = std::ranges::any_of(graph_.calls(id), [&](uint32_t e) {
+        const Edge& edge = graph_.edges()[e];
+        return edge.loop == file.loops[l].parent && edge.call->form != CallForm::reference &&
+               (edge.guards & (kGuardInterval | kGuardEvaluation)) == 0 && in(edge.to) &&
+               (graph_.function(edge.to).flags & avoided) == 0;
+      });
+      if (learns) marks_[f][l] = 1;
+      any |= learns;
+    }
+  }
+  return any;
 }
 
 void StepLoops::sum_up() {

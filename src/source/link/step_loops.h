@@ -32,6 +32,7 @@ class StepLoops {
   bool has_step_loop(FunctionId id) const;
   void follow_callers();
   bool find_collections();
+  bool find_rollouts();
   void sum_up();
   void mark(const FileFacts& file, uint32_t loop, std::vector<uint8_t>& marks);
   static std::vector<uint8_t> loops_around_backward(const FileFacts& file);

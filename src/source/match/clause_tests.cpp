@@ -76,6 +76,8 @@ bool ClauseTests::nested_holds(NodeId id, const CompiledNested& nested) const {
   if (test.node == "its-own-loop") return uses_loop_variable(id);
   if (test.node == "loop-around-its-uses") return is_used_in_inner_loop(file_, id);
   if (test.node == "hand-over") return is_handed_over(file_, id);
+  if (test.node == "collate-function")
+    return contains_any(facts_.functions[file_.outline.function_of[id]].name, {"collate"});
   if (nested.inside) {
     for (NodeId at = ast_[id].parent; at != kNoNode; at = ast_[at].parent) {
       if (one(at, nested)) return true;
@@ -203,6 +205,12 @@ bool ClauseTests::binds(NodeId loop, std::string_view name) const {
     if (ast_[c].role == Role::left && names(ast_, c, name)) return true;
     NodeId target = ast_[c].kind == K::comp_for ? ast_.child(c, Role::left) : kNoNode;
     if (target != kNoNode && names(ast_, target, name)) return true;
+  }
+  if (ast_[loop].kind != K::while_) return false;
+  // while (i < n) { ...; i = next; }
+  for (NodeId at = loop + 1; at < ast_[loop].end; ++at) {
+    const NodeId left = ast_[at].kind == K::assign ? ast_.child(at, Role::left) : kNoNode;
+    if (left != kNoNode && ast_.slice(left) == name) return true;
   }
   return false;
 }

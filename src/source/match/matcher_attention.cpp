@@ -54,7 +54,7 @@ class Attention {
     if (object != kNoNode && ast_.slice(object) == "self" && has(layers_, ast_[callee].text))
       return first;
     if (ast_[callee].text != "softmax") return kNoNode;
-    return object == kNoNode || file_.names.resolve(callee).imported ? first : object;
+    return object == kNoNode || is_of_library(callee) ? first : object;
   }
 
   /// The product with a transposed operand that `subject`, normalised in `softmax`, is; or kNoNode.
@@ -115,6 +115,12 @@ class Attention {
   }
 
  private:
+  /// F.softmax of Python, torch::softmax and F::softmax of C++: not a tensor's method.
+  bool is_of_library(NodeId callee) const {
+    return file_.names.resolve(callee).imported ||
+           (ast_.grammar == Grammar::cuda && contains_any(ast_.slice(callee), {"::"}));
+  }
+
   /// The axis that a softmax names by a number, if it does.
   std::optional<int> axis(NodeId softmax) const {
     NodeId named = kNoNode;
@@ -299,8 +305,8 @@ class Attention {
         const NodeId callee = ast_.child(id, Role::callee);
         const NodeId object = callee == kNoNode ? kNoNode : ast_.child(callee, Role::object);
         const NodeId first = ast_.child(id, Role::argument);
-        if (object == kNoNode || ast_.slice(object) == "self" ||
-            file_.names.resolve(callee).imported)
+        if (object == kNoNode || ast_.slice(object) == "self" || is_of_library(callee) ||
+            ast_[callee].text == "forward")  // drop->forward(scores)
           return first != kNoNode && callee_name(ast_, id) == "where" ? ast_[first].next : first;
         return object;
       }

@@ -130,7 +130,9 @@ bool compiles(const FileView& file, NodeId expression) {
 bool may_donate(const Ast& ast, NodeId call) {
   for (NodeId c : children(ast, call)) {
     if (ast[c].kind == K::star) return true;
-    if (ast[c].kind == K::keyword && ast[c].text.starts_with("donate")) return true;
+    if (ast[c].kind == K::keyword && ast[c].text.starts_with("donate") &&
+        !is_one_of(ast.slice(ast.child(c, Role::value)), {"()", "[]", "None"}))
+      return true;
   }
   return false;
 }
@@ -166,18 +168,24 @@ bool is_made_step(const FileView& file, NodeId made, std::string_view name) {
          !(by.imported && first_component(by.path) == "jax");
 }
 
-/// step = jax.jit(partial(update, n)) that donates nothing, and whose calls replace a state.
+/// step = jax.jit(partial(update, n)), return jax.pmap(update) that donates nothing, and whose
+/// calls replace a state.
 void find_undonated_calls(const FileView& file, std::vector<Match>& out) {
   const Ast& ast = file.ast;
   for (NodeId id = 1; id < ast.size(); ++id) {
-    if (ast[id].kind != K::call || ast[ast[id].parent].kind != K::assign || may_donate(ast, id))
+    if (ast[id].kind != K::call || may_donate(ast, id)) continue;
+    const NodeId statement = ast[id].parent;
+    const bool given = ast[statement].kind == K::return_;
+    if (!given && ast[statement].kind != K::assign) continue;
+    const NodeId callee = ast.child(id, Role::callee), left = ast.child(statement, Role::left);
+    if (callee == kNoNode || (!given && (left == kNoNode || left == id)) || !compiles(file, callee))
       continue;
-    const NodeId callee = ast.child(id, Role::callee), left = ast.child(ast[id].parent, Role::left);
-    if (callee == kNoNode || left == kNoNode || left == id || !compiles(file, callee)) continue;
     const NodeId of = ast.child(id, Role::argument);
     if (of == kNoNode) continue;
-    // The rule's pattern names it.
-    if (replaces_state(ast.slice(of)) && !is_own_pmap(file, callee)) continue;
+    // The rule's pattern names it, but for donate_argnums=().
+    if (replaces_state(ast.slice(of)) && !is_own_pmap(file, callee) &&
+        !contains_any(ast.slice(id), {"donate_arg"}))
+      continue;
     const uint32_t function = file.inference.local_function(of);
     const bool updates = ast[of].kind != K::call && function != kNone &&
                          (updates_parameters(ast.slice(file.outline.functions[function])) ||
@@ -186,8 +194,10 @@ void find_undonated_calls(const FileView& file, std::vector<Match>& out) {
     const bool made =
         (ast[of].kind == K::call && replaces_state(callee_name(ast, of))) ||
         (ast[of].kind == K::attribute && is_one_of(ast[of].text, {"train", "update", "learn"}));
-    const bool named = is_made_step(file, of, last_component(ast.slice(left)));
-    if (updates || made || named || steps_with(file, ast.slice(left))) out.push_back({id, {}, {}});
+    if (updates || made ||
+        (!given && (is_made_step(file, of, last_component(ast.slice(left))) ||
+                    steps_with(file, ast.slice(left)))))
+      out.push_back({id, {}, {}});
   }
 }
 

@@ -14,12 +14,16 @@ using K = NodeKind;
 
 constexpr size_t kHeadOfText = 16;  ///< where a message says what it is
 
-/// Whether what a method belongs to sums up tensors by its name, to be read at an interval.
-bool sums_up(const FileView& file, NodeId call) {
+/// The last name of what a method is called on.
+std::string_view object_name(const FileView& file, NodeId call) {
   const NodeId callee = file.ast.child(call, Role::callee);
   const NodeId object = callee == kNoNode ? kNoNode : file.ast.child(callee, Role::object);
-  return object != kNoNode && contains_any(last_component(file.ast.slice(object)),
-                                           {"integrator", "meter", "accumulator", "averager"});
+  return object == kNoNode ? std::string_view() : last_component(file.ast.slice(object));
+}
+
+/// Whether what a method belongs to sums up tensors by its name, to be read at an interval.
+bool sums_up(const FileView& file, NodeId call) {
+  return contains_any(object_name(file, call), {"integrator", "meter", "accumulator", "averager"});
 }
 
 /// writer.add_scalar("loss", loss, step), writer.add_histogram("weights", weights, step)
@@ -28,7 +32,9 @@ bool logs_numbers(const FileView& file, NodeId call) {
   return (is_one_of(name, {"add_scalar", "add_scalars", "add_histogram", "log_metric"}) &&
           !sums_up(file, call)) ||
          is_one_of(file.names.resolve(file.ast.child(call, Role::callee)).path,
-                   {"wandb.log", "mlflow.log_metrics", "swanlab.log"});
+                   {"wandb.log", "mlflow.log_metrics", "swanlab.log"}) ||
+         (name == "log" && file.names.uses("wandb") &&
+          is_one_of(object_name(file, call), {"run", "wandb_run", "_run"}));
 }
 
 /// What a call is handed as a record: {"loss": loss}, dict(loss=loss), or a variable made as one

@@ -210,7 +210,7 @@ Value of_torch(std::string_view path, std::string_view name, const CallShape& ca
     uint8_t flag = kFactories.contains(name) || sized || drawn ? kFresh : kFromHost;
     // torch.tensor([]), torch.empty(0) and torch.FloatTensor() have nothing that could be copied.
     const bool is_sized = is_one_of(name, {"empty", "zeros", "ones"});
-    const bool is_shape = kFactories.contains(name) && !is_sized;  // torch.rand([]) is a number
+    const bool is_shape = kFactories.contains(name);  // torch.zeros([]) is a number
     if ((call.first.kind == Kind::list && call.first.certainty == Certainty::unknown &&
          !is_shape) ||
         ((is_sized || name.ends_with("Tensor")) && call.holds_nothing))
