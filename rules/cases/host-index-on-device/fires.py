@@ -97,3 +97,9 @@ class ActionSpace(nn.Module):
     def forward(self, pred, target):
         self.start = pred.device
         return (pred[:, :, self.GRIPPER] - target[:, :, self.GRIPPER]).mean()  # expect: host-index-on-device
+
+
+class Rotation(torch.nn.Module):
+    def forward(self, matrices):
+        trace = matrices[..., range(3), range(3)].sum(-1)  # expect: host-index-on-device
+        return torch.acos((trace - 1) / 2)

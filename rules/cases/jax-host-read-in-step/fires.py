@@ -159,3 +159,15 @@ def train_checked(params, batches, optim, state):
         updates, state = optim.update(grads, state)
         params = optax.apply_updates(params, updates)
         chex.assert_tree_all_finite(params)  # expect: jax-host-read-in-step
+
+
+def take_rows(data, starts, length):
+    return jnp.stack([data[i : i + length] for i in starts])  # expect: jax-host-read-in-step
+
+
+def fit_rows(params, state, data, key, optim):
+    for epoch in jnp.arange(100):  # expect: jax-host-read-in-step
+        batch = take_rows(data, jax.random.randint(key, (8,), 0, 1000), 64)
+        updates, state = optim.update(jax.grad(loss_fn)(params, batch), state)
+        params = optax.apply_updates(params, updates)
+    return params

@@ -45,3 +45,14 @@ def make_update(net, tx):
     gradients = nnx.jit(nnx.value_and_grad(loss_fn))  # expect: partial-jit
     apply = jax.jit(optax.apply_updates)  # expect: partial-jit
     return gradients, apply
+
+
+def eager_step(state, batch):
+    grads = jax.grad(loss_fn)(state.params, batch)
+    return state.apply_gradients(grads=grads)  # expect: partial-jit
+
+
+def fit_eagerly(state, batches):
+    for batch in batches:
+        state = eager_step(state, batch)
+    return state

@@ -115,3 +115,10 @@ def recurrent_layer(params, rows):
         hidden = cell(params, row, hidden)
         outputs.append(hidden)
     return jnp.vstack(outputs)
+
+
+class Decoder(eqx.Module):
+    def __call__(self, x, y):
+        for block in self.cells:  # expect: python-loop-in-jit
+            x, _ = block.forward(x, y)
+        return x

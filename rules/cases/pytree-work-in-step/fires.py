@@ -64,3 +64,15 @@ def learn(state, rollout, key, epochs):
         minibatch = jax.tree.map(lambda x: x[rows], rollout)  # expect: pytree-work-in-step
         state, loss = train_step(state, minibatch)
     return state
+
+
+class Averager:
+    def update(self, average, params, decay):
+        return jax.tree_util.tree_map(lambda a, p: a * decay + p * (1.0 - decay), average, params)  # expect: pytree-work-in-step
+
+
+def fit_smoothed(state, average, averager, batches):
+    for batch in batches:
+        state, loss = train_step(state, batch)
+        average = averager.update(average, state, 0.99)
+    return average

@@ -36,3 +36,21 @@ def collect(step, envs, actions, state):
                 seen = seen.at[i].set(final[i])  # expect: tree-rewrite-in-loop
         state = update_step(state, seen)
     return state
+
+
+class Replay:
+    def __init__(self, size):
+        self.seen = jnp.zeros(size)
+        self.index = 0
+
+    def add(self, value):
+        self.seen = self.seen.at[self.index].set(value)  # expect: tree-rewrite-in-loop
+        self.index += 1
+
+
+def play_and_learn(env, agent, state, replay, steps):
+    for _ in range(steps):
+        reward = env.step(agent.act(state))
+        replay.add(reward)
+        state, loss = train_step(state, replay.seen)
+    return state

@@ -61,6 +61,7 @@ class Guards {
   bool gives_up(NodeId condition, NodeId block) const;
   bool asks_for_nan(NodeId condition) const;
   bool asks_for_device(NodeId condition) const;
+  bool is_members_default(NodeId value) const;
   bool ends_in_error(NodeId block) const;
   bool leaves_loop(NodeId branch) const;
   bool returns(NodeId block) const;

@@ -31,6 +31,16 @@ bool Guards::asks_for_device(NodeId condition) const {
          callee_name(ast_, condition) == "is_cuda";
 }
 
+/// C++: `bool active = false;` of a class, which its constructors, or others, may set.
+bool Guards::is_members_default(NodeId value) const {
+  if (ast_.grammar != Grammar::cuda) return false;
+  const NodeId declaration = ast_[value].parent;
+  for (NodeId at = declaration; at != kNoNode; at = ast_[at].parent) {
+    if (ast_[at].kind == K::class_) return !contains_any(ast_.slice(declaration), {"const"});
+  }
+  return false;
+}
+
 uint32_t Guards::of_condition(NodeId condition, bool negated, unsigned depth) const {
   if (depth > kMaxDepth) return 0;
   const Node& node = ast_[condition];
@@ -87,12 +97,15 @@ uint32_t Guards::of_term(NodeId id, bool negated, unsigned depth) const {
     uint32_t words = of_words(node.text, negated);
     if (negated && is_first_step(id)) words |= kGuardOutsideStep;
     if (!negated && runs_backwards(id)) words |= kGuardEvaluation | kGuardOutsideStep;
+    // const bool kTrain = false: another run trains
+    const bool trains = has_word(lower(snake_case(node.text)), {"train", "training"});
     NodeId defined = inference_.definition(outline_.function_of[id], node.text, id);
-    if (defined != kNoNode && defined != id) words |= of_condition(defined, negated, depth + 1);
+    if (defined != kNoNode && defined != id)
+      words |= of_condition(defined, negated, depth + 1) & (trains ? ~+kGuardDebug : ~0u);
     // constexpr bool kSync = false; SYNC = False of the whole file
-    if (defined == kNoNode && !negated) {
+    if (defined == kNoNode && !negated && !trains) {
       const NodeId constant = inference_.definition(0, node.text, ast_[0].end);
-      const bool only = constant != kNoNode &&
+      const bool only = constant != kNoNode && !is_members_default(constant) &&
                         inference_.definition(0, node.text, ast_[constant].parent) == kNoNode &&
                         !is_set_by_function(node.text);
       if (only && is_one_of(ast_.slice(constant), {"false", "False"})) words |= kGuardDebug;

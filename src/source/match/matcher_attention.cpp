@@ -117,8 +117,9 @@ class Attention {
  private:
   /// F.softmax of Python, torch::softmax and F::softmax of C++: not a tensor's method.
   bool is_of_library(NodeId callee) const {
-    return file_.names.resolve(callee).imported ||
-           (ast_.grammar == Grammar::cuda && contains_any(ast_.slice(callee), {"::"}));
+    if (file_.names.resolve(callee).imported) return true;
+    const std::string_view whole = ast_.slice(callee), name = ast_[callee].text;
+    return whole.ends_with(name) && whole.substr(0, whole.size() - name.size()).ends_with("::");
   }
 
   /// The axis that a softmax names by a number, if it does.

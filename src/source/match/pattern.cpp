@@ -166,8 +166,12 @@ bool Pattern::node(Matching& m, NodeId pattern, NodeId code) const {
     return false;
   }
   if (commutes(p)) return commuting(m, pattern, code);
+  // `...` at the end is anything; before other indices it is Python's own.
+  const auto is_rest = [&](NodeId id) {
+    return (*ast_)[id].kind == K::ellipsis && (*ast_)[id].next == kNoNode;
+  };
   NodeId pc = p.first_child, cc = c.first_child;
-  while (pc != kNoNode && (*ast_)[pc].kind != K::ellipsis) {
+  while (pc != kNoNode && !is_rest(pc)) {
     if (cc == kNoNode) return false;
     if (!node(m, pc, cc)) return false;
     pc = (*ast_)[pc].next;

@@ -307,9 +307,18 @@ class Converter {
         }
       } else if (!object_from_names(part, made, depth)) {
         one(part, made, Role::left, depth + 1);
+        member_value(part, id, made, depth);
       }
       close(made);
     }
+  }
+
+  /// C++: `T a = x;` and `T a{x, y};` of a class, where the value stands behind the declarator.
+  void member_value(Id declarator, Id declaration, NodeId made, unsigned depth) {
+    Id value = in_[declarator].end;
+    if (value < in_[declaration].end && type_of(value) == "=") value = in_[value].end;
+    if (value < in_[declaration].end && field_name(value) == "default_value")
+      one(value, made, Role::right, depth + 1);
   }
 
   /// C++: `T a(b, c);` in a function makes an object of variables; the grammar takes it for the
