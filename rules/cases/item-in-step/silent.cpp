@@ -19,3 +19,13 @@ void train_clipped_by_value(torch::nn::Sequential model, torch::optim::Adam& opt
     optimizer.step();
   }
 }
+
+void train_on(Net& net, torch::Tensor data, torch::optim::Adam& optimizer) {
+  for (int i = 0; i < 1000; ++i) {
+    auto loss = net->forward(data).mean();
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    if (i % 100 == 0) std::cout << loss.item<double>() << std::endl;
+  }
+}

@@ -8,6 +8,13 @@ void prepare(DataLoader& loader, float* score) {
   score_kernel<<<64, 256>>>(loader.inputs, score, 4096);
 }
 
+void validate(DataLoader& loader, float* score) {
+  for (int i = 0; i < 20; ++i) {
+    dataloader_next_batch(&loader);
+    score_kernel<<<64, 256>>>(loader.inputs, score, 4096);
+  }
+}
+
 int main() {
   DataLoader loader, validation;
   float* score = allocate();
@@ -21,5 +28,6 @@ int main() {
     gpt2_backward(score);
     gpt2_update(score, step);
   }
+  validate(validation, score);
   return 0;
 }

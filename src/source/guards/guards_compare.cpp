@@ -229,8 +229,9 @@ bool Guards::counts_within_pass(NodeId counter) const {
             is_of_loop(ast_, counter));
   }
   const NodeId parameters = ast_.child(function, Role::parameters);
+  // train(net, data, optimizer) is given tensors too, and its loop is the one over steps.
   return parameters != kNoNode && contains_any(ast_.slice(parameters), {"tensor"}) &&
-         is_of_loop(ast_, counter);
+         is_of_loop(ast_, counter) && !contains_any(ast_.slice(function), {".backward("});
 }
 
 /// `for step, batch in enumerate(loader): if step == 0: self.calibrate(batch)`: once whenever the
