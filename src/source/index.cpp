@@ -389,7 +389,7 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
   if (buffer) out.also = *buffer;
   for (const uint32_t line : candidate.also)
     out.also.push_back({facts.path, line, out.function, facts.language});
-  if (rule.host_block && out.lowered == 0 && (out.context == "step" || out.context == "forward"))
+  if (rule.host_block && (out.context == "step" || out.context == "forward"))
     add_askers(file, candidate, out);
   out.line_text = candidate.line_text;
   out.ordinal = candidate.ordinal;

@@ -18,11 +18,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 22> kNeverSource = {".git",
+constexpr std::array<std::string_view, 23> kNeverSource = {".git",
                                                            ".hg",
                                                            ".svn",
                                                            "__pycache__",
                                                            "node_modules",
+                                                           "unsloth_compiled_cache",
                                                            ".venv",
                                                            "venv",
                                                            ".env",

@@ -157,12 +157,16 @@ bool SourceIndex::hands_on(FunctionId caller, Wrapper kind) const {
 /// outs = self.to_host(outs): the steps that hand a short function of Python what it waits for,
 /// told with what it does.
 void SourceIndex::add_askers(size_t file, const Candidate& candidate, SourceFact& fact) const {
-  constexpr size_t kMost = 4;  ///< a helper of all the program: no line of these is the one to mend
+  // Of a helper of all the program no line is the one to mend; of to_cpu() each asks for it.
+  constexpr size_t kMost = 4, kMostWhoSay = 8;
   const FunctionFacts& f = files_[file]->functions[candidate.function];
+  const bool says_it = is_read_back_name(f.name);
   const Dependency* on = files_[file]->dependency(candidate.subject.dependency);
   while (on && on->kind == DependencyKind::derived) on = files_[file]->dependency(on->function);
-  if (files_[file]->is_compiled() || !f.is_short() || !on ||
-      on->kind != DependencyKind::parameter || on->function != candidate.function)
+  const bool of_parameter =
+      on && on->kind == DependencyKind::parameter && on->function == candidate.function;
+  if (files_[file]->is_compiled() || !f.is_short() || !(of_parameter || says_it) ||
+      fact.lowered > (says_it ? 1 : 0))
     return;
   std::vector<SourceLine> lines;
   for (const uint32_t e : graph_->callers(graph_->id_of(file, candidate.function))) {
@@ -172,7 +176,8 @@ void SourceIndex::add_askers(size_t file, const Candidate& candidate, SourceFact
     const FileFacts& by = graph_->file(edge.from);
     lines.push_back({by.path, edge.call->line, graph_->function(edge.from).qualified, by.language});
   }
-  if (lines.size() <= kMost) fact.also.insert(fact.also.end(), lines.begin(), lines.end());
+  if (lines.size() <= (says_it ? kMostWhoSay : kMost))
+    fact.also.insert(fact.also.end(), lines.begin(), lines.end());
 }
 
 /// Whether a candidate is for the callers of its function to answer for, as far as they were told.

@@ -46,3 +46,24 @@ void train_on_parts(Net& net, torch::Tensor text, torch::Device device, torch::o
     optimizer.step();
   }
 }
+
+struct Replay {
+  Batch Sample(int64_t count, torch::Device device) {
+    auto rewards = rewards_.index_select(0, torch::randint(size_, {count}));
+    Batch batch;
+    batch.rewards = rewards.to(device);  // expect: blocking-host-to-device
+    return batch;
+  }
+  torch::Tensor rewards_;
+  int64_t size_ = 0;
+};
+
+void learn(Net& net, Replay& replay, torch::Device device, torch::optim::Adam& optimizer) {
+  for (int step = 0; step < 1000; ++step) {
+    auto batch = replay.Sample(64, device);
+    auto loss = net->forward(batch.rewards).mean();
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+  }
+}

@@ -32,3 +32,12 @@ def train(model, loader, optimizer, device):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+
+
+def train_policy(actor, critic, loader, optimizer):
+    for states in loader:
+        policy = Categorical(logits=actor_logits(actor, states))  # expect: checked-linalg
+        loss = -policy.log_prob(critic(states).argmax(-1)).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()

@@ -83,3 +83,10 @@ class Packed(torch.nn.Module):
         b, n = q.shape[:2]
         offsets = torch.arange(0, (b + 1) * n, step=n, dtype=torch.int32, device=q.device)  # expect: constant-recreated
         return self.attend(q, k, v, offsets)
+
+
+class Fourier(torch.nn.Module):
+    def forward(self, x):
+        scales = torch.logspace(0.0, 4.0, 16, device=x.device)  # expect: constant-recreated
+        points = torch.linspace(-1.0, 1.0, x.shape[-1], device=x.device)  # expect: constant-recreated
+        return torch.sin(x * points)[..., None] * scales

@@ -74,3 +74,23 @@ int reduce_launcher(float* x, int n, int type, cudaStream_t stream) {
   }
   return 0;
 }
+
+// What went wrong, and a device that is chosen once.
+bool copy_rows(const float* host, float* device, int n) {
+  for (int i = 0; i < n; ++i) {
+    cudaError_t status = cudaMemcpy(device + i, host + i, sizeof(float), cudaMemcpyHostToDevice);
+    if (status != cudaSuccess) {
+      cudaFree(device);
+      return false;
+    }
+  }
+  return true;
+}
+
+void Handles::SetDevice(int id) {
+  if (id == device_) return;
+  cudaSetDevice(id);
+  cublasDestroy(handle_);
+  cublasCreate(&handle_);
+  device_ = id;
+}

@@ -8,3 +8,16 @@ struct HeadImpl : torch::nn::Module {
     return rows.sum() + kept.sum() + where.sum();
   }
 };
+
+struct Sampler {
+  torch::Tensor operator()(torch::Tensor labels) {
+    return torch::nonzero(labels >= 1).squeeze(1);  // expect: dynamic-shape-op
+  }
+};
+
+struct SampledImpl : torch::nn::Module {
+  torch::Tensor forward(torch::Tensor scores, torch::Tensor labels) {
+    return scores.index_select(0, sampler_(labels));
+  }
+  Sampler sampler_;
+};

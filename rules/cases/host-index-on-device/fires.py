@@ -103,3 +103,11 @@ class Rotation(torch.nn.Module):
     def forward(self, matrices):
         trace = matrices[..., range(3), range(3)].sum(-1)  # expect: host-index-on-device
         return torch.acos((trace - 1) / 2)
+
+
+class Criterion(torch.nn.Module):
+    def forward(self, outputs, targets):
+        indices = self.matcher(outputs, targets)
+        rows = self._get_src_permutation_idx(indices)
+        boxes = torch.sigmoid(outputs)
+        return boxes[rows].sum()  # expect: host-index-on-device

@@ -35,3 +35,15 @@ def train(params, batches, every):
         if step % every == 0:
             jax.debug.callback(print, params)
     return params
+
+
+@jax.jit
+def reporting_step(state, batch):
+    state = advance(state, batch)
+    jax.lax.cond(
+        state.step % 100 == 0,
+        lambda s: jax.debug.print("loss {}", s.loss),
+        lambda s: None,
+        state,
+    )
+    return state

@@ -351,3 +351,9 @@ class Fusion(nn.Module):
             if name in inputs:
                 parts.append(inputs[name])
         return torch.cat(parts)
+
+
+def check_shapes(arrays, expected):
+    for array, shape in zip(arrays, expected):
+        assert array.shape == shape
+        assert array.shape[-len(shape) :] == shape

@@ -155,22 +155,27 @@ void GradientNames::add_decorated(NodeId function) {
   }
 }
 
-/// `return step`, `return jax.jit(step)`: what builds a step runs none.
+/// `return step`, `return jax.jit(step)`, `return params, jax.grad(loss)`: what builds a step runs
+/// none.
 bool GradientNames::hands_out_function(uint32_t function) const {
-  const NodeId node = outline_.functions[function];
-  for (NodeId at = node; at < ast_[node].end; ++at) {
-    const NodeId value = ast_[at].kind == K::return_ && outline_.function_of[at] == function
-                             ? ast_[at].first_child
-                             : kNoNode;
-    if (value == kNoNode) continue;
+  const auto is_function = [&](NodeId value) {
     const auto is_named = [&](const FunctionFacts& f) {
       return f.parent == function && f.name == ast_[value].text;
     };
-    if (ast_[value].kind == K::name && (names_given_.contains(ast_[value].text) ||
-                                        std::ranges::any_of(facts_.functions, is_named)))
-      return true;
-    if (ast_[value].kind == K::call && contains_any(callee_name(ast_, value), {"jit", "pmap"}))
-      return true;
+    if (ast_[value].kind == K::name)
+      return names_given_.contains(ast_[value].text) ||
+             std::ranges::any_of(facts_.functions, is_named);
+    return ast_[value].kind == K::call &&
+           contains_any(callee_name(ast_, value), {"jit", "pmap", "grad"});
+  };
+  const NodeId node = outline_.functions[function];
+  for (NodeId at = node; at < ast_[node].end; ++at) {
+    if (ast_[at].kind != K::return_ || outline_.function_of[at] != function) continue;
+    NodeId value = ast_[at].first_child;
+    if (value != kNoNode && ast_[value].kind == K::tuple) value = ast_[value].first_child;
+    for (; value != kNoNode; value = ast_[value].next) {
+      if (is_function(value)) return true;
+    }
   }
   return false;
 }

@@ -170,6 +170,7 @@ uint32_t Guards::by_parent(NodeId at, NodeId below) const {
       return role == Role::value ? +kGuardErrorPath : 0u;
     case K::call:
       if (role == Role::argument && is_debugging_macro(at)) return kGuardDebug;
+      if (ast_[below].kind == K::lambda) return of_cond(at, below);
       return is_message(at, below) || (role == Role::argument && is_warning(at)) ? +kGuardErrorPath
                                                                                  : 0u;
     case K::assign:
@@ -246,6 +247,14 @@ bool Guards::is_warning(NodeId call) const {
     if (ast_[at].kind == K::if_) return true;
   }
   return false;
+}
+
+/// jax.lax.cond(step % 100 == 0, lambda x: jax.debug.print(...), lambda x: None, x)
+uint32_t Guards::of_cond(NodeId call, NodeId branch) const {
+  if (callee_name(ast_, call) != "cond") return 0;
+  const NodeId condition = ast_.child(call, Role::argument);
+  if (condition == kNoNode || condition == branch) return 0;
+  return of_condition(condition, ast_[condition].next != branch) & kGuardInterval;
 }
 
 uint32_t Guards::of_with(NodeId with) const {

@@ -57,6 +57,7 @@ class Guards {
   bool is_first_step(NodeId name) const;
   NodeId parameter_of(NodeId name) const;
   bool is_parameter(NodeId name) const;
+  uint32_t of_cond(NodeId call, NodeId branch) const;
   uint32_t of_with(NodeId with) const;
   bool gives_up(NodeId condition, NodeId block) const;
   bool asks_for_nan(NodeId condition) const;

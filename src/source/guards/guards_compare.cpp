@@ -148,6 +148,10 @@ uint32_t Guards::of_compare(NodeId id, bool negated, unsigned depth) const {
     if (!equal && !unequal && !negated) return kGuardInterval;
     return 0;
   }
+  // if (status != cudaSuccess) { cudaFree(p); return; }
+  if (ast_.grammar == Grammar::cuda && (equal || unequal) &&
+      (r.ends_with("Success") || r.ends_with("_SUCCESS")))
+    return guards | (unequal != negated ? +kGuardErrorPath : 0u);
   // `if self.debug == False: ... else: ...`
   if ((equal || unequal) && (r == "True" || r == "False"))
     return guards | of_condition(left, (equal == (r == "True")) == negated, depth + 1);

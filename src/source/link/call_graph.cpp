@@ -128,13 +128,15 @@ void CallGraph::find_edges(uint32_t f, FileEdges& out) const {
       add_calls(f, call, read, out.known);
       continue;
     }
-    const std::vector<FunctionId> targets =
+    std::vector<FunctionId> targets =
         call.form == CallForm::decorator ? wrappers(f, call)
         : call.form == CallForm::prefix  ? named_by_prefix(f, call)
         : call.moves_batch               ? movers_of(call.name)
         : is_dispatched(file, call, receiver)
             ? dispatched(f, call)
             : resolve(f, call.name, call.form, from, receiver, call.given, call.object);
+    if (targets.empty() && file.is_compiled() && call.form == CallForm::function)
+      targets = called_object(f, call);
     add_calls(f, call, targets, is_open(f, call) ? out.open : out.known);
   }
 }

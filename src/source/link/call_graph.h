@@ -77,6 +77,7 @@ class CallGraph {
   std::vector<FunctionId> constructors(std::string_view class_name, uint32_t from_file) const;
   void keep_taking(uint8_t given, std::vector<FunctionId>& functions, bool own = false) const;
   std::string_view field_class(FunctionId in, std::string_view name) const;
+  std::vector<FunctionId> called_object(uint32_t f, const CallFacts& call) const;
   std::vector<FunctionId> dispatched(uint32_t file, const CallFacts& call) const;
   std::string_view root_class(std::string_view name) const;
   void name_classes();

@@ -94,6 +94,16 @@ std::string_view CallGraph::field_class(FunctionId in, std::string_view name) co
   return {};
 }
 
+/// sampler_(labels): what runs where a member of the caller's class is called like a function.
+std::vector<FunctionId> CallGraph::called_object(uint32_t f, const CallFacts& call) const {
+  if (!by_name_.contains("operator()")) return {};
+  const std::string_view klass = field_class(id_of(f, call.function), call.name);
+  if (klass.empty()) return {};
+  std::vector<FunctionId> out = methods(klass, "operator()", f);
+  keep_taking(call.given, out, true);
+  return out;
+}
+
 std::vector<FunctionId> CallGraph::dispatched(uint32_t f, const CallFacts& call) const {
   std::vector<FunctionId> out;
   auto found = by_name_.find(call.name);

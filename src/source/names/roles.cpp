@@ -151,6 +151,8 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
        text == "prepare")) {
     flags |= kInitFunction;
   }
+  // set_device(id): before anything is launched, though it may make handles anew
+  if (is_one_of(text, {"set_device", "select_device"})) flags |= kInitFunction;
   // parse_args(), unlike parse_batch(), which takes apart what each step is given.
   if (text.starts_with("parse_") &&
       has_word(text, {"args", "arg", "arguments", "argv", "config", "cfg", "conf", "opt", "opts",

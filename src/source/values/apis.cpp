@@ -358,7 +358,7 @@ std::optional<Value> value_of_function(std::string_view path, const CallShape& c
     if (kJaxStatic.contains(name)) return proven(name == "shape" ? Kind::shape : Kind::number);
     if (path.starts_with("jax.numpy.") || path.starts_with("jax.lax.") ||
         path.starts_with("jax.nn.") || path.starts_with("jax.random.") ||
-        path.starts_with("jax.scipy.")) {
+        path.starts_with("jax.scipy.") || path.starts_with("jax.ops.")) {
       return likely(Kind::jax_array, kJax);
     }
     if (path == "jax.device_count" || path == "jax.process_index" ||

@@ -55,6 +55,10 @@ Value Inference::eval_call(NodeId id) {
     receiver = eval(object);
   else if (ast_[callee].kind != K::name)
     receiver = eval(callee);
+  // self._get_src_permutation_idx(indices): of DETR and what follows it, where a solver of the host
+  // has matched boxes
+  if (method && ast_.grammar == Grammar::python && ast_[callee].text.ends_with("_permutation_idx"))
+    return likely(Kind::host_tensor, kFromHost);
   CallShape shape = shape_of(id);
   if (shape.encodes) return likely(Kind::batch, kLoaded);
   if (device_default_ && !shape.device_is_cpu) shape.has_device = true;

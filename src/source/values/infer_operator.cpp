@@ -83,6 +83,9 @@ Value Inference::eval_operator(NodeId id) {
         b.kind == Kind::text) {
       return proven(Kind::number);
     }
+    // x.shape == expected: of two tuples, whatever the other was made from
+    if ((a.kind == Kind::shape || b.kind == Kind::shape) && is_one_of(node.text, {"==", "!="}))
+      return proven(Kind::number);
     // torch.arange(n)[None] < lengths[:, None]: PyTorch compares a tensor of the host with such
     // only.
     const Value& other = a.is_device() ? b : a;

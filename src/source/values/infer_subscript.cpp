@@ -183,6 +183,9 @@ Value Inference::eval_subscript(NodeId id) {
   }
   if (container.kind == Kind::tensor_dict) return likely(Kind::device_tensor);
   if (container.kind == Kind::host_tensors) return element_value(container);
+  const NodeId index = ast_.child(id, Role::index);
+  if (container.kind == Kind::shape && index != kNoNode && ast_[index].kind == K::slice)
+    return container;  // x.shape[1:]
   if (container.kind == Kind::tensor_list || container.kind == Kind::batch ||
       container.kind == Kind::jax_array || container.kind == Kind::numpy ||
       container.kind == Kind::shape) {
