@@ -1,5 +1,7 @@
 #include "base/text.h"
 
+#include <string.h>
+
 #include <algorithm>
 
 namespace stallscope {
@@ -10,6 +12,10 @@ std::string lower(std::string_view text) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
   return out;
+}
+
+bool holds_text(std::string_view text, std::string_view word) {
+  return memmem(text.data(), text.size(), word.data(), word.size()) != nullptr;
 }
 
 std::string_view trimmed(std::string_view text) {

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
 #include "source/syntax/words.h"
 
 namespace stallscope {
@@ -45,9 +46,8 @@ void leave_out_benchmarks(const Ast& ast, std::span<const uint32_t> timed, FileF
 
 void leave_out_tried_kernels(const Ast& ast, FileFacts& facts) {
   // The text says so where its branches of the preprocessor confuse the tree.
-  if (ast.grammar != Grammar::cuda ||
-      ast.source.find("benchmark_kernel(") == std::string_view::npos ||
-      ast.source.find("int main(") == std::string_view::npos)
+  if (ast.grammar != Grammar::cuda || !holds_text(ast.source, "benchmark_kernel(") ||
+      !holds_text(ast.source, "int main("))
     return;
   const bool trains = std::ranges::any_of(facts.loops, [&](const LoopFacts& loop) {
     return loop.optimizer_step && (facts.functions[loop.function].flags & kMainFunction) != 0;

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "source/extract/evidence.h"
 #include "source/extract/macro_functions.h"
 #include "source/extract/named_values.h"
@@ -79,18 +80,15 @@ uint64_t thread_time_ns() {
 bool names_framework(std::string_view path, std::string_view bytes) {
   if (language_of_file(path) == "cuda") return true;
   // C that only sends messages is of no interest.
-  if (path.ends_with(".c") && bytes.find("cuda") == std::string_view::npos &&
-      bytes.find("hip") == std::string_view::npos)
-    return false;
-  return std::ranges::any_of(kFrameworks, [&](std::string_view word) {
-    return bytes.find(word) != std::string_view::npos;
-  });
+  if (path.ends_with(".c") && !holds_text(bytes, "cuda") && !holds_text(bytes, "hip")) return false;
+  return std::ranges::any_of(kFrameworks,
+                             [&](std::string_view word) { return holds_text(bytes, word); });
 }
 
 /// train.py that makes a Trainer(model, Meter()) and runs it: it says what others are handed,
 /// though it names no framework itself.
 bool runs_as_program(std::string_view bytes) {
-  return bytes.find("__main__") != std::string_view::npos;
+  return holds_text(bytes, "__main__");
 }
 
 /// a/b/__init__.py
@@ -157,7 +155,7 @@ FileFacts analyze_file(const std::string& path, std::string_view bytes, const Ru
     // Large ones are data.
     facts.skipped = bytes.size() > kLargestSettings;
     if (facts.skipped) return facts;
-    facts.has_suppressions = bytes.find("stallscope:") != std::string_view::npos;
+    facts.has_suppressions = holds_text(bytes, "stallscope:");
     facts.functions.emplace_back().flags = kModuleLevel;
     facts.functions.back().name = facts.functions.back().qualified = "<file>";
     facts.mentions = mentions_of(bytes);  // _target_: package.Class.method
@@ -188,7 +186,7 @@ FileFacts analyze_file(const std::string& path, std::string_view bytes, const Ru
     }
     return facts;
   }
-  facts.has_suppressions = bytes.find("stallscope:") != std::string_view::npos;
+  facts.has_suppressions = holds_text(bytes, "stallscope:");
   const uint64_t start = thread_time_ns();
   Ast ast = parse_source(without_bom(bytes), python ? Grammar::python : Grammar::cuda);
   if (ast.error_bytes > 0 && !bytes.empty()) {

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "base/text.h"
 #include "source/syntax/words.h"
 #include "source/values/apis.h"
 
@@ -33,7 +34,7 @@ bool takes_gradients(const Ast& ast, NodeId call, const Dotted& path) {
 GradientNames::GradientNames(const Ast& ast, const Names& names, const Outline& outline,
                              const FileFacts& facts)
     : ast_(ast), names_(names), outline_(outline), facts_(facts) {
-  const bool may = names.uses_jax() || ast.source.find("grad_and_value") != std::string_view::npos;
+  const bool may = names.uses_jax() || holds_text(ast.source, "grad_and_value");
   if (!may || ast.grammar != Grammar::python) return;
   for (NodeId id = 1; id < ast.size(); ++id) {
     if (ast[id].kind == K::call) add_made(id);

@@ -53,7 +53,13 @@ class CandidateCollector {
         }
         for (uint32_t c : rules_.by_any_call()) at(rules_.clauses()[c], id);
       }
-      for (uint32_t c : rules_.by_kind(node.kind)) at(rules_.clauses()[c], id);
+      by_kind(id);
+      if (node.kind == K::assign && ast_.grammar == Grammar::cuda) {
+        for (uint32_t c : rules_.by_declaration()) declared(rules_.clauses()[c], id);
+      }
+      if (node.kind == K::decorator) {
+        for (uint32_t c : rules_.by_decorator()) decorated(rules_.clauses()[c], id);
+      }
     }
     finish();
   }
@@ -69,7 +75,7 @@ class CandidateCollector {
   bool suits_file(const CompiledClause& clause) const {
     if ((clause.languages & language_) == 0) return false;
     const SourceClause& c = *clause.clause;
-    return c.file_has.empty() || ast_.source.find(c.file_has) != std::string_view::npos;
+    return c.file_has.empty() || holds_text(ast_.source, c.file_has);
   }
 
   /// Whether the file lacks what the clause wants it to lack; what only another class has is not
@@ -81,8 +87,7 @@ class CandidateCollector {
     if (word.empty()) return true;
     // Most files have no such word anywhere: searched for once, and not for each match.
     Answer& answer = has_lacked_[static_cast<size_t>(&clause - rules_.clauses().data())];
-    if (answer == Answer::open)
-      answer = ast_.source.find(word) == std::string_view::npos ? Answer::no : Answer::yes;
+    if (answer == Answer::open) answer = holds_text(ast_.source, word) ? Answer::yes : Answer::no;
     if (answer == Answer::no) return true;
     const NodeId own = ast_.ancestor(id, K::class_);
     for (size_t at = ast_.source.find(word); at != std::string_view::npos;
@@ -97,7 +102,7 @@ class CandidateCollector {
 
   bool function_has(const std::string& text, NodeId id) const {
     if (text.empty()) return true;
-    return ast_.slice(function_around(id)).find(text) != std::string_view::npos;
+    return holds_text(ast_.slice(function_around(id)), text);
   }
 
   /// The function that holds a place, in C++ with the lambdas that it declares.
@@ -116,11 +121,11 @@ class CandidateCollector {
     for (NodeId at = id; at != kNoNode; at = ast_[at].parent) {
       if (ast_[at].kind == K::class_ || ast_[at].kind == K::function) own = at;
     }
-    if (own == kNoNode || ast_.slice(own).find(text) == std::string_view::npos) return false;
+    if (own == kNoNode || !holds_text(ast_.slice(own), text)) return false;
     if (ast_.grammar == Grammar::python || ast_[own].kind == K::function) return true;
     const NodeId here = function_around(id);
     return std::ranges::any_of(file_.outline.functions, [&](NodeId other) {
-      return ast_.inside(other, own) && ast_.slice(other).find(text) != std::string_view::npos &&
+      return ast_.inside(other, own) && holds_text(ast_.slice(other), text) &&
              (other == here || calls_by_name(here, other) || calls_by_name(other, here));
     });
   }
@@ -141,12 +146,30 @@ class CandidateCollector {
       consider(clause, match.node, match.bindings, &match.subject, match.also);
   }
 
+  /// Patterns that start from nodes of this kind; of each clause the first that matches.
+  void by_kind(NodeId id) {
+    uint32_t done = kNone;
+    for (const auto& [c, p] : rules_.by_kind(ast_.grammar, ast_[id].kind)) {
+      if (c == done) continue;
+      const CompiledClause& clause = rules_.clauses()[c];
+      const Pattern& pattern = clause.patterns[static_cast<size_t>(ast_.grammar)][p];
+      if (pattern.may_match(ast_, id) && matches(clause, pattern, id)) done = c;
+    }
+  }
+
+  void declared(const CompiledClause& clause, NodeId id) {
+    if (declares(clause, id) && applies(clause)) consider(clause, id, {}, nullptr);
+  }
+
+  void decorated(const CompiledClause& clause, NodeId id) {
+    if (decorates_inner(file_, *clause.clause, id) && applies(clause))
+      consider(clause, id, {}, nullptr);
+  }
+
+  /// Clauses that a call's name leads to.
   void at(const CompiledClause& clause, NodeId id) {
-    const bool call =
-        ast_[id].kind == K::call && std::ranges::any_of(clause.calls, [&](const CallName& n) {
-          return is_call_of(file_, id, n);
-        });
-    if (call) {
+    if (std::ranges::any_of(clause.calls,
+                            [&](const CallName& n) { return is_call_of(file_, id, n); })) {
       // item() of the program's own class is not the library's.
       const NodeId callee = ast_.child(id, Role::callee);
       const NodeId object =
@@ -155,30 +178,25 @@ class CandidateCollector {
       if (applies(clause)) consider(clause, id, {}, nullptr);
       return;
     }
-    if (!clause.clause->declares.empty() && ast_.grammar == Grammar::cuda && declares(clause, id)) {
-      if (applies(clause)) consider(clause, id, {}, nullptr);
-      return;
-    }
-    if (!clause.clause->decorates.empty() && decorates_inner(file_, *clause.clause, id)) {
-      if (applies(clause)) consider(clause, id, {}, nullptr);
-      return;
-    }
     for (const Pattern& pattern : clause.patterns[static_cast<size_t>(ast_.grammar)]) {
-      if (pattern.anchor() != ast_[id].kind || !pattern.may_match(ast_, id) ||
-          !pattern.match(ast_, file_.names, id, bindings_))
-        continue;
-      // A mask is about reading: x[m] does not match x[m] = 0. kernel[grid](x) is Triton's.
-      if (ast_[id].kind == K::subscript &&
-          ((selects_by_mask(clause) && fills(id)) || ast_[id].role == Role::callee ||
-           (ast_.grammar == Grammar::cuda && is_place(id))))
-        continue;
-      if (fills_record(id) && std::ranges::any_of(clause.where, [](const auto& bound) {
-            return is_about_tensors(*bound.second);
-          }))
-        continue;
-      if (applies(clause)) consider(clause, id, bindings_, nullptr);
-      return;
+      if (!pattern.anchor_call().empty() && matches(clause, pattern, id)) return;
     }
+  }
+
+  /// Whether a pattern matches there; then its clause is considered.
+  bool matches(const CompiledClause& clause, const Pattern& pattern, NodeId id) {
+    if (!pattern.match(ast_, file_.names, id, bindings_)) return false;
+    // A mask is about reading: x[m] does not match x[m] = 0. kernel[grid](x) is Triton's.
+    if (ast_[id].kind == K::subscript &&
+        ((selects_by_mask(clause) && fills(id)) || ast_[id].role == Role::callee ||
+         (ast_.grammar == Grammar::cuda && is_place(id))))
+      return false;
+    if (fills_record(id) && std::ranges::any_of(clause.where, [](const auto& bound) {
+          return is_about_tensors(*bound.second);
+        }))
+      return false;
+    if (applies(clause)) consider(clause, id, bindings_, nullptr);
+    return true;
   }
 
   /// Whether logs["loss"] = value fills a record: what has names for its parts is no tensor.
@@ -366,11 +384,10 @@ class CandidateCollector {
   /// Whether this is a program that takes its steps itself and names no device: what PyTorch makes
   /// stays on the host, and waits for nothing.
   bool stays_on_host() const {
-    if (file_.names.uses_jax() || ast_.source.find(".backward(") == std::string_view::npos)
-      return false;
+    if (file_.names.uses_jax() || !holds_text(ast_.source, ".backward(")) return false;
     // A module of Python that tries itself may be run elsewhere by others.
     const bool main = ast_.grammar == Grammar::python
-                          ? ast_.source.find("__main__") != std::string_view::npos &&
+                          ? holds_text(ast_.source, "__main__") &&
                                 std::ranges::none_of(facts_.classes, &ClassFacts::is_module)
                           : std::ranges::any_of(facts_.functions, [](const FunctionFacts& f) {
                               return (f.flags & kMainFunction) != 0 && f.class_name.empty();
@@ -457,8 +474,8 @@ class CandidateCollector {
   Switches& switches_;
   const bool on_host_ = stays_on_host();
   const bool has_device_code_ =
-      ast_.grammar == Grammar::cuda && (ast_.source.find("__device__") != std::string_view::npos ||
-                                        ast_.source.find("__global__") != std::string_view::npos);
+      ast_.grammar == Grammar::cuda &&
+      (holds_text(ast_.source, "__device__") || holds_text(ast_.source, "__global__"));
   Bindings bindings_;  ///< of the pattern tried last
   enum class Answer : uint8_t { open, no, yes };
   std::vector<Answer> applies_;     ///< per clause

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/text.h"
 #include "source/match/matcher.h"
 #include "source/syntax/words.h"
 
@@ -356,7 +357,7 @@ bool has_fused_kin(const FileView& file, uint32_t function) {
 
 void find_manual_attention(const FileView& file, std::vector<Match>& out) {
   const Ast& ast = file.ast;
-  if (ast.source.find("oftmax") == std::string_view::npos) return;  // softmax and Softmax
+  if (!holds_text(ast.source, "oftmax")) return;  // softmax and Softmax
   const Texts layers = softmax_layers(ast);
   for (const auto& [function, made] : calls_by_function(file)) {
     // With the fused kernel beside it this is the branch for where that cannot run.

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "source/match/matcher.h"
 #include "source/syntax/words.h"
 
@@ -234,9 +235,7 @@ class Layers {
 
 void find_bias_before_norm(const FileView& file, std::vector<Match>& out) {
   const Ast& ast = file.ast;
-  if (ast.source.find("BatchNorm") == std::string_view::npos &&
-      ast.source.find("Norm2d(") == std::string_view::npos)
-    return;
+  if (!holds_text(ast.source, "BatchNorm") && !holds_text(ast.source, "Norm2d(")) return;
   const Wrappers wrappers = convolution_wrappers(file);
   for (NodeId id = 1; id < ast.size(); ++id) {
     if (!makes_biased_convolution(file, id, wrappers)) continue;

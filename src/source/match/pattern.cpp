@@ -102,6 +102,7 @@ Result<Pattern> Pattern::compile(std::string_view text, Grammar grammar) {
   if (names.size() > Bindings::kMost)
     return Error{.message = "the pattern '" + std::string(text) + "' has more than " +
                             std::to_string(Bindings::kMost) + " metavariables"};
+  out.find_anchor(*ast);
   out.find_right(*ast);
   out.ast_ = std::move(ast);
   return out;
@@ -117,13 +118,15 @@ void Pattern::find_right(const Ast& ast) {
   right_ = ast[right].kind;
   const Node& callee = ast[ast.child(right, Role::callee)];
   if (callee.kind == K::name && !is_metavariable(callee)) right_call_ = callee.text;
+  // for layer in self.layers: whatever self is
+  if (right_ == K::attribute && !ast[right].text.starts_with(kMark)) right_text_ = ast[right].text;
 }
 
-std::string_view Pattern::anchor_call() const {
-  const Ast& ast = *ast_;
-  if (ast[roots_[0]].kind != K::call) return {};
-  std::string_view name = callee_name(ast, roots_[0]);
-  return name.starts_with(kMark) ? std::string_view() : name;
+void Pattern::find_anchor(const Ast& ast) {
+  anchor_ = ast[roots_[0]].kind;
+  if (anchor_ != K::call) return;
+  const std::string_view name = callee_name(ast, roots_[0]);
+  if (!name.starts_with(kMark)) anchor_call_ = name;
 }
 
 bool Pattern::match(const Ast& code, const Names& names, NodeId at, Bindings& bindings) const {

@@ -46,9 +46,9 @@ class Pattern {
   static Result<Pattern> compile(std::string_view text, Grammar grammar);
 
   /// The kind of node that can match: the kind of the first statement's expression.
-  NodeKind anchor() const { return ast_->operator[](roots_[0]).kind; }
+  NodeKind anchor() const { return anchor_; }
   /// For a call of a fixed name: that name; else empty.
-  std::string_view anchor_call() const;
+  std::string_view anchor_call() const { return anchor_call_; }
 
   /// Whether it may match at a node of the anchor's kind, by what stands on its right-hand side:
   /// most patterns of assignments differ there, and most assignments match none.
@@ -56,6 +56,7 @@ class Pattern {
     if (right_ == NodeKind::other) return true;
     const NodeId right = code.child(node, Role::right);
     if (code[right].kind != right_) return false;
+    if (!right_text_.empty()) return code[right].text == right_text_;
     return right_call_.empty() || code[code.child(right, Role::callee)].text == right_call_;
   }
 
@@ -69,6 +70,7 @@ class Pattern {
     const Names& names;
     Bindings& bindings;
   };
+  void find_anchor(const Ast& ast);
   void find_right(const Ast& ast);
   bool node(Matching& m, NodeId pattern, NodeId code) const;
   bool call(Matching& m, NodeId pattern, NodeId code) const;
@@ -81,8 +83,11 @@ class Pattern {
   std::shared_ptr<const std::string> text_;
   std::shared_ptr<const Ast> ast_;
   std::vector<NodeId> roots_;
+  NodeKind anchor_ = NodeKind::other;
+  std::string_view anchor_call_;
   NodeKind right_ = NodeKind::other;  ///< of the first statement's right-hand side; other: any
   std::string_view right_call_;       ///< where that calls a plain name
+  std::string_view right_text_;       ///< where that is a given attribute
 };
 
 }  // namespace stallscope

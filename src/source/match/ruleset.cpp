@@ -181,18 +181,20 @@ void RuleSet::dispatch(uint32_t index) {
     if (list.empty() || list.back() != index) list.push_back(index);
   };
   for (const CallName& call : clause.calls) once(call.prefix ? any_call_ : by_call_[call.last]);
-  for (const auto& patterns : clause.patterns) {
-    for (const Pattern& pattern : patterns) {
-      std::string_view name = pattern.anchor_call();
+  for (const Grammar grammar : {Grammar::python, Grammar::cuda}) {
+    const auto of = static_cast<size_t>(grammar);
+    for (uint32_t p = 0; p < clause.patterns[of].size(); ++p) {
+      const Pattern& pattern = clause.patterns[of][p];
+      const std::string_view name = pattern.anchor_call();
       if (!name.empty())
         once(by_call_[std::string(name)]);
       else
-        once(by_kind_[static_cast<size_t>(pattern.anchor())]);
+        by_kind_[of][static_cast<size_t>(pattern.anchor())].push_back({index, p});
     }
   }
   if (clause.matcher) once(by_matcher_);
-  if (!clause.clause->declares.empty()) once(by_kind_[static_cast<size_t>(NodeKind::assign)]);
-  if (!clause.clause->decorates.empty()) once(by_kind_[static_cast<size_t>(NodeKind::decorator)]);
+  if (!clause.clause->declares.empty()) once(declaring_);
+  if (!clause.clause->decorates.empty()) once(decorating_);
 }
 
 const std::vector<uint32_t>* RuleSet::by_call(std::string_view name) const {

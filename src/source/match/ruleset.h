@@ -62,9 +62,18 @@ class RuleSet {
   const std::vector<uint32_t>* by_call(std::string_view name) const;
   /// Clauses whose calls end in a star, or whose pattern starts from another node.
   const std::vector<uint32_t>& by_any_call() const { return any_call_; }
-  const std::vector<uint32_t>& by_kind(NodeKind kind) const {
-    return by_kind_[static_cast<size_t>(kind)];
+  /// A pattern of a clause, which starts from nodes of one kind.
+  struct KindPattern {
+    uint32_t clause, pattern;
+  };
+  /// Patterns of a grammar to try at nodes of a kind that no call's name leads to; those of one
+  /// clause stand together.
+  const std::vector<KindPattern>& by_kind(Grammar grammar, NodeKind kind) const {
+    return by_kind_[static_cast<size_t>(grammar)][static_cast<size_t>(kind)];
   }
+  /// Clauses about declarations of C++, and about decorators of Python.
+  const std::vector<uint32_t>& by_declaration() const { return declaring_; }
+  const std::vector<uint32_t>& by_decorator() const { return decorating_; }
   const std::vector<uint32_t>& by_matcher() const { return by_matcher_; }
   /// Changes when any condition does: part of the cache's key.
   const std::string& digest() const { return digest_; }
@@ -80,8 +89,8 @@ class RuleSet {
     size_t operator()(std::string_view name) const { return std::hash<std::string_view>()(name); }
   };
   std::unordered_map<std::string, std::vector<uint32_t>, NameHash, std::equal_to<>> by_call_;
-  std::vector<uint32_t> any_call_, by_matcher_;
-  std::vector<uint32_t> by_kind_[64];
+  std::vector<uint32_t> any_call_, by_matcher_, declaring_, decorating_;
+  std::vector<KindPattern> by_kind_[2][64];  ///< by grammar, then by kind
   std::string digest_;
 };
 

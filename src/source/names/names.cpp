@@ -196,6 +196,7 @@ void Names::forget_paths() {
   extensions_.clear();
   local_paths_.clear();
   roots_.clear();
+  uses_jax_.reset();
   std::set<std::string_view> known;
   for (const auto& [bound, path] : imports_) {
     if (known.insert(first_component(path)).second) roots_.push_back(first_component(path));
@@ -340,7 +341,9 @@ bool Names::uses(std::string_view root) const {
 }
 
 bool Names::uses_jax() const {
-  return uses("jax") || uses("equinox") || uses("flax") || uses("haiku") || uses("nnx");
+  if (!uses_jax_)
+    uses_jax_ = uses("jax") || uses("equinox") || uses("flax") || uses("haiku") || uses("nnx");
+  return *uses_jax_;
 }
 
 }  // namespace stallscope

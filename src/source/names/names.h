@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <initializer_list>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -88,6 +89,7 @@ class Names {
   std::vector<std::string> stars_;
   std::set<std::string_view> assigned_imports_;  ///< bound by assignments, to what imports bind
   std::vector<std::string_view> roots_;          ///< first components of what was imported
+  mutable std::optional<bool> uses_jax_;         ///< once it was asked
   /// Imported names that functions bind anew, and those functions.
   std::unordered_map<std::string_view, std::vector<NodeId>> shadows_;
   mutable std::unordered_map<std::string_view, uint32_t> local_paths_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
 #include "source/names/roles.h"
 #include "source/syntax/words.h"
 
@@ -27,9 +28,7 @@ Inference::Inference(const Ast& ast, const Names& names, const Outline& outline,
   for (uint32_t c = 0; c < facts.classes.size(); ++c) {
     classes_by_name_[ast[outline.classes[c]].text] = c;
   }
-  const auto says = [&](std::string_view word) {
-    return ast.source.find(word) != std::string_view::npos;
-  };
+  const auto says = [&](std::string_view word) { return holds_text(ast.source, word); };
   uses_thrust_ = ast.grammar == Grammar::cuda && says("thrust::");
   for (NodeId id = 1; id < ast.size(); ++id) {
     if (ast[id].kind != K::assign) continue;
@@ -42,8 +41,8 @@ Inference::Inference(const Ast& ast, const Names& names, const Outline& outline,
                  says("\"torch/") || says("at::Tensor") || says("ATen/") ||
                  (types && std::ranges::find(types->types, TypeClass::tensor, &TypedRange::type) !=
                                types->types.end());
-  device_default_ = ast.source.find("set_default_device") != std::string_view::npos ||
-                    ast.source.find("set_default_tensor_type") != std::string_view::npos;
+  device_default_ = holds_text(ast.source, "set_default_device") ||
+                    holds_text(ast.source, "set_default_tensor_type");
 }
 
 /// `loss: Tensor`, `device_vector<T> loss;`, `nn::Linear fc{nullptr};` in the body of a class: what
