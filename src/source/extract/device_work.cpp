@@ -46,7 +46,7 @@ bool is_portable_launch(const Ast& ast, std::string_view root, NodeId callee) {
   if (root == "RAJA") return name == "forall" || name == "launch";
   if (name.starts_with("AMREX_")) return contains_any(name, {"_for_"}) || name.ends_with("_FOR");
   if (ast[callee].kind == K::attribute && name.ends_with("Kernel"))
-    return ast.source.find("occa::") != std::string_view::npos;
+    return holds_text(ast.source, "occa::");
   return name.starts_with("ParallelFor") &&
          (root == "amrex" || contains_any(ast.source, {"amrex"}));
 }
@@ -141,10 +141,9 @@ bool is_given_stream(const Ast& ast, NodeId call) {
 }
 
 bool names_streams(std::string_view source) {
-  return std::ranges::any_of(
-      std::initializer_list<std::string_view>{"cudaStream_t", "hipStream_t", "CUDAStream",
-                                              "cuda_stream"},
-      [&](std::string_view type) { return source.find(type) != std::string_view::npos; });
+  return std::ranges::any_of(std::initializer_list<std::string_view>{"cudaStream_t", "hipStream_t",
+                                                                     "CUDAStream", "cuda_stream"},
+                             [&](std::string_view type) { return holds_text(source, type); });
 }
 
 OwnStep own_step(std::string_view name) {

@@ -272,9 +272,8 @@ bool names_setting(std::string_view wanted, std::string_view name) {
 void collect_settings(std::string_view bytes, const RuleSet& rules, FileFacts& facts) {
   const auto is_about = [&](const CompiledClause& clause) {
     const SourceClause& c = *clause.clause;
-    return !c.settings.empty() &&
-           (c.file_has.empty() || bytes.find(c.file_has) != std::string_view::npos) &&
-           (c.file_lacks.empty() || bytes.find(c.file_lacks) == std::string_view::npos);
+    return !c.settings.empty() && (c.file_has.empty() || holds_text(bytes, c.file_has)) &&
+           (c.file_lacks.empty() || !holds_text(bytes, c.file_lacks));
   };
   if (std::ranges::none_of(rules.clauses(), is_about)) return;
   const std::vector<Setting> settings = settings_of(facts.path, bytes);

@@ -14,8 +14,8 @@ using K = NodeKind;
 
 constexpr size_t kHeadOfText = 16;  ///< where a message says what it is
 
-/// The last name of what a method is called on.
-std::string_view object_name(const FileView& file, NodeId call) {
+/// The last name of what a method is called on, as it is written there.
+std::string_view name_called_on(const FileView& file, NodeId call) {
   const NodeId callee = file.ast.child(call, Role::callee);
   const NodeId object = callee == kNoNode ? kNoNode : file.ast.child(callee, Role::object);
   return object == kNoNode ? std::string_view() : last_component(file.ast.slice(object));
@@ -23,7 +23,8 @@ std::string_view object_name(const FileView& file, NodeId call) {
 
 /// Whether what a method belongs to sums up tensors by its name, to be read at an interval.
 bool sums_up(const FileView& file, NodeId call) {
-  return contains_any(object_name(file, call), {"integrator", "meter", "accumulator", "averager"});
+  return contains_any(name_called_on(file, call),
+                      {"integrator", "meter", "accumulator", "averager"});
 }
 
 /// writer.add_scalar("loss", loss, step), writer.add_histogram("weights", weights, step)
@@ -34,7 +35,7 @@ bool logs_numbers(const FileView& file, NodeId call) {
          is_one_of(file.names.resolve(file.ast.child(call, Role::callee)).path,
                    {"wandb.log", "mlflow.log_metrics", "swanlab.log"}) ||
          (name == "log" && file.names.uses("wandb") &&
-          is_one_of(object_name(file, call), {"run", "wandb_run", "_run"}));
+          is_one_of(name_called_on(file, call), {"run", "wandb_run", "_run"}));
 }
 
 /// What a call is handed as a record: {"loss": loss}, dict(loss=loss), or a variable made as one

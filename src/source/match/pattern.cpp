@@ -102,7 +102,7 @@ Result<Pattern> Pattern::compile(std::string_view text, Grammar grammar) {
   if (names.size() > Bindings::kMost)
     return Error{.message = "the pattern '" + std::string(text) + "' has more than " +
                             std::to_string(Bindings::kMost) + " metavariables"};
-  out.find_anchor(*ast);
+  out.find_anchor_call(*ast);
   out.find_right(*ast);
   out.ast_ = std::move(ast);
   return out;
@@ -122,9 +122,8 @@ void Pattern::find_right(const Ast& ast) {
   if (right_ == K::attribute && !ast[right].text.starts_with(kMark)) right_text_ = ast[right].text;
 }
 
-void Pattern::find_anchor(const Ast& ast) {
-  anchor_ = ast[roots_[0]].kind;
-  if (anchor_ != K::call) return;
+void Pattern::find_anchor_call(const Ast& ast) {
+  if (ast[roots_[0]].kind != K::call) return;
   const std::string_view name = callee_name(ast, roots_[0]);
   if (!name.starts_with(kMark)) anchor_call_ = name;
 }

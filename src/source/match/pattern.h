@@ -46,7 +46,7 @@ class Pattern {
   static Result<Pattern> compile(std::string_view text, Grammar grammar);
 
   /// The kind of node that can match: the kind of the first statement's expression.
-  NodeKind anchor() const { return anchor_; }
+  NodeKind anchor() const { return (*ast_)[roots_[0]].kind; }
   /// For a call of a fixed name: that name; else empty.
   std::string_view anchor_call() const { return anchor_call_; }
 
@@ -70,7 +70,7 @@ class Pattern {
     const Names& names;
     Bindings& bindings;
   };
-  void find_anchor(const Ast& ast);
+  void find_anchor_call(const Ast& ast);
   void find_right(const Ast& ast);
   bool node(Matching& m, NodeId pattern, NodeId code) const;
   bool call(Matching& m, NodeId pattern, NodeId code) const;
@@ -83,7 +83,6 @@ class Pattern {
   std::shared_ptr<const std::string> text_;
   std::shared_ptr<const Ast> ast_;
   std::vector<NodeId> roots_;
-  NodeKind anchor_ = NodeKind::other;
   std::string_view anchor_call_;
   NodeKind right_ = NodeKind::other;  ///< of the first statement's right-hand side; other: any
   std::string_view right_call_;       ///< where that calls a plain name

@@ -1,6 +1,7 @@
 // Inference over expressions; statements are in infer.cpp.
 #include <algorithm>
 
+#include "base/text.h"
 #include "source/names/roles.h"
 #include "source/syntax/words.h"
 #include "source/values/infer.h"
@@ -276,7 +277,7 @@ Value Inference::eval_attribute(NodeId id) {
   // for the steps on the device
   if ((receiver.kind == Kind::unknown || receiver.kind == Kind::other) &&
       is_scheduler_table(name) && contains_any(ast_.slice(object), {"scheduler"}) &&
-      (name != "timesteps" || ast_.source.find("set_timesteps") == std::string_view::npos))
+      (name != "timesteps" || !holds_text(ast_.source, "set_timesteps")))
     return likely(Kind::host_tensor, kAttribute);
   // A field that a record of this file declares as a tensor.
   if (receiver.kind == Kind::unknown) {
