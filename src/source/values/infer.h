@@ -160,6 +160,7 @@ class Inference {
   CallShape shape_of(NodeId call);
   bool is_called_mask(NodeId id, unsigned hops = 4) const;
   bool selects(NodeId index, const Value& container, NodeId subscript) const;
+  void take_masks(NodeId call);
   Value eval_subscript(NodeId id);
   size_t binding_of(std::string_view name) const;
   std::pair<std::string_view, std::string_view> entry_at(NodeId subscript) const;

@@ -70,6 +70,7 @@ Value Inference::eval_call(NodeId id) {
     if (is_one_of(called, {"std::move", "move"})) return shape.first;
     if (is_one_of(called, {"std::make_tuple", "std::make_pair", "std::tuple"}))
       return shape.first.is_device() ? likely(Kind::tensor_list) : Value{};
+    if (method && is_one_of(ast_[callee].text, {"index", "index_put_"})) take_masks(id);
   }
   if (path.imported && last_component(path.path) == "partial") {
     // What it fixes by name leaves the others where they were.

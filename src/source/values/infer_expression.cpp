@@ -11,14 +11,17 @@ namespace {
 
 using K = NodeKind;
 
-/// torch.ones(n, dtype=torch.bool, device=d), keep.to(torch.bool)
+/// torch.ones(n, dtype=torch.bool, device=d), keep.to(torch.bool), keep.to(torch::kBool)
 bool is_given_bool(const Ast& ast, NodeId call) {
   for (NodeId c : children(ast, call)) {
     if (ast[c].role != Role::argument) continue;
     const bool keyword = ast[c].kind == K::keyword;
     if (keyword && ast[c].text != "dtype") continue;
     const NodeId value = keyword ? ast.child(c, Role::value) : c;
-    if (value != kNoNode && ast[value].kind == K::attribute && ast.slice(value) == "torch.bool")
+    if (value == kNoNode) continue;
+    const std::string_view given = ast.slice(value);
+    if ((ast[value].kind == K::attribute && given == "torch.bool") ||
+        (ast.grammar == Grammar::cuda && is_one_of(given, {"torch::kBool", "at::kBool", "kBool"})))
       return true;
   }
   return false;

@@ -129,6 +129,21 @@ bool Inference::selects(NodeId index, const Value& container, NodeId subscript) 
                    is_reversed(definition(function_, node.text, subscript))));
 }
 
+/// x.index({mask, Slice()}), x.index(mask), x.index_put_({~padding}, y) of C++: marks what selects
+/// by what it is called.
+void Inference::take_masks(NodeId call) {
+  const NodeId first = ast_.child(call, Role::argument);
+  if (first == kNoNode) return;
+  const auto take = [&](NodeId index) {
+    const Kind kind = values_[index].kind;
+    if ((kind == Kind::unknown || kind == Kind::device_tensor) &&
+        (is_called_mask(index) || is_reversed(index)))
+      values_[index] = likely(Kind::mask);
+  };
+  if (ast_[first].kind != K::list) return take(first);
+  for (NodeId index : children(ast_, first)) take(index);
+}
+
 Value Inference::eval_subscript(NodeId id) {
   Value container;
   bool text_key = false;
