@@ -22,10 +22,14 @@ bool is_traced_by(const Ast& ast, const Names& names, NodeId call) {
 
 }  // namespace
 
-/// jax.pmap(training.train_step), loss=losses.focal: handed to a call, and of the project.
+/// jax.pmap(training.train_step), loss=losses.focal: handed to a call, and of the project. What is
+/// named like a class is a function where JAX traces it: jax.vmap(FocalLoss).
 bool References::may_be_imported_function(NodeId id) const {
-  if (ast_.grammar != Grammar::python || is_class_like(ast_[id].text)) return false;
+  if (ast_.grammar != Grammar::python) return false;
   const Node& parent = ast_[ast_[id].parent];
+  if (is_class_like(ast_[id].text) &&
+      !(parent.kind == K::call && is_traced_by(ast_, names_, ast_[id].parent)))
+    return false;
   if (ast_[id].role != Role::argument && parent.kind != K::keyword) return false;
   const Dotted& path = names_.resolve(id);
   return path.imported && path.path.find('.') != std::string::npos &&
