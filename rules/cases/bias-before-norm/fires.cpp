@@ -79,3 +79,32 @@ struct Declared : torch::nn::Module {
       torch::nn::Conv2d(torch::nn::Conv2dOptions(3, 32, 5)),  // expect: bias-before-norm
       torch::nn::BatchNorm2d(32), torch::nn::ReLU()};
 };
+
+struct Pointwise : torch::nn::Module {
+  explicit Pointwise(int n) {
+    this->conv = register_module("conv", torch::nn::Conv1d(torch::nn::Conv1dOptions(n, n, 1)));  // expect: bias-before-norm
+    this->norm = register_module("norm", torch::nn::BatchNorm1d(n));
+  }
+  torch::Tensor forward(torch::Tensor x) {
+    x = this->conv(x);
+    x = this->norm(x);
+    return torch::relu(x);
+  }
+  torch::nn::Conv1d conv{nullptr};
+  torch::nn::BatchNorm1d norm{nullptr};
+};
+
+// The members are made in front of the constructor's body.
+struct Entry : torch::nn::Module {
+  explicit Entry(int n)
+      : conv1(torch::nn::Conv2dOptions(3, n, 7).stride(2).padding(3)),  // expect: bias-before-norm
+        bn1(n),
+        conv2(torch::nn::Conv2dOptions(n, n, 3).bias(false)),
+        bn2(torch::nn::BatchNorm2dOptions(n)) {
+    register_module("conv1", conv1);
+    register_module("bn1", bn1);
+  }
+  torch::Tensor forward(torch::Tensor x) { return bn2(conv2(torch::relu(bn1(conv1(x))))); }
+  torch::nn::Conv2d conv1, conv2;
+  torch::nn::BatchNorm2d bn1, bn2;
+};

@@ -52,3 +52,10 @@ struct Heads : torch::nn::Module {
   }
   torch::nn::Sequential head_{nullptr}, tail_;
 };
+
+struct Layered : torch::nn::Module {
+  explicit Layered(int n) : conv1(torch::nn::Conv2dOptions(3, n, 7)), norm1(torch::nn::LayerNormOptions({n})) {}
+  torch::Tensor forward(torch::Tensor x) { return norm1(this->conv1(x)); }
+  torch::nn::Conv2d conv1;
+  torch::nn::LayerNorm norm1;
+};

@@ -74,6 +74,25 @@ bool makes_biased_convolution(const FileView& file, NodeId call, const Wrappers&
           ast[first].kind == K::number);
 }
 
+/// LibTorch: conv1(torch::nn::Conv2dOptions(3, 64, 7).stride(1)) in front of a constructor's body.
+bool initializes_biased_convolution(const Ast& ast, NodeId assign) {
+  const std::string_view text = ast.slice(assign);
+  return ast.grammar == Grammar::cuda && ast[assign].text.empty() &&
+         contains_any(text, {"conv1doptions(", "conv2doptions(", "conv3doptions("}) &&
+         text.find("nn::Conv1d(") == std::string_view::npos &&
+         text.find("nn::Conv2d(") == std::string_view::npos &&
+         text.find("nn::Conv3d(") == std::string_view::npos &&
+         text.find(".bias(") == std::string_view::npos;
+}
+
+/// bn1(64), norm_(torch::nn::BatchNorm2dOptions(64)): likewise, of what is called a batch norm.
+bool initializes_norm(const Ast& ast, NodeId assign) {
+  const std::string_view name = ast.slice(ast.child(assign, Role::left));
+  return ast.grammar == Grammar::cuda && ast[assign].text.empty() &&
+         (name.starts_with("bn") || name.ends_with("bn") ||
+          contains_any(ast.slice(assign), {"batchnorm"}));
+}
+
 bool makes_norm(const Ast& ast, NodeId call) {
   if (ast[call].kind != K::call) return false;
   const std::string_view made = callee_name(ast, call);
@@ -157,8 +176,11 @@ class Layers {
       const NodeId left = ast_.child(at, Role::left), right = ast_.child(at, Role::right);
       if (left == kNoNode || right == kNoNode || own(left).empty()) return;
       const NodeId made = registered(right);
-      if (makes_biased_convolution(file, made, wrappers)) convolutions_.emplace(own(left), made);
-      if (makes_norm(ast_, made)) norms_.emplace(own(left), made);
+      if (makes_biased_convolution(file, made, wrappers))
+        convolutions_.emplace(own(left), made);
+      else if (initializes_biased_convolution(ast_, at))
+        convolutions_.emplace(own(left), at);
+      if (makes_norm(ast_, made) || initializes_norm(ast_, at)) norms_.emplace(own(left), made);
     });
   }
 
@@ -192,12 +214,14 @@ class Layers {
     }
   }
 
-  /// "conv" of self.conv, in C++ of conv; empty of anything else.
+  /// "conv" of self.conv, in C++ of conv and this->conv; empty of anything else.
   std::string_view own(NodeId id) const {
-    if (ast_.grammar == Grammar::cuda)
-      return ast_[id].kind == K::name ? ast_[id].text : std::string_view();
+    const bool cpp = ast_.grammar == Grammar::cuda;
+    if (cpp && ast_[id].kind == K::name) return ast_[id].text;
     const NodeId object = ast_[id].kind == K::attribute ? ast_.child(id, Role::object) : kNoNode;
-    return object != kNoNode && ast_.slice(object) == "self" ? ast_[id].text : std::string_view();
+    return object != kNoNode && ast_.slice(object) == (cpp ? "this" : "self")
+               ? ast_[id].text
+               : std::string_view();
   }
 
   /// C++: Conv2d(...) of register_module("conv", Conv2d(...)).

@@ -140,6 +140,8 @@ constexpr Entry kCuda[] = {
     {"structured_binding_declarator", {K::tuple}},
     {"declaration", {K::assign, Action::declaration}},
     {"field_declaration", {K::assign, Action::declaration}},
+    {"field_initializer_list", {K::other, Action::flatten}},
+    {"field_initializer", {K::assign, Action::initializer}},
     {"call_expression", {K::call}},
     {"kernel_call_syntax", {K::other, Action::flatten}},
     {"argument_list", {K::other, Action::flatten}},

@@ -19,6 +19,7 @@ enum class Action : uint8_t {
   declaration,     ///< C++: one assignment per declarator
   declarator,      ///< C++: names what it declares
   qualified_name,  ///< C++: a::b::c, nested to the right in the grammar
+  initializer,     ///< C++: member(value) in front of a constructor's body, an assignment
 };
 
 struct Spec {

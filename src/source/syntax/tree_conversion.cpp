@@ -55,6 +55,8 @@ class Converter {
           (node.field == tables_.operator_field || node.field == tables_.operators_field) &&
           owner.text.empty()) {
         owner.text = text(id);
+        // x /= n of C++: of the kind of x = n to its grammar, not to Python's
+        if (owner.kind == K::assign && owner.text != "=") owner.kind = K::aug_assign;
       } else if (owner.kind == K::unary && owner.text.empty() && owner.first_child == kNoNode) {
         owner.text = text(id);  // Python's `not` has no field
       }
@@ -95,6 +97,9 @@ class Converter {
         return;
       case Action::qualified_name:
         qualified(id, parent, role);
+        return;
+      case Action::initializer:
+        initializer(id, parent, depth);
         return;
       default:
         break;
@@ -319,6 +324,19 @@ class Converter {
     if (value < in_[declaration].end && type_of(value) == "=") value = in_[value].end;
     if (value < in_[declaration].end && field_name(value) == "default_value")
       one(value, made, Role::right, depth + 1);
+  }
+
+  /// C++: `conv(options)` in front of a constructor's body: its last argument is what a member of
+  /// one argument is made from.
+  void initializer(Id id, NodeId parent, unsigned depth) {
+    const NodeId made = add(K::assign, Role::none, parent, id);
+    Role role = Role::left;
+    for (Id part = id + 1; part < in_[id].end; part = in_[part].end) {
+      if (!in_[part].named) continue;
+      one(part, made, role, depth + 1);
+      role = Role::right;
+    }
+    close(made);
   }
 
   /// C++: `T a(b, c);` in a function makes an object of variables; the grammar takes it for the
