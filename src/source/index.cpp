@@ -345,6 +345,7 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
         (subject.flags & clause.on->flags) == 0)
       return false;
   }
+  if (candidate.open != 0 && !clause.accepts(candidate.open, subject)) return false;
   if (!context_allows(file, candidate, clause, out)) return false;
   if (scatters_ && subject.kind == Kind::batch && out.context == "forward") return false;
   if (switchboard_->is_off(facts, candidate.switches) ||

@@ -48,7 +48,7 @@ struct FactsLayout {
       io(v.rule), io(v.clause), io(v.function), io(v.loop), io(v.first_byte), io(v.last_byte),
           io(v.first_line);
       io(v.last_line), io(v.column), io(v.anchor_line), io(v.also), io(v.block), io(v.guards),
-          io(v.subject), io(v.in_inner_loop), io(v.in_callers_loop), io(v.given);
+          io(v.subject), io(v.open), io(v.in_inner_loop), io(v.in_callers_loop), io(v.given);
       io(v.line_text), io(v.ordinal), io(v.metavariables), io(v.default_of), io(v.option.function),
           io(v.option.parameter), io(v.option.literal), io(v.switches);
     } else if constexpr (std::is_same_v<Plain, FileFacts>) {

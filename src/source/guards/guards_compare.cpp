@@ -74,9 +74,24 @@ bool is_about_viewer(const Ast& ast, std::string_view text) {
 }
 
 bool is_every_few(const Ast& ast, NodeId modulo) {
+  const auto is_few = [&](NodeId number) {
+    return number != kNoNode && ast[number].kind == K::number &&
+           is_one_of(ast.slice(number), {"1", "2", "3", "4"});
+  };
   const NodeId by =
       ast[modulo].first_child == kNoNode ? kNoNode : ast[ast[modulo].first_child].next;
-  return by != kNoNode && ast[by].kind == K::number && is_one_of(ast.slice(by), {"2", "3", "4"});
+  if (by == kNoNode || ast[by].kind == K::number) return is_few(by) && ast.slice(by) != "1";
+  // it % self.policy_freq of __init__(self, policy_freq=2)
+  if (ast.grammar != Grammar::python || (ast[by].kind != K::name && ast[by].kind != K::attribute))
+    return false;
+  bool few = false;
+  for (NodeId at = 1; at < ast.size(); ++at) {
+    if (ast[at].kind != K::parameter || ast[at].text != ast[by].text) continue;
+    const NodeId value = ast.child(at, Role::value);
+    if (value != kNoNode && !is_few(value)) return false;
+    few |= value != kNoNode;
+  }
+  return few;
 }
 
 /// x.shape[1] % 8, seq_len % block_size: how tensors are laid out, the same in each step; `t % 10`
@@ -196,7 +211,9 @@ uint32_t Guards::of_compare(NodeId id, bool negated, unsigned depth) const {
       inference_.at(right).kind == Kind::number && ast_[right].kind == K::number) {
     return begins_its_loop(left, equal ? r : "") ? kGuardInterval | kGuardCached : +kGuardInterval;
   }
-  if (counter && equal && contains_any(r, {"last", "- 1", "-1", "len(", "total", "max", "num_"}))
+  // `if i == accumulation_steps - 1` comes once in each step
+  if (counter && equal && contains_any(r, {"last", "- 1", "-1", "len(", "total", "max", "num_"}) &&
+      !contains_any(r, {"accum", "micro"}))
     return kGuardInterval;
   // `if step != self.start_step: return`
   if ((equal || unequal) && equal != negated && counts_steps(l) &&

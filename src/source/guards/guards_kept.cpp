@@ -41,14 +41,25 @@ uint32_t Guards::of_none(NodeId what, bool is_none) const {
 }
 
 /// hasattr(self, "mask"), hasattr(attend, "mask") of the function itself: where what was made is
-/// kept. hasattr(model, "module") asks for something else.
+/// kept. hasattr(model, "module") asks for something else, as does hasattr(self.optimizer, "clip")
+/// where the function puts nothing of that name there.
 bool Guards::keeps_by_name(NodeId call) const {
   const NodeId owner = ast_.child(call, Role::argument);
   if (owner == kNoNode) return false;
   const std::string_view name = ast_.slice(owner);
   const NodeId around = outline_.functions[outline_.function_of[call]];
-  return name.starts_with("self") || name.starts_with("cls") ||
-         (ast_[around].kind == K::function && name == ast_[around].text);
+  if (is_one_of(name, {"self", "cls"})) return true;
+  if (ast_[around].kind != K::function) return false;
+  if (name == ast_[around].text) return true;
+  if (!starts_with_any(name, {"self.", "cls."})) return false;
+  for (NodeId at = around; at < ast_[around].end; ++at) {
+    if (ast_[at].kind == K::attribute && ast_[at].role == Role::left &&
+        ast_.slice(ast_.child(at, Role::object)) == name)
+      return true;
+    if (ast_[at].kind == K::call && is_one_of(callee_name(ast_, at), {"setattr", "register_buffer"}))
+      return true;
+  }
+  return false;
 }
 
 /// C++: mask.defined(), of what is no argument of the function: made when it is first wanted.

@@ -323,6 +323,17 @@ class CandidateCollector {
            !subject.has(kAttribute);
   }
 
+  /// x[:, [0, 2]] of a helper's argument: the link knows whether callers hand in a tensor that is
+  /// on the device.
+  bool is_left_to_callers(const Value& value, const KindWord& wanted) const {
+    const Dependency* from = file_.inference.dependency(value);
+    return ast_.grammar == Grammar::python && value.kind == Kind::unknown && from &&
+           (from->kind == DependencyKind::parameter || from->kind == DependencyKind::derived ||
+            from->kind == DependencyKind::element) &&
+           wanted.flags == 0 &&
+           std::ranges::find(wanted.kinds, Kind::device_tensor) != wanted.kinds.end();
+  }
+
   bool is_of_callers(const Value& value) const {
     const Dependency* from = file_.inference.dependency(value);
     return from && from->kind == DependencyKind::parameter && !value.has(kAttribute);
@@ -348,10 +359,17 @@ class CandidateCollector {
       return std::ranges::find(wanted.second->kinds, Kind::host_tensor) !=
              wanted.second->kinds.end();
     });
+    uint8_t open = 0, at = 0;
     for (const auto& [name, kind] : clause.where) {
       const auto* bound = bindings.find(name);
       if (bound == bindings.end()) return;
       const Value& value = file_.inference.at(bound->second);
+      ++at;
+      if (open == 0 && !clause.on && is_left_to_callers(value, *kind)) {
+        open = at;
+        subject = value;
+        continue;
+      }
       if (!fits(value, *kind, clause.certainty) || value.kind == Kind::unknown) return;
       // mask_tokens(inputs: Tensor), which writes what it made, may be handed a batch; a forward
       // pass is handed what is on the device.
@@ -375,6 +393,7 @@ class CandidateCollector {
     if ((guards & clause.unless & ~(parameter == kNone ? 0u : +kGuardNotGiven)) != 0) return;
     add(clause, id, bindings, subject, guards);
     add_lines(ast_, also, facts_.candidates.back());
+    facts_.candidates.back().open = open;
     facts_.candidates.back().default_of = parameter;
     Option& option = facts_.candidates.back().option = options_.needed_around(id);
     if (option.parameter == kNone) option = options_.keywords_read(id);

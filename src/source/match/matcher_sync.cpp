@@ -264,6 +264,9 @@ NodeId device_loop_of(const FileView& file, NodeId name) {
 bool is_computed(const FileView& file, NodeId size, unsigned hops = 4) {
   const Ast& ast = file.ast;
   if (ast[size].kind == K::call) return true;
+  // torch.zeros(offsets[-1]) of a tensor
+  if (ast[size].kind == K::subscript)
+    return file.inference.at(ast.child(size, Role::object)).kind == Kind::device_tensor;
   if (hops == 0) return false;
   if (ast[size].kind == K::name) {
     const NodeId made =
@@ -289,6 +292,15 @@ const Value* read_size(const FileView& file, NodeId size) {
     if (const Value* read = read_size(file, part)) return read;
   }
   return nullptr;
+}
+
+/// [False] * lengths[i]: how often a list is repeated.
+const Value* read_repeats(const FileView& file, NodeId product) {
+  const NodeId list = file.ast[product].first_child;
+  const NodeId times = list == kNoNode ? kNoNode : file.ast[list].next;
+  return times != kNoNode && file.ast[product].text == "*" && file.ast[list].kind == K::list
+             ? read_size(file, times)
+             : nullptr;
 }
 
 /// scores.argmax(), torch.argmax(scores): a tensor of no dimensions.
@@ -349,6 +361,8 @@ bool is_read_index(const FileView& file, NodeId index) {
       !reads_device(file.inference.at(index)))
     return false;
   const NodeId object = ast.child(ast[index].parent, Role::object);
+  // [1, 2, 3][kinds[i]]: a list takes a number
+  if (object != kNoNode && ast[object].kind == K::list) return true;
   if (ast[index].kind != K::name) return is_position(file, index);
   const NodeId made =
       file.inference.definition(file.outline.function_of[index], ast[index].text, index);
@@ -386,12 +400,16 @@ void find_tensor_slice_bounds(const FileView& file, std::vector<Match>& out) {
         const bool passed = std::exchange(first, false) && sizes == Sizes::rest;
         const NodeId size = keyword ? ast.child(c, Role::value) : c;
         if (size == kNoNode || (keyword ? !names_size(ast[c].text) : passed)) continue;
-        if (const Value* read = range ? read_bound(file, size) : read_size(file, size)) {
+        const Value* read = range ? read_bound(file, size) : read_size(file, size);
+        if (!read) read = open_bound(file, size);
+        if (read) {
           out.push_back({id, *read, {}});
           break;
         }
         if (sizes == Sizes::first) break;
       }
+    } else if (const Value* read = node.kind == K::binary ? read_repeats(file, id) : nullptr) {
+      out.push_back({id, *read, {}});
     }
   }
 }

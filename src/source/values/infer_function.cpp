@@ -189,18 +189,22 @@ Value Inference::given_by_method(const Value& object, std::string_view name) {
 }
 
 /// state, metrics = train_step(state, batch); metrics["loss"]: what the step gives tells. Records
-/// of PyTorch's tensors hold numbers, too, so there it tells nothing.
+/// of PyTorch's tensors hold numbers, too, so there only what callers hand in tells, of lengths[0].
 uint32_t Inference::part_of_given(NodeId subscript) {
   if (const uint32_t entry = entry_of_given(subscript); entry != 0) return entry;
   const NodeId object = ast_.child(subscript, Role::object);
-  if (object == kNoNode || names_.uses("torch")) return 0;
+  const NodeId index = ast_.child(subscript, Role::index);
+  if (object == kNoNode || ast_.grammar != Grammar::python) return 0;
   const Dependency* from = dependency(values_[object]);
-  const bool given =
-      from && (from->kind == DependencyKind::returns || from->kind == DependencyKind::part ||
-               from->kind == DependencyKind::element);
-  return given && values_[object].kind == Kind::unknown
-             ? depend(DependencyKind::element, {}, values_[object].dependency, 0)
-             : 0;
+  if (!from || values_[object].kind != Kind::unknown) return 0;
+  const bool given = names_.uses("torch")
+                         ? index != kNoNode && ast_[index].kind != K::string &&
+                               (from->kind == DependencyKind::parameter ||
+                                from->kind == DependencyKind::derived)
+                         : from->kind == DependencyKind::returns ||
+                               from->kind == DependencyKind::part ||
+                               from->kind == DependencyKind::element;
+  return given ? depend(DependencyKind::element, {}, values_[object].dependency, 0) : 0;
 }
 
 /// return loss, accuracy: what each of them is, for those who unpack them.
