@@ -114,8 +114,10 @@ class SourceIndex {
   Value resolved(size_t file, const Value& value, unsigned hops) const;
   Value of_targets(size_t file, const Dependency& on,
                    const std::function<Value(FunctionId)>& value_of) const;
-  Value entry_of(size_t file, const Dependency& on, unsigned hops) const;
+  Value entry_of(size_t file, uint32_t mapping, std::string_view key, unsigned hops) const;
   Value of_parameter(FunctionId function, uint32_t parameter, unsigned hops) const;
+  Value of_callers(FunctionId function, uint32_t parameter,
+                   const std::function<Value(size_t, const Value&)>& value_of) const;
   void merge_lines(std::vector<SourceFact>& facts) const;
   void merge_blocks(std::vector<SourceFact>& facts,
                     const std::vector<const Candidate*>& from) const;

@@ -323,15 +323,17 @@ class CandidateCollector {
            !subject.has(kAttribute);
   }
 
-  /// x[:, [0, 2]] of a helper's argument: the link knows whether callers hand in a tensor that is
-  /// on the device.
-  bool is_left_to_callers(const Value& value, const KindWord& wanted) const {
+  /// x[:, [0, 2]] of a helper's argument, x[keep] of keep = find_kept(y): the link knows whether
+  /// callers hand in a tensor that is on the device, and whether the function gives a mask.
+  bool is_left_to_link(const Value& value, const KindWord& wanted) const {
     const Dependency* from = file_.inference.dependency(value);
-    return ast_.grammar == Grammar::python && value.kind == Kind::unknown && from &&
-           (from->kind == DependencyKind::parameter || from->kind == DependencyKind::derived ||
-            from->kind == DependencyKind::element) &&
-           wanted.flags == 0 &&
-           std::ranges::find(wanted.kinds, Kind::device_tensor) != wanted.kinds.end();
+    if (ast_.grammar != Grammar::python || value.kind != Kind::unknown || !from ||
+        wanted.flags != 0 || !is_about_tensors(wanted))
+      return false;
+    return from->by_call() || from->kind == DependencyKind::part ||
+           (std::ranges::find(wanted.kinds, Kind::device_tensor) != wanted.kinds.end() &&
+            (from->kind == DependencyKind::parameter || from->kind == DependencyKind::derived ||
+             from->kind == DependencyKind::element || from->kind == DependencyKind::entry));
   }
 
   bool is_of_callers(const Value& value) const {
@@ -365,7 +367,7 @@ class CandidateCollector {
       if (bound == bindings.end()) return;
       const Value& value = file_.inference.at(bound->second);
       ++at;
-      if (open == 0 && !clause.on && is_left_to_callers(value, *kind)) {
+      if (open == 0 && !clause.on && is_left_to_link(value, *kind)) {
         open = at;
         subject = value;
         continue;

@@ -106,13 +106,16 @@ bool is_count(const Ast& ast, NodeId value) {
   return false;
 }
 
-/// `loss, parts = self.step(batch)`: the link knows whether loss is a tensor.
-bool is_given_by_function(const FileView& file, NodeId name) {
+/// `loss, parts = self.step(batch)`, log(writer, loss), `for k, v in losses.items()` of what callers
+/// hand in: the link knows whether that is a tensor.
+bool is_left_to_link(const FileView& file, NodeId name) {
   const Value& value = file.inference.at(name);
   const Dependency* from = file.inference.dependency(value);
-  if (value.kind != Kind::unknown || file.ast[name].kind != K::name || !from ||
-      from->kind != DependencyKind::part)
-    return false;
+  if (value.kind != Kind::unknown || file.ast[name].kind != K::name || !from) return false;
+  if (from->kind == DependencyKind::parameter || from->kind == DependencyKind::entry ||
+      from->kind == DependencyKind::element)
+    return file.ast.grammar == Grammar::python;
+  if (from->kind != DependencyKind::part) return false;
   const Dependency* whole = file.inference.dependency(depending_on(from->function));
   return whole && whole->by_call();
 }
@@ -123,7 +126,7 @@ void find_formatted_tensors(const FileView& file, std::vector<Match>& out) {
   const Ast& ast = file.ast;
   auto report = [&](NodeId at, NodeId value) {
     const Value& v = file.inference.at(value);
-    const bool open = is_given_by_function(file, value);
+    const bool open = is_left_to_link(file, value);
     // A stream of C++ prints all its elements.
     const bool parameter = v.kind == Kind::parameter && ast.grammar != Grammar::cuda;
     if (!open && (!v.is_device() || v.certainty < Certainty::likely || parameter)) return;

@@ -174,6 +174,7 @@ class Inference {
   Value values_of_given(const Value& mapping, NodeId call);
   void update_entries(NodeId mapping, NodeId call);
   bool is_given(const Value& value) const;
+  bool may_hold_entries(const Value& value) const;
   bool is_own_kind_of_object(const Value& value) const;
   Value given_by_method(const Value& object, std::string_view name);
   uint32_t part_of_given(NodeId subscript);

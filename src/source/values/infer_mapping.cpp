@@ -123,10 +123,11 @@ void Inference::return_entries(NodeId value) {
 uint32_t Inference::entry_of_given(NodeId subscript) {
   const NodeId object = ast_.child(subscript, Role::object);
   const NodeId index = ast_.child(subscript, Role::index);
-  if (object == kNoNode || index == kNoNode || !is_given(values_[object])) return 0;
+  if (object == kNoNode || index == kNoNode || !may_hold_entries(values_[object])) return 0;
   const uint32_t whole = values_[object].dependency;
   const std::string_view key = key_of(ast_, index);
   if (!key.empty()) return depend(DependencyKind::entry, std::string(key), whole, 0);
+  if (!is_given(values_[object])) return 0;
   // out[0] of out = step(x)
   const std::string_view position = ast_.slice(index);
   const bool counts = ast_[index].kind == K::number && position.size() == 1 &&
@@ -142,9 +143,16 @@ bool Inference::is_given(const Value& value) const {
          (from->by_call() || from->kind == DependencyKind::part);
 }
 
+/// Whether a value is that, or what callers hand in: log_losses(writer, {"loss": loss}).
+bool Inference::may_hold_entries(const Value& value) const {
+  const Dependency* from = dependency(value);
+  return is_given(value) || (from && from->kind == DependencyKind::parameter &&
+                             value.kind == Kind::unknown && ast_.grammar == Grammar::python);
+}
+
 /// info.items(), info.values() and info.get("loss") of info = agent.update(batch)
 Value Inference::values_of_given(const Value& mapping, NodeId call) {
-  if (!is_given(mapping)) return {};
+  if (!may_hold_entries(mapping)) return {};
   const std::string_view method = callee_name(ast_, call);
   const bool all = method == "items" || method == "values";
   const std::string_view key =
