@@ -6,7 +6,9 @@
 #include <set>
 
 #include "source/index.h"
+#include "base/text.h"
 #include "source/names/roles.h"
+#include "source/syntax/words.h"
 
 namespace stallscope {
 namespace {
@@ -154,25 +156,33 @@ bool SourceIndex::hands_on(FunctionId caller, Wrapper kind) const {
   return (is_wait_only_name(f.name) || is_release_name(f.name)) && !graph_->callers(caller).empty();
 }
 
+/// Whether a short function of C++ is there for one copy or wait, as setData(host) is: no pass of a
+/// layer, and nothing that it does in a loop.
+bool SourceIndex::is_helper(const Candidate& candidate, const FunctionFacts& f) const {
+  return (f.flags & (kForward | kMainFunction | kStepEvidence)) == 0 && candidate.loop == kNone &&
+         !has_word(lower(snake_case(f.name)), {"forward", "backward", "step", "update", "train"});
+}
+
 /// outs = self.to_host(outs): the steps that hand a short function of Python what it waits for,
-/// told with what it does.
+/// told with what it does; and those that call a helper of C++.
 void SourceIndex::add_askers(size_t file, const Candidate& candidate, SourceFact& fact) const {
   // Of a helper of all the program no line is the one to mend; of to_cpu() each asks for it.
   constexpr size_t kMost = 4, kMostWhoSay = 8;
   const FunctionFacts& f = files_[file]->functions[candidate.function];
-  const bool says_it = is_read_back_name(f.name);
+  const bool compiled = files_[file]->is_compiled();
+  const bool says_it = compiled ? is_helper(candidate, f) : is_read_back_name(f.name);
   const Dependency* on = files_[file]->dependency(candidate.subject.dependency);
   while (on && on->kind == DependencyKind::derived) on = files_[file]->dependency(on->function);
-  const bool of_parameter =
-      on && on->kind == DependencyKind::parameter && on->function == candidate.function;
-  if (files_[file]->is_compiled() || !f.is_short() || !(of_parameter || says_it) ||
-      fact.lowered > (says_it ? 1 : 0))
-    return;
+  const bool of_parameter = !compiled && on && on->kind == DependencyKind::parameter &&
+                            on->function == candidate.function;
+  if (!f.is_short() || !(of_parameter || says_it) || fact.lowered > (says_it ? 1 : 0)) return;
   std::vector<SourceLine> lines;
   for (const uint32_t e : graph_->callers(graph_->id_of(file, candidate.function))) {
     const Edge& edge = graph_->edges()[e];
     const bool runs = (contexts_->at(edge.from, edge.loop) & (kInStep | kInForward)) != 0;
-    if (!runs || edge.call->form == CallForm::reference) continue;
+    const bool guessed =
+        compiled && edge.call->form == CallForm::method && edge.call->receiver == 0;
+    if (!runs || edge.call->form == CallForm::reference || guessed) continue;
     const FileFacts& by = graph_->file(edge.from);
     lines.push_back({by.path, edge.call->line, graph_->function(edge.from).qualified, by.language});
   }

@@ -85,13 +85,13 @@ bool is_dataset_name(std::string_view name) {
 }
 
 bool is_batch_class_name(std::string_view name) {
-  return contains_any(name, {"batch", "sample", "inputs"}) &&
+  return contains_any(name, {"batch", "sample", "inputs", "imagelist", "boxlist"}) &&
          !contains_any(name, {"sampler", "upsample", "downsample", "resample", "norm"});
 }
 
 bool moves_own_batch(std::string_view class_name, std::string_view method) {
   return is_batch_class_name(class_name) &&
-         (moves_data(method) || is_one_of(method, {"to", "cuda"}));
+         (moves_data(method) || is_one_of(method, {"to", "To", "cuda"}));
 }
 
 bool is_batch_name(std::string_view name) {
@@ -169,7 +169,8 @@ bool is_wait_only_name(std::string_view name) {
              {"sync",       "synchronize", "wait",    "barrier", "finish",  "cuda",   "gpu",
               "device",     "devices",     "torch",   "stream",  "streams", "all",    "maybe",
               "cudadevice", "cudastream",  "current", "xpu",     "npu",     "if",     "needed",
-              "and",        "for",         "queue",   "main",    "master",  "default"});
+              "and",        "for",         "queue",   "main",    "master",  "default",
+              "computation", "compution",  "compute", "kernel",  "kernels", "work"});
 }
 
 bool names_what_it_waits_for(std::string_view name) {
@@ -202,7 +203,8 @@ bool is_read_back_name(std::string_view name) {
           contains_any(
               text, {"to_host", "tohost", "device_to_host", "from_device", "from_gpu", "read_back",
                      "gpu_to_cpu", "device2host", "to_cpu", "to_vector", "device_to_vec",
-                     "to_stdvector", "to_std_vector", "d_to_h", "dto_h"})) &&
+                     "to_stdvector", "to_std_vector", "d_to_h", "dto_h", "tensor_to_vec",
+                     "to_pinned_cpu"})) &&
          !has_word(text, {"save", "load", "test", "print", "dump", "async", "init"});
 }
 
