@@ -166,8 +166,9 @@ bool SourceIndex::is_helper(const Candidate& candidate, const FunctionFacts& f) 
 /// outs = self.to_host(outs): the steps that hand a short function of Python what it waits for,
 /// told with what it does; and those that call a helper of C++.
 void SourceIndex::add_askers(size_t file, const Candidate& candidate, SourceFact& fact) const {
-  // Of a helper of all the program no line is the one to mend; of to_cpu() each asks for it.
-  constexpr size_t kMost = 4, kMostWhoSay = 8;
+  // Of a helper of all the program no line is the one to mend; of to_cpu() each asks for it, and of
+  // what does nothing else.
+  constexpr size_t kMost = 4, kMostWhoSay = 8, kMostOfOneLine = 16;
   const FunctionFacts& f = files_[file]->functions[candidate.function];
   const bool compiled = files_[file]->is_compiled();
   const bool says_it = compiled ? is_helper(candidate, f) : is_read_back_name(f.name);
@@ -186,7 +187,8 @@ void SourceIndex::add_askers(size_t file, const Candidate& candidate, SourceFact
     const FileFacts& by = graph_->file(edge.from);
     lines.push_back({by.path, edge.call->line, graph_->function(edge.from).qualified, by.language});
   }
-  if (lines.size() <= (says_it ? kMostWhoSay : kMost))
+  const bool one_line = f.last_line - f.first_line < 3;
+  if (lines.size() <= (one_line ? kMostOfOneLine : says_it ? kMostWhoSay : kMost))
     fact.also.insert(fact.also.end(), lines.begin(), lines.end());
 }
 

@@ -148,11 +148,12 @@ void ImpliedCalls::decorators(uint32_t function) {
 
 void ImpliedCalls::call_object(NodeId callee, const CallFacts& call, uint8_t given) {
   const Value& object = inference_.at(callee);
-  if (object.kind != Kind::unknown || !may_be_object(object)) return;
+  const bool module = object.kind == Kind::module;
+  if ((object.kind != Kind::unknown && !module) || !may_be_object(object)) return;
   facts_.calls.push_back(call);
   CallFacts& out = facts_.calls.back();
   out.name = "__call__";
-  out.form = CallForm::method;
+  out.form = module ? CallForm::module : CallForm::method;
   out.receiver = object.dependency;
   out.given = given;
 }

@@ -123,6 +123,7 @@ enum class CallForm : uint8_t {
   prefix,     ///< `getattr(self, "loss_" + name)`: methods whose names begin so
   property,   ///< an attribute is read: calls it if it is a property
   decorator,  ///< `@timed` above a function: what timed() makes of it runs when it is called
+  module,     ///< `self.encoder(x)` of a module: hands what it is given to the forward pass
   reference   ///< handed on as a value: it may be called from here
 };
 

@@ -69,9 +69,18 @@ void CallGraph::add_edges() {
     const FileFacts& file = *files_[f];
     for (const CallFacts& call : file.calls) {
       if (is_open(f, call)) add_calls(f, call, open_targets(f, call), edges[f].open);
+      if (call.name == "__call__" && !file.is_compiled())
+        add_applications(f, call, edges[f].applied);
     }
   });
   connect(edges);
+  for (const FileEdges& file : edges)
+    applied_.insert(applied_.end(), file.applied.begin(), file.applied.end());
+  std::ranges::stable_sort(applied_, {}, &Edge::to);
+}
+
+std::span<const Edge> CallGraph::applications(FunctionId id) const {
+  return std::ranges::equal_range(applied_, id, {}, &Edge::to);
 }
 
 /// Makes the graph of the edges of each file.
@@ -120,6 +129,7 @@ void CallGraph::find_edges(uint32_t f, FileEdges& out) const {
   for (const CallFacts& call : file.calls) {
     const FunctionId from = id_of(f, call.function);
     const std::string_view receiver = receiver_class(file, call);
+    if (call.form == CallForm::module) continue;
     if (call.form == CallForm::property) {
       std::vector<FunctionId> read =
           resolve(f, call.name, receiver.empty() ? CallForm::self_method : CallForm::method, from,

@@ -42,6 +42,9 @@ class CallGraph {
   const std::vector<Edge>& edges() const { return edges_; }
   /// Edges into `id`, as indices into edges().
   std::span<const uint32_t> callers(FunctionId id) const { return callers_.of(id); }
+  /// Calls of the modules whose forward pass `id` is. They are no edges: a forward pass is one
+  /// whoever is seen to call it; they tell what it is given.
+  std::span<const Edge> applications(FunctionId id) const;
   /// Edges out of `id`, as indices into edges().
   std::span<const uint32_t> calls(FunctionId id) const { return calls_.of(id); }
 
@@ -90,11 +93,13 @@ class CallGraph {
   void add_edges();
   struct FileEdges {
     std::vector<Edge> known, open;  ///< open: other functions decide whose method is called
+    std::vector<Edge> applied;      ///< to the forward passes of the modules that are called
   };
   void find_edges(uint32_t file, FileEdges& out) const;
   void add_calls(size_t file, const CallFacts& call, const std::vector<FunctionId>& to,
                  std::vector<Edge>& out) const;
   void connect(std::span<const FileEdges> files);
+  void add_applications(size_t file, const CallFacts& call, std::vector<Edge>& out) const;
   const std::vector<FunctionId>& methods_of(const ClassPlace& klass, std::string_view name,
                                             CallForm form) const;
   std::vector<FunctionId> find_methods(const ClassPlace& klass, std::string_view name,
@@ -166,6 +171,7 @@ class CallGraph {
   EdgeLists lists_by(FunctionId Edge::* end) const;
   EdgeLists callers_;
   EdgeLists calls_;
+  std::vector<Edge> applied_;  ///< by Edge::to
 };
 
 /// Whether a method of C++ is called on an object of which nothing but the name is known.

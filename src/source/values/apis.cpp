@@ -349,8 +349,12 @@ std::optional<Value> value_of_function(std::string_view path, const CallShape& c
   if (path == "flax.jax_utils.replicate" || path == "flax.jax_utils.unreplicate" ||
       path == "jaxline.utils.get_first" || path == "jaxline.utils.bcast_local_devices" ||
       path == "optax.global_norm" || path.starts_with("optax.losses.") ||
-      path == "optax.tree_utils.tree_l2_norm")
+      path == "optax.tree_utils.tree_l2_norm" || path.starts_with("brax.jumpy.") ||
+      (is_one_of(root, {"rlax", "jraph"}) && name[0] >= 'a' && name[0] <= 'z'))
     return likely(Kind::jax_array, kJax);
+  // rate = optax.cosine_decay_schedule(...): rate(step) is an array
+  if (root == "optax" && (name.ends_with("_schedule") || name == "join_schedules"))
+    return likely(Kind::module, kJax);
   if (root == "jax") {
     if (path == "jax.device_get") return proven(Kind::numpy);
     // psum(1, axis) is the axis' size, known when it is traced.

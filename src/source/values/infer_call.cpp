@@ -79,6 +79,7 @@ Value Inference::eval_call(NodeId id) {
         (ast_[first].next == kNoNode || ast_[ast_[first].next].kind == K::keyword))
       return function_value(first);
   }
+  if (path.imported && maps_arrays(id, path.path, shape)) return likely(Kind::jax_array, kJax);
   if (path.imported) {
     if (auto known = value_of_function(path.path, shape)) {
       // data.DataLoader(...) may be a class of the program's own.
@@ -99,6 +100,17 @@ Value Inference::eval_call(NodeId id) {
       ast_[object].kind == K::name && classes_by_name_.contains(ast_[object].text))
     out.dependency = depend(DependencyKind::returns, std::string(ast_.slice(callee)));
   return out;
+}
+
+/// jax.tree.map(lambda x: x[0], metrics) of arrays: arrays, unless its function reads them.
+bool Inference::maps_arrays(NodeId call, std::string_view path, const CallShape& shape) const {
+  if (!is_one_of(path, {"jax.tree_map", "jax.tree.map", "jax.tree_util.tree_map"}) ||
+      !shape.any_device_argument)
+    return false;
+  const NodeId function = ast_.child(call, Role::argument);
+  return function != kNoNode && ast_[function].kind == K::lambda &&
+         !contains_any(ast_.slice(function), {"np.", "float(", "int(", ".item(", ".tolist(",
+                                              "device_get", "shape", "dtype", "size"});
 }
 
 /// An object of a class that this file or another one defines.

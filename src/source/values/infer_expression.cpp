@@ -173,7 +173,8 @@ Value Inference::eval_name(NodeId id) {
   const bool of_object = !bound && ast_.grammar == Grammar::cuda;
   if (const Value field = of_object ? field_value(name) : Value{}; field.kind != Kind::unknown)
     return field;
-  if (own.used_as_module.contains(name) && is_model_name(name)) return likely(Kind::module);
+  if (own.used_as_module.contains(name) && is_model_name(name))
+    return {Kind::module, Certainty::likely, 0, out.dependency};
   const Dependency* from = dependency(out);
   const bool instance = from && from->kind == DependencyKind::instance;
   // Layer layer; layer.backward(dy, dx): what C++ declares as something else is no tensor.

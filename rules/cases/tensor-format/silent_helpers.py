@@ -1,0 +1,19 @@
+import torch
+from torch.utils.tensorboard import SummaryWriter
+
+
+def log_losses(out, step, tag, writer):
+    for name, value in out.items():
+        writer.add_scalar("%s/%s" % (tag, name), value, step)
+
+
+def train(model, data, optimizer, device):
+    writer = SummaryWriter()
+    for step, x in enumerate(data):
+        loss = model(x.to(device, non_blocking=True)).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        if step % 100 == 0:
+            log_losses({"loss": loss}, step, "train", writer)
+        log_losses({"rate": optimizer.param_groups[0]["lr"]}, step, "train", writer)
