@@ -116,11 +116,6 @@ class Conditions {
     if (node.kind == K::call)
       return contains_any(callee_name(file_.ast, id), {"nan", "inf", "finite", "overflow"});
     if (node.kind != K::compare || compares_sizes(id)) return false;
-    for (NodeId c : children(file_.ast, id)) {
-      if (is_parameter(c) && !contains_any(file_.ast[c].text, {"loss", "norm"}) &&
-          file_.inference.at(c).dependency != 0)
-        return false;
-    }
     return true;
   }
   /// self.steps of a module that keeps it in a buffer.

@@ -231,11 +231,11 @@ const Value* read_bound(const FileView& file, NodeId bound) {
   return reads_device(v) && v.kind != Kind::mask ? &v : nullptr;
 }
 
-/// x[i, :lengths[i]], x[:, :lengths.max()] of what callers hand in: the link knows whether that is
-/// a tensor.
+/// x[i, :lengths[i]], x[:, :lengths.max()], x[:length] of what callers hand in: the link knows
+/// whether that is a tensor.
 const Value* open_bound(const FileView& file, NodeId bound) {
   const Ast& ast = file.ast;
-  NodeId object = kNoNode;
+  NodeId object = ast[bound].kind == K::name ? bound : kNoNode;
   if (ast[bound].kind == K::subscript) object = ast.child(bound, Role::object);
   if (ast[bound].kind == K::call && is_one_of(callee_name(ast, bound), {"max", "min", "sum"}))
     object = ast.child(ast.child(bound, Role::callee), Role::object);

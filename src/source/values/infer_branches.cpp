@@ -19,6 +19,13 @@ bool compares_with_number(const Ast& ast, NodeId condition) {
   return false;
 }
 
+/// if length is None:
+bool asks_for_none(const Ast& ast, NodeId condition) {
+  const NodeId left = ast[condition].first_child;
+  return ast[condition].kind == K::compare && left != kNoNode && ast[left].next != kNoNode &&
+         ast.slice(ast[left].next) == "None" && is_one_of(ast[condition].text, {"is", "=="});
+}
+
 /// Whether the branch ends in return, raise, continue or break.
 bool leaves(const Ast& ast, NodeId branch) {
   const NodeId last = last_child(ast, branch);
@@ -142,6 +149,11 @@ void Inference::restore_replaced(NodeId branch, size_t from) {
     // `if n == 0: n = torch.tensor(1)` asks for the value, not for its kind.
     asked &= !compares_with_number(ast_, condition);
     if (value.is_device() && now.is_host() && !asked) now = value;
+    // if length is None: length = x.shape[1]: behind it, what callers hand in may still be a tensor
+    const Dependency* given = dependency(value);
+    if (value.kind == Kind::unknown && given && given->kind == DependencyKind::parameter &&
+        (now.kind == Kind::number || now.kind == Kind::shape) && asks_for_none(ast_, condition))
+      now = value;
   }
 }
 
