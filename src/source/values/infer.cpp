@@ -88,6 +88,7 @@ void Inference::run_function(uint32_t function) {
   function_ = function;
   // What another function's branches bound is nothing to this one.
   const Alternative around = std::exchange(alternative_, {0, 0, elsewhere_.size()});
+  const size_t rebound = rebound_.size();
   find_evidence(function);
   bind_parameters(function);
   const NodeId node = outline_.functions[function];
@@ -106,6 +107,7 @@ void Inference::run_function(uint32_t function) {
   }
   function_ = outer;
   alternative_ = around;
+  rebound_.resize(rebound);
   --depth_;
   state_[function] = 2;
 }

@@ -135,6 +135,13 @@ class Inference {
   void run_without_tensor(NodeId branch, NodeId name, bool passed_by);
   void run_of_class(NodeId branch, NodeId condition);
   void join_elsewhere(size_t from);
+  struct Rebound {
+    std::string_view name;
+    Value value;       ///< that a branch left in it
+    size_t bound = 0;  ///< by which binding
+  };
+  std::vector<Rebound> take_back(size_t from, size_t start);
+  void give_back(const std::vector<Rebound>& of_others, bool left);
   void restore_replaced(NodeId branch, size_t from);
 
   Value eval(NodeId id);
@@ -216,6 +223,7 @@ class Inference {
   std::vector<uint8_t> parts_vary_;  // per function: it does not always return one tuple
   size_t bindings_ = 0;              // of names, so far
   std::vector<std::pair<std::string_view, Value>> replaced_;  // by a value on the other side
+  std::vector<std::pair<std::string_view, Value>> rebound_;   // what variables held before
   /// Values of names, as the branches before an alternative left them, which binds them anew.
   std::vector<std::pair<std::string_view, Value>> elsewhere_;
   /// The alternative that is run: the bindings of the branches before it, from behind `begin` to

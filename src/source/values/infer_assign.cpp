@@ -84,6 +84,7 @@ void Inference::assign(NodeId target, const Value& given, NodeId source) {
     Value& known = scopes_[function_].variables[node.text];
     const size_t last = std::exchange(scopes_[function_].bound[node.text], ++bindings_);
     const bool sibling = last > alternative_.begin && last <= alternative_.end;
+    rebound_.emplace_back(node.text, known);
     const bool counts = value.kind == Kind::number || value.kind == Kind::shape;
     if ((known.is_device() != value.is_device() && (known.is_host() || value.is_host())) ||
         (counts && known.kind == Kind::unknown && known.dependency != 0))

@@ -1,4 +1,5 @@
 // What branches do to values: what each binds, and what its condition tells.
+#include <algorithm>
 #include <unordered_set>
 #include <utility>
 
@@ -48,7 +49,7 @@ bool is_tested_again(const Ast& ast, NodeId id, std::string_view name) {
 /// What both branches bind holds either value afterwards; inside a branch, what it bound itself.
 void Inference::run_branches(NodeId id) {
   const Alternative outer = alternative_;
-  const size_t start = bindings_, replaced = replaced_.size();
+  const size_t start = bindings_, replaced = replaced_.size(), rebound = rebound_.size();
   const NodeId condition = ast_.child(id, Role::condition);
   const bool alone = ast_[id].kind == K::if_ && ast_.child(id, Role::alternative) == kNoNode;
   // `if not torch.is_tensor(x): x = torch.tensor(x)`
@@ -59,7 +60,11 @@ void Inference::run_branches(NodeId id) {
   for (NodeId c : children(ast_, id)) {
     if (ast_[c].role == Role::condition) continue;
     const bool otherwise = ast_[c].role == Role::alternative;
-    if (otherwise) alternative_ = {start, bindings_, elsewhere_.size()};
+    std::vector<Rebound> of_others;
+    if (otherwise) {
+      of_others = take_back(rebound, start);
+      alternative_ = {start, bindings_, elsewhere_.size()};
+    }
     if (otherwise && tested != kNoNode)
       run_without_tensor(c, tested, false);
     else if (!otherwise && negated != kNoNode)
@@ -69,8 +74,10 @@ void Inference::run_branches(NodeId id) {
     else
       statement(c);
     if (otherwise) join_elsewhere(alternative_.elsewhere);
+    give_back(of_others, leaves(ast_, c));
     alternative_ = outer;
   }
+  rebound_.resize(rebound);
   if (alone) restore_replaced(id, replaced);
   replaced_.resize(replaced);
   // `if torch.is_tensor(x): return x.clamp(0, 1)`: behind it, it is none.
@@ -78,6 +85,34 @@ void Inference::run_branches(NodeId id) {
   if (alone && tested != kNoNode && first != kNoNode && leaves(ast_, first) &&
       !is_tested_again(ast_, id, ast_[tested].text))
     scopes_[function_].variables[ast_[tested].text] = likely(Kind::other);
+}
+
+/// In an alternative, what the branches before it bound holds what it held before them:
+/// `if isinstance(x, dict): x = {...}` and `elif torch.is_tensor(x): x = x.to(device)`.
+std::vector<Inference::Rebound> Inference::take_back(size_t from, size_t start) {
+  std::vector<Rebound> out;
+  Scope& scope = scopes_[function_];
+  for (size_t i = from; i < rebound_.size(); ++i) {
+    const auto& [name, before] = rebound_[i];
+    if (std::ranges::find(out, name, &Rebound::name) != out.end()) continue;
+    size_t& bound = scope.bound[name];
+    Value& value = scope.variables[name];
+    out.push_back({name, value, bound});
+    value = before;
+    bound = start;
+  }
+  return out;
+}
+
+/// Behind the alternative, what it did not bind itself holds what the branches before it left.
+void Inference::give_back(const std::vector<Rebound>& of_others, bool left) {
+  Scope& scope = scopes_[function_];
+  for (const Rebound& other : of_others) {
+    Value& now = scope.variables[other.name];
+    const bool own = !left && scope.bound[other.name] > alternative_.begin;
+    now = own ? of_both(other.value, now, join(other.value, now)) : other.value;
+    if (!own) scope.bound[other.name] = other.bound;
+  }
 }
 
 /// The branch in which `name` is no tensor. Behind it, it is what it was, unless the branch bound
