@@ -71,7 +71,8 @@ class Conditions {
       return;
     const Dependency* on = file_.inference.dependency(value);
     if (node.kind == K::name && on && on->kind != DependencyKind::derived) return;
-    if (node.kind == K::subscript || (node.kind == K::attribute && !is_kept_tensor(id))) return;
+    if (node.kind == K::subscript && !is_element_of_mask(id)) return;
+    if (node.kind == K::attribute && !is_kept_tensor(id)) return;
     add(id, value);
   }
 
@@ -117,6 +118,14 @@ class Conditions {
       return contains_any(callee_name(file_.ast, id), {"nan", "inf", "finite", "overflow"});
     if (node.kind != K::compare || compares_sizes(id)) return false;
     return true;
+  }
+  /// if done[i]: of what was compared, element by element.
+  bool is_element_of_mask(NodeId id) const {
+    const NodeId object = file_.ast.child(id, Role::object);
+    const NodeId index = file_.ast.child(id, Role::index);
+    return object != kNoNode && index != kNoNode && file_.ast[index].kind != K::string &&
+           file_.inference.at(object).kind == Kind::mask &&
+           !file_.inference.at(object).has(kModuleOutput);
   }
   /// self.steps of a module that keeps it in a buffer.
   bool is_kept_tensor(NodeId id) const {

@@ -79,6 +79,7 @@ Value Inference::eval_call(NodeId id) {
         (ast_[first].next == kNoNode || ast_[ast_[first].next].kind == K::keyword))
       return function_value(first);
   }
+  if (path.imported && joins_masks(id, path.path)) return likely(Kind::mask);
   if (path.imported && maps_arrays(id, path.path, shape)) return likely(Kind::jax_array, kJax);
   if (path.imported) {
     if (auto known = value_of_function(path.path, shape)) {
@@ -100,6 +101,19 @@ Value Inference::eval_call(NodeId id) {
       ast_[object].kind == K::name && classes_by_name_.contains(ast_[object].text))
     out.dependency = depend(DependencyKind::returns, std::string(ast_.slice(callee)));
   return out;
+}
+
+/// torch.cat([inside, outside]) of masks
+bool Inference::joins_masks(NodeId call, std::string_view path) const {
+  if (!is_one_of(path, {"torch.cat", "torch.concat", "torch.stack"})) return false;
+  const NodeId list = ast_.child(call, Role::argument);
+  if (list == kNoNode || ast_[list].first_child == kNoNode ||
+      (ast_[list].kind != K::list && ast_[list].kind != K::tuple))
+    return false;
+  for (const NodeId part : children(ast_, list)) {
+    if (values_[part].kind != Kind::mask) return false;
+  }
+  return true;
 }
 
 /// jax.tree.map(lambda x: x[0], metrics) of arrays: arrays, unless its function reads them.

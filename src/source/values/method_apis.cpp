@@ -194,6 +194,8 @@ std::optional<Value> value_of_method(const Value& receiver, std::string_view nam
         name == "sort") {
       return Value{Kind::tensor_list, receiver.certainty, 0, 0};
     }
+    if (is_one_of(name, {"new_zeros", "new_ones", "new_full"}))
+      return Value{Kind::device_tensor, receiver.certainty, kFresh, 0};
     if (name == "bool" || makes_mask(name))
       return Value{Kind::mask, receiver.certainty,
                    static_cast<uint8_t>(receiver.flags & kParameterLoop), 0};
