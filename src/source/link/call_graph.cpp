@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/parallel.h"
+#include "source/names/mentions.h"
 #include "source/names/names.h"
 
 namespace stallscope {
@@ -109,8 +110,10 @@ CallGraph::EdgeLists CallGraph::lists_by(FunctionId Edge::* end) const {
 void CallGraph::add_calls(size_t file, const CallFacts& call, const std::vector<FunctionId>& to,
                           std::vector<Edge>& out) const {
   const FunctionId from = id_of(file, call.function);
+  // x.sample(seed=key) of anything is no method that has no `seed`
+  const bool guessed = call.form == CallForm::method && call.receiver == 0 && call.keywords != 0;
   for (const FunctionId id : to) {
-    if (id == from) continue;
+    if (id == from || (guessed && !knows_keywords(id, call.keywords))) continue;
     const bool consumed = call.consumer != kNone && ((function(id).flags & kGenerator) != 0 ||
                                                      function(id).name == "__next__");
     out.push_back({from, id, &call, consumed ? call.consumer : call.loop, call.guards});
@@ -253,6 +256,15 @@ std::span<const FunctionId> CallGraph::members(std::string_view class_name,
 bool CallGraph::takes(FunctionId id, uint8_t given) const {
   const FunctionFacts& f = function(id);
   return given == kAnyArguments || (given >= f.required && given <= f.accepted);
+}
+
+bool CallGraph::knows_keywords(FunctionId id, uint64_t keywords) const {
+  uint64_t known = 0;
+  for (const std::string& parameter : function(id).parameters) {
+    if (parameter.starts_with("**")) return true;
+    known |= name_bit(parameter);
+  }
+  return file(id).is_compiled() || (keywords & ~known) == 0;
 }
 
 /// Whether fewer arguments may do: C++ says defaults where a method is declared, not where it is

@@ -88,6 +88,8 @@ class CallGraph {
   bool is_family_of(std::string_view klass, std::string_view name) const;
   void keep_called_after(std::string_view object, std::vector<FunctionId>& methods) const;
   bool takes(FunctionId id, uint8_t given) const;
+  /// Whether a function of Python takes all the names that a call gives, by their bits.
+  bool knows_keywords(FunctionId id, uint64_t keywords) const;
   bool may_have_defaults(FunctionId id, uint8_t given) const;
   std::vector<FunctionId> starred(size_t file, const std::vector<FunctionId>& candidates) const;
   void add_edges();
