@@ -300,6 +300,9 @@ bool SourceIndex::decide(size_t file, const Candidate& candidate, SourceFact& ou
   if (stalls_nothing_[file] || (candidate.guards & kGuardOutsideStep) != 0) return false;
   if ((clause.unless & kGuardTest) != 0 && is_test_file(facts)) return false;
   if ((clause.unless & kGuardPrefetched) != 0 && has_prefetcher(file)) return false;
+  if (facts.is_compiled() && facts.functions[candidate.function].makes_or_ends() &&
+      rules_->tells_declarations(candidate.rule))
+    return false;
   if (candidate.in_callers_loop &&
       !is_called_for_each_parameter(graph_->id_of(file, candidate.function)))
     return false;

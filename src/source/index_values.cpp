@@ -115,14 +115,16 @@ Value SourceIndex::of_callers(FunctionId function, uint32_t parameter,
   if (parameter >= graph_->function(function).parameters.size()) return {};
   std::optional<Value> by_all, by_steps;
   const auto add = [](std::optional<Value>& to, const Value& v) { to = to ? merge(*to, v) : v; };
-  const auto add_call = [&](const Edge& edge) {
+  const auto add_call = [&](const Edge& edge, bool to_module = false) {
     if (edge.call->form == CallForm::reference) return;
-    const Value v = value_of(graph_->file_index(edge.from), graph_->argument(edge, parameter));
+    Value v = value_of(graph_->file_index(edge.from), graph_->argument(edge, parameter));
+    // What a loader gave was moved on its way, as far as a module could use it.
+    if (to_module && (v.kind == Kind::batch || v.kind == Kind::host_tensor)) v = {};
     add(by_all, v);
     if ((contexts_->at(edge.from, edge.loop) & (kInStep | kInForward)) != 0) add(by_steps, v);
   };
   for (uint32_t e : graph_->callers(function)) add_call(graph_->edges()[e]);
-  for (const Edge& edge : graph_->applications(function)) add_call(edge);
+  for (const Edge& edge : graph_->applications(function)) add_call(edge, true);
   // What a demonstration hands in says less than what the steps do; that it lies on the host there
   // says nothing of them.
   if (by_steps && (by_steps->kind != Kind::unknown || by_all->is_host())) return *by_steps;

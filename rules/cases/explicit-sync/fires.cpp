@@ -12,3 +12,18 @@ void train(Net& model, DataLoader& loader, torch::optim::SGD& optimizer) {
   }
 }
 int main() { train(model, loader, optimizer); }
+
+struct Stopwatch {
+  Stopwatch() { cudaDeviceSynchronize(); }   // expect: explicit-sync
+  ~Stopwatch() { cudaDeviceSynchronize(); }  // expect: explicit-sync
+};
+
+void train_timed(torch::nn::Linear net, torch::optim::Adam& optimizer, std::vector<torch::Tensor>& batches) {
+  for (auto& batch : batches) {
+    Stopwatch watch;
+    auto loss = net->forward(batch).mean();
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+  }
+}

@@ -69,6 +69,7 @@ class EvidenceCollector {
         call(id);
       } else if (node.kind == K::assign && ast_.grammar == Grammar::cuda) {
         if (is_device_guard(ast_, id)) note_device_work(outline_.function_of[id]);
+        implied_.declare(id);
       } else if (node.kind == K::yield) {
         FunctionFacts& maker = facts_.functions[outline_.function_of[id]];
         maker.flags |= kGenerator | (prefetches(id) ? +kPrefetches : 0u);

@@ -1,6 +1,6 @@
-// Calls that Python makes without one being written: of decorators, of what `with` and `for` ask
-// of their objects, of properties, of objects that are called, of methods chosen by getattr(), and
-// of hooks.
+// Calls that are made without one being written: in Python of decorators, of what `with` and `for`
+// ask of their objects, of properties, of objects that are called, of methods chosen by getattr(),
+// and of hooks; in C++ of the constructors and destructors of local objects.
 #pragma once
 
 #include <string_view>
@@ -29,6 +29,8 @@ class ImpliedCalls {
 
   /// Adds what node `id` implies to the file's calls.
   void visit(NodeId id);
+  /// C++: `Timer timer(stream);` in a function makes an object, and takes it down.
+  void declare(NodeId assign);
   /// `@timed`, `@timed("step")` of the program's own: their wrappers run when the function does.
   void decorators(uint32_t function);
   /// loader = Prefetcher(data); for batch in loader: calls its __iter__() and its __next__().

@@ -87,6 +87,11 @@ struct FunctionFacts {
 
   /// Whether it does little but one thing, for which those who call it answer.
   bool is_short() const { return last_line - first_line < 20; }
+  /// C++: whether it makes or takes down an object of its class.
+  bool makes_or_ends() const {
+    const std::string_view of = class_name;
+    return !of.empty() && (name.starts_with('~') || name == of.substr(of.rfind(':') + 1));
+  }
   /// Whether Python hands the object or the class in first, by the name of the first parameter.
   bool takes_self() const {
     return !parameters.empty() && (parameters.front() == "self" || parameters.front() == "cls");

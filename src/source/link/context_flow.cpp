@@ -42,10 +42,12 @@ bool Contexts::means_another(const Edge& edge) const {
 bool Contexts::is_made_again(const Edge& edge) const {
   const FunctionFacts& to = graph_.function(edge.to);
   const std::string name = lower(snake_case(to.class_name));
+  // A local object of C++ is, whatever it is called, but for modules.
+  const bool local = graph_.file(edge.to).is_compiled();
   if (graph_.function(edge.from).name == "__init__" ||
-      has_word(name, {"env", "environment", "buffer", "loader", "dataset", "sampler", "trainer",
+      (!local && has_word(name, {"env", "environment", "buffer", "loader", "dataset", "sampler", "trainer",
                       "optimizer", "model", "scheduler", "logger", "writer", "viewer", "collector",
-                      "transform", "cache", "manager", "engine"}))
+                      "transform", "cache", "manager", "engine"})))
     return false;
   return std::ranges::none_of(graph_.file(edge.to).classes, [&](const ClassFacts& c) {
     return c.name == to.class_name && c.is_module;
@@ -79,7 +81,9 @@ bool Contexts::may_spread(FunctionId from, uint16_t bit) const {
 bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
   const CallFacts& call = *edge.call;
   const FunctionFacts& to = graph_.function(edge.to);
-  const bool constructs = call.form == CallForm::function && to.name == "__init__";
+  const bool local = call.form == CallForm::method && graph_.file(edge.to).is_compiled() &&
+                     to.makes_or_ends();
+  const bool constructs = local || (call.form == CallForm::function && to.name == "__init__");
   if (constructs && ((bit & (kInStep | kInForward)) == 0 || !is_made_again(edge))) return false;
   if (means_another(edge)) return false;
   const uint16_t from = bits_[edge.from];

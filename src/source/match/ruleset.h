@@ -81,6 +81,13 @@ class RuleSet {
   }
   /// Clauses about declarations of C++, and about decorators of Python.
   const std::vector<uint32_t>& by_declaration() const { return declaring_; }
+  /// Whether a rule is told where objects that own memory of the device are declared, and not in
+  /// their constructors.
+  bool tells_declarations(uint32_t rule) const {
+    return std::ranges::any_of(declaring_, [&](uint32_t clause) {
+      return clauses_[clause].rule == rule && clauses_[clause].own_device_buffers;
+    });
+  }
   const std::vector<uint32_t>& by_decorator() const { return decorating_; }
   const std::vector<uint32_t>& by_matcher() const { return by_matcher_; }
   /// Changes when any condition does: part of the cache's key.
