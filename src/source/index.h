@@ -82,6 +82,7 @@ class SourceIndex {
   bool hands_on(FunctionId caller, Wrapper kind) const;
   bool runs_for(const Edge& edge, size_t file, const Candidate& candidate) const;
   bool is_another_macro(const Edge& edge) const;
+  bool is_overloaded(const Edge& edge) const;
   bool is_helper(const Candidate& candidate, const FunctionFacts& f) const;
   void add_askers(size_t file, const Candidate& candidate, SourceFact& fact) const;
   bool is_for_callers(size_t file, const Candidate& candidate,

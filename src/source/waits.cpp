@@ -156,6 +156,14 @@ bool SourceIndex::hands_on(FunctionId caller, Wrapper kind) const {
   return (is_wait_only_name(f.name) || is_release_name(f.name)) && !graph_->callers(caller).empty();
 }
 
+/// Whether a call may mean another function of that name.
+bool SourceIndex::is_overloaded(const Edge& edge) const {
+  return std::ranges::any_of(graph_->calls(edge.from), [&](uint32_t e) {
+    const Edge& other = graph_->edges()[e];
+    return other.call == edge.call && other.to != edge.to;
+  });
+}
+
 /// Whether a short function of C++ is there for one copy or wait, as setData(host) is: no pass of a
 /// layer, and nothing that it does in a loop.
 bool SourceIndex::is_helper(const Candidate& candidate, const FunctionFacts& f) const {
@@ -182,7 +190,8 @@ void SourceIndex::add_askers(size_t file, const Candidate& candidate, SourceFact
     const Edge& edge = graph_->edges()[e];
     const bool runs = (contexts_->at(edge.from, edge.loop) & (kInStep | kInForward)) != 0;
     const bool guessed =
-        compiled && edge.call->form == CallForm::method && edge.call->receiver == 0;
+        compiled && ((edge.call->form == CallForm::method && edge.call->receiver == 0) ||
+                     is_common_method(f.name) || is_overloaded(edge));
     if (!runs || edge.call->form == CallForm::reference || guessed) continue;
     const FileFacts& by = graph_->file(edge.from);
     lines.push_back({by.path, edge.call->line, graph_->function(edge.from).qualified, by.language});

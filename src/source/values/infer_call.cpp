@@ -86,7 +86,7 @@ Value Inference::eval_call(NodeId id) {
       // data.DataLoader(...) may be a class of the program's own.
       if (known->kind == Kind::loader && !is_library_root(first_component(path.path)))
         known->dependency = depend(DependencyKind::returns, path.path);
-      return derived(*known);
+      return path.path.ends_with(".Variable") ? *known : derived(*known);
     }
     if (!method || object == kNoNode || ast_[object].kind == K::name) {
       Value out;
@@ -447,7 +447,9 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
         receiver.kind == Kind::batch && object != kNoNode && ast_[object].kind == K::subscript;
     if (!receiver.is_device() && known->is_device() && (one_variable || one_of_all))
       known->flags |= kModuleOutput;
-    return known->is_device() && !receiver.is_device() ? derived(*known) : *known;
+    // data["x"].float() is what the data is, in another type
+    const bool computes = known->is_device() && !receiver.is_device() && !is_tensor_cast(name);
+    return computes ? derived(*known) : *known;
   }
   // Where nobody uses NumPy, (x != y).nonzero() is PyTorch's; NumPy's gives a tuple, which has none
   // of a tensor's methods.

@@ -143,10 +143,13 @@ bool Inference::is_given(const Value& value) const {
          (from->by_call() || from->kind == DependencyKind::part);
 }
 
-/// Whether a value is that, or what callers hand in: log_losses(writer, {"loss": loss}).
+/// Whether a value is that, or what callers hand in, or one of many that they do:
+/// log_losses(writer, {"loss": loss}), for batch in loader.
 bool Inference::may_hold_entries(const Value& value) const {
   const Dependency* from = dependency(value);
-  return is_given(value) || (from && from->kind == DependencyKind::parameter &&
+  return is_given(value) || (from &&
+                             (from->kind == DependencyKind::parameter ||
+                              from->kind == DependencyKind::element) &&
                              value.kind == Kind::unknown && ast_.grammar == Grammar::python);
 }
 
