@@ -250,3 +250,9 @@ def train_summed(model, loader, optimizer, device):
             total = total + loss
         total.backward()
         optimizer.step()
+
+
+class NormedLayer(torch.nn.Module):
+    def forward(self, x):
+        norm = torch.nn.BatchNorm1d(x.size(1)).cuda()  # expect: create-then-move
+        return norm(x)

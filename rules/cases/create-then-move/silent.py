@@ -155,3 +155,12 @@ class Dropped(torch.nn.Module):
     def forward(self, graph, kept):
         index, values = graph._indices()[:, kept], graph._values()[kept]
         return torch.sparse.FloatTensor(index, values, graph.shape).to(self.device)
+
+
+class KeptLayer(torch.nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.norm = torch.nn.BatchNorm1d(n).cuda()
+
+    def forward(self, x):
+        return self.norm(x)
