@@ -14,6 +14,7 @@ def train_step(params, opt_state, batch):
 def train(params, opt_state, key, steps):
     table = np.zeros((1000, 4))
     losses = np.zeros(steps)
+    recent = []
     warmup = optax.cosine_decay_schedule(1.0, 1000)
     for step in range(steps):
         key, sub = jax.random.split(key)
@@ -21,7 +22,9 @@ def train(params, opt_state, key, steps):
         batch = table[rows]  # expect: jax-host-read-in-step
         params, opt_state, loss = train_step(params, opt_state, batch)
         losses[step] = loss  # expect: jax-host-read-in-step
+        recent.append(loss)
+        mean = np.mean(recent)  # expect: jax-host-read-in-step
         spread = np.abs(loss)  # expect: jax-host-read-in-step
         if float(warmup(step)) > 0.5:  # expect: jax-host-read-in-step
             steps -= 1
-    return params, losses, spread
+    return params, losses, spread, mean

@@ -62,3 +62,13 @@ def train_denoiser(model, loader, optimizer, device):
         times = noise_scheduler.timesteps.to(device)  # expect: tensor-not-buffer
         model(x * sigmas[steps], times[steps]).mean().backward()
         optimizer.step()
+
+
+class Predictor(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.attn_mask = build_action_block_causal_mask(n)
+
+    def forward(self, x):
+        mask = self.attn_mask[: x.size(1), : x.size(1)].to(x.device, non_blocking=True)  # expect: tensor-not-buffer
+        return x.masked_fill(mask, 0.0)
