@@ -176,7 +176,7 @@ bool SourceIndex::is_helper(const Candidate& candidate, const FunctionFacts& f) 
 void SourceIndex::add_askers(size_t file, const Candidate& candidate, SourceFact& fact) const {
   // Of a helper of all the program no line is the one to mend; of to_cpu() each asks for it, and of
   // what does nothing else.
-  constexpr size_t kMost = 4, kMostWhoSay = 8, kMostOfOneLine = 16;
+  constexpr size_t kMost = 4, kMostWhoSay = 8, kMostOfOneLine = 32;
   const FunctionFacts& f = files_[file]->functions[candidate.function];
   const bool compiled = files_[file]->is_compiled();
   const bool says_it = compiled ? is_helper(candidate, f) : is_read_back_name(f.name);

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "source/syntax/words.h"
+#include "source/values/apis.h"
+
 namespace stallscope {
 namespace {
 
@@ -19,13 +22,46 @@ NodeId made_before(const FileView& file, NodeId name) {
   return whole != kNoNode && file.ast[whole].kind == K::call ? whole : kNoNode;
 }
 
+/// What the last assignment before a name, in its function, gives it alone or beside others:
+/// (loss, aux), grads = grad_fn(params).
+NodeId assigned_before(const FileView& file, NodeId name) {
+  const Ast& ast = file.ast;
+  NodeId found = kNoNode;
+  for (NodeId at = file.outline.functions[file.outline.function_of[name]]; at < name; ++at) {
+    if (ast[at].kind != K::name || ast[at].text != ast[name].text) continue;
+    NodeId up = at;
+    while (ast[ast[up].parent].kind == K::tuple) up = ast[up].parent;
+    if (ast[up].role == Role::left && ast[ast[up].parent].kind == K::assign)
+      found = ast.child(ast[up].parent, Role::right);
+  }
+  return found;
+}
+
+/// loss, grads = jax.value_and_grad(loss_fn)(params), or of grad_fn that was made so: where the
+/// function is made that gives a name its gradients; or kNoNode.
+NodeId differentiated(const FileView& file, NodeId name) {
+  const Ast& ast = file.ast;
+  if (name == kNoNode || ast[name].kind != K::name || !contains_any(ast[name].text, {"grad"}) ||
+      !file.names.uses_jax())
+    return kNoNode;
+  const NodeId given = assigned_before(file, name);
+  if (given == kNoNode || ast[given].kind != K::call) return kNoNode;
+  NodeId maker = ast.child(given, Role::callee);
+  if (maker != kNoNode && ast[maker].kind == K::name) maker = assigned_before(file, maker);
+  return maker != kNoNode && ast[maker].kind == K::call &&
+                 gives_gradients(file.names.resolve(ast.child(maker, Role::callee)).path)
+             ? maker
+             : kNoNode;
+}
+
 }  // namespace
 
 std::vector<NodeId> origins_of(const FileView& file, NodeId id, const Bindings& bindings) {
   std::vector<NodeId> out;
   const auto add = [&](NodeId name) {
-    const NodeId made = made_before(file, name);
-    if (made != kNoNode && std::ranges::find(out, made) == out.end()) out.push_back(made);
+    for (const NodeId made : {made_before(file, name), differentiated(file, name)}) {
+      if (made != kNoNode && std::ranges::find(out, made) == out.end()) out.push_back(made);
+    }
   };
   if (file.ast[id].kind == K::call) {
     const NodeId callee = file.ast.child(id, Role::callee);
