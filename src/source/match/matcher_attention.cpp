@@ -266,9 +266,10 @@ class Attention {
     for (NodeId at = id; at < ast_[id].end; ++at) {
       if (is_product(at) && file_.outline.function_of[at] == function_ && !is_over_channels(at) &&
           (callee_name_of(at) == "bmm" || callee_name_of(at) == "baddbmm" ||
+           ast_.slice(at).ends_with(".T") ||
            contains_any(ast_.slice(at),
-                        {"transpose", ".t()", ".mt", "permute", "movedim", "swapaxes", "swapdims",
-                         "...d", "einsum", "k_t", "kt", "key", "hk"})))
+                        {"transpose", ".t()", ".mt", ".t)", "permute", "movedim", "swapaxes",
+                         "swapdims", "...d", "einsum", "k_t", "kt", "key", "hk"})))
         return at;
     }
     return kNoNode;
