@@ -138,6 +138,9 @@ uint32_t Guards::of_term(NodeId id, bool negated, unsigned depth) const {
     if (contains_any(name, {"isfinite", "is_finite", "finite_mask", "all_finite"}))
       return guards | (negated ? kGuardErrorPath : 0u);
     if (contains_any(name, {"is_available"})) return guards | (negated ? kGuardCpuBranch : 0u);
+    // if (std::getenv("CHECK_EVERYTHING")): who wants it sets it
+    if (ast_.grammar == Grammar::cuda && is_one_of(name, {"getenv", "std::getenv"}))
+      return guards | (negated ? 0u : kGuardDebug);
     if (contains_any(name, {"isenabledfor"})) return guards | (negated ? 0u : kGuardDebug);
     // A bounded queue of what the device has to do: this waits for the oldest of it.
     if (name.ends_with("queue.full")) return guards | (negated ? 0u : kGuardInterval);

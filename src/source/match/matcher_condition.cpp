@@ -160,6 +160,9 @@ class Conditions {
       }
       const std::string_view name = kind == K::call ? callee_name(file_.ast, c) : file_.ast[c].text;
       if (kind == K::list) return true;
+      // width % self.n_heads != 0
+      const NodeId by = kind == K::binary && name == "%" ? last_child(file_.ast, c) : kNoNode;
+      if (by != kNoNode && is_count_name(file_.ast[by].text)) return true;
       if (kind == K::call && (name.ends_with("size") || name.starts_with("type")) &&
           !is_beside_tensor(id, c))
         return true;

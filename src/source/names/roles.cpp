@@ -69,6 +69,9 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
   if (method && text == "forward") flags |= kForward;
   if (starts_with_any(text, {"__init__",
                              "setup",
+                             "layersetup",
+                             "layer_setup",
+                             "layer_set_up",
                              "build",
                              "create",
                              "make_",
