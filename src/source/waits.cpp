@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
-#include "source/index.h"
 #include "base/text.h"
+#include "source/index.h"
 #include "source/names/roles.h"
 #include "source/syntax/words.h"
 

@@ -228,7 +228,8 @@ struct Candidate {
   Option option;
   uint32_t switches = 0;        ///< likewise of values that may come from anywhere; see CallFacts
   uint32_t default_of = kNone;  ///< parameter whose default is made here, under `if x is None`
-  /// 1 + which metavariable of the clause's `where` the subject is, that only the link knows; 0 = none
+  /// Which metavariable of the clause's `where` the subject is, which only the link knows, counted
+  /// from 1; 0 for none.
   uint8_t open = 0;
   bool in_inner_loop = false;
   bool in_callers_loop = false;   ///< the function must be called for each parameter

@@ -68,9 +68,9 @@ Value value_of_type(std::string_view type) {
                                              "callable", "vector<", "tuple<", "pair<", "mapping["});
   const bool optional = contains_any(type, {"optional", "none", "union", "|"});
   const Certainty certainty = optional ? Certainty::likely : Certainty::proven;
-  if (contains_any(
-          type, {"packedsequence", "tensordataset", "tensorboard", "tensordict", "tensoroptions",
-                 "accessor", "tensorinfo", "tensordesc", "tensorshape", "tensoriterator"}))
+  if (contains_any(type,
+                   {"packedsequence", "tensordataset", "tensorboard", "tensordict", "tensoroptions",
+                    "accessor", "tensorinfo", "tensordesc", "tensorshape", "tensoriterator"}))
     return {};
   if (type.find("Callable") != std::string_view::npos) return {};
   if (contains_any(type, {"jax.array", "jnp.ndarray", "chex.array", "float[array", "int[array"}) ||

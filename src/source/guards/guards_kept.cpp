@@ -56,7 +56,8 @@ bool Guards::keeps_by_name(NodeId call) const {
     if (ast_[at].kind == K::attribute && ast_[at].role == Role::left &&
         ast_.slice(ast_.child(at, Role::object)) == name)
       return true;
-    if (ast_[at].kind == K::call && is_one_of(callee_name(ast_, at), {"setattr", "register_buffer"}))
+    if (ast_[at].kind == K::call &&
+        is_one_of(callee_name(ast_, at), {"setattr", "register_buffer"}))
       return true;
   }
   return false;

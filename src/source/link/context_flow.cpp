@@ -45,9 +45,10 @@ bool Contexts::is_made_again(const Edge& edge) const {
   // A local object of C++ is, whatever it is called, but for modules.
   const bool local = graph_.file(edge.to).is_compiled();
   if (graph_.function(edge.from).name == "__init__" ||
-      (!local && has_word(name, {"env", "environment", "buffer", "loader", "dataset", "sampler", "trainer",
-                      "optimizer", "model", "scheduler", "logger", "writer", "viewer", "collector",
-                      "transform", "cache", "manager", "engine"})))
+      (!local &&
+       has_word(name, {"env", "environment", "buffer", "loader", "dataset", "sampler", "trainer",
+                       "optimizer", "model", "scheduler", "logger", "writer", "viewer", "collector",
+                       "transform", "cache", "manager", "engine"})))
     return false;
   return std::ranges::none_of(graph_.file(edge.to).classes, [&](const ClassFacts& c) {
     return c.name == to.class_name && c.is_module;
@@ -81,8 +82,8 @@ bool Contexts::may_spread(FunctionId from, uint16_t bit) const {
 bool Contexts::spreads(const Edge& edge, uint16_t bit) const {
   const CallFacts& call = *edge.call;
   const FunctionFacts& to = graph_.function(edge.to);
-  const bool local = call.form == CallForm::method && graph_.file(edge.to).is_compiled() &&
-                     to.makes_or_ends();
+  const bool local =
+      call.form == CallForm::method && graph_.file(edge.to).is_compiled() && to.makes_or_ends();
   const bool constructs = local || (call.form == CallForm::function && to.name == "__init__");
   if (constructs && ((bit & (kInStep | kInForward)) == 0 || !is_made_again(edge))) return false;
   if (means_another(edge)) return false;

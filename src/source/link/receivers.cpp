@@ -163,8 +163,7 @@ std::vector<FunctionId> CallGraph::open_targets(size_t file, const CallFacts& ca
 }
 
 /// self.encoder(x), model(x): the forward passes of the classes that the object may be of.
-void CallGraph::add_applications(size_t file, const CallFacts& call,
-                                 std::vector<Edge>& out) const {
+void CallGraph::add_applications(size_t file, const CallFacts& call, std::vector<Edge>& out) const {
   Classes classes;
   add_classes(file, call.receiver, kMakersFollowed, classes);
   add_calls(file, call, methods_of_all(classes, "forward"), out);

@@ -219,9 +219,8 @@ class Layers {
     const bool cpp = ast_.grammar == Grammar::cuda;
     if (cpp && ast_[id].kind == K::name) return ast_[id].text;
     const NodeId object = ast_[id].kind == K::attribute ? ast_.child(id, Role::object) : kNoNode;
-    return object != kNoNode && ast_.slice(object) == (cpp ? "this" : "self")
-               ? ast_[id].text
-               : std::string_view();
+    return object != kNoNode && ast_.slice(object) == (cpp ? "this" : "self") ? ast_[id].text
+                                                                              : std::string_view();
   }
 
   /// C++: Conv2d(...) of register_module("conv", Conv2d(...)).

@@ -106,8 +106,8 @@ bool is_count(const Ast& ast, NodeId value) {
   return false;
 }
 
-/// `loss, parts = self.step(batch)`, log(writer, loss), `for k, v in losses.items()` of what callers
-/// hand in: the link knows whether that is a tensor.
+/// `loss, parts = self.step(batch)`, log(writer, loss), `for k, v in losses.items()` of what
+/// callers hand in: the link knows whether that is a tensor.
 bool is_left_to_link(const FileView& file, NodeId name) {
   const Value& value = file.inference.at(name);
   const Dependency* from = file.inference.dependency(value);

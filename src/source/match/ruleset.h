@@ -52,8 +52,7 @@ struct CompiledClause {
   bool accepts(uint8_t at, const Value& value) const {
     if (at == 0 || at > where.size()) return false;
     const std::vector<Kind>& kinds = std::next(where.begin(), at - 1)->second->kinds;
-    return value.certainty >= certainty &&
-           std::ranges::find(kinds, value.kind) != kinds.end();
+    return value.certainty >= certainty && std::ranges::find(kinds, value.kind) != kinds.end();
   }
 
   unsigned specificity = 0;  ///< of two that match one expression, the higher is reported

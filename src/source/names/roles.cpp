@@ -248,17 +248,17 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
   // make_mask(), build_positions(), decode(z), generate_grid(): a forward pass calls such functions
   // as well.
   const bool pliant_init =
-      starts_with_any(
-          text, {"build", "create", "make_", "_build", "add_", "convert_", "_convert", "prepare",
-                 "_prepare", "render", "init_", "initial_", "initialize_", "_initialize_",
-                 "preprocess"}) ||
+      starts_with_any(text, {"build", "create", "make_", "_build", "add_", "convert_", "_convert",
+                             "prepare", "_prepare", "render", "init_", "initial_", "initialize_",
+                             "_initialize_", "preprocess"}) ||
       text == "initial" || (text.starts_with("convert") && text != "convert") || sets_up_data(text);
-  const bool pliant_eval = has_word(
-      text, {"sample", "sampling", "decode", "score", "embed", "quantize", "predict", "prediction",
-             "estimate", "search", "act", "complete", "tokenize", "generate", "inference",
-             "infer", "eval"});
+  const bool pliant_eval =
+      has_word(text, {"sample", "sampling", "decode", "score", "embed", "quantize", "predict",
+                      "prediction", "estimate", "search", "act", "complete", "tokenize", "generate",
+                      "inference", "infer", "eval"});
   // _inference(adjacency), _eval_metrics(batches): parts of what calls them
-  const bool own_part = method && starts_with_any(text, {"_inference", "_infer_", "_eval_", "infer_"});
+  const bool own_part =
+      method && starts_with_any(text, {"_inference", "_infer_", "_eval_", "infer_"});
   const bool firm_eval =
       (has_word(text, {"eval", "evaluate", "evaluation", "valid", "validate", "validation", "val",
                        "test", "inference", "infer", "demo", "export"}) &&

@@ -165,12 +165,12 @@ bool has_only_words(std::string_view name, std::initializer_list<std::string_vie
 bool is_wait_only_name(std::string_view name) {
   return is_wait_name(name) &&
          has_only_words(
-             name,
-             {"sync",       "synchronize", "wait",    "barrier", "finish",  "cuda",   "gpu",
-              "device",     "devices",     "torch",   "stream",  "streams", "all",    "maybe",
-              "cudadevice", "cudastream",  "current", "xpu",     "npu",     "if",     "needed",
-              "and",        "for",         "queue",   "main",    "master",  "default",
-              "computation", "compution",  "compute", "kernel",  "kernels", "work"});
+             name, {"sync",   "synchronize", "wait",       "barrier",     "finish",    "cuda",
+                    "gpu",    "device",      "devices",    "torch",       "stream",    "streams",
+                    "all",    "maybe",       "cudadevice", "cudastream",  "current",   "xpu",
+                    "npu",    "if",          "needed",     "and",         "for",       "queue",
+                    "main",   "master",      "default",    "computation", "compution", "compute",
+                    "kernel", "kernels",     "work"});
 }
 
 bool names_what_it_waits_for(std::string_view name) {
@@ -200,11 +200,10 @@ bool is_read_back_name(std::string_view name) {
   const std::string text = lower(snake_case(name));
   return (has_word(text, {"pull", "download", "d2h", "dtoh", "readback"}) ||
           is_one_of(text, {"item", "cpu", "to_number", "to_scalar"}) ||  // of a tensor
-          contains_any(
-              text, {"to_host", "tohost", "device_to_host", "from_device", "from_gpu", "read_back",
-                     "gpu_to_cpu", "device2host", "to_cpu", "to_vector", "device_to_vec",
-                     "to_stdvector", "to_std_vector", "d_to_h", "dto_h", "tensor_to_vec",
-                     "to_pinned_cpu"})) &&
+          contains_any(text, {"to_host", "tohost", "device_to_host", "from_device", "from_gpu",
+                              "read_back", "gpu_to_cpu", "device2host", "to_cpu", "to_vector",
+                              "device_to_vec", "to_stdvector", "to_std_vector", "d_to_h", "dto_h",
+                              "tensor_to_vec", "to_pinned_cpu"})) &&
          !has_word(text, {"save", "load", "test", "print", "dump", "async", "init"});
 }
 

@@ -197,13 +197,12 @@ uint32_t Inference::part_of_given(NodeId subscript) {
   if (object == kNoNode || ast_.grammar != Grammar::python) return 0;
   const Dependency* from = dependency(values_[object]);
   if (!from || values_[object].kind != Kind::unknown) return 0;
-  const bool given = names_.uses("torch")
-                         ? index != kNoNode && ast_[index].kind != K::string &&
-                               (from->kind == DependencyKind::parameter ||
-                                from->kind == DependencyKind::derived)
-                         : from->kind == DependencyKind::returns ||
-                               from->kind == DependencyKind::part ||
-                               from->kind == DependencyKind::element;
+  const bool given =
+      names_.uses("torch")
+          ? index != kNoNode && ast_[index].kind != K::string &&
+                (from->kind == DependencyKind::parameter || from->kind == DependencyKind::derived)
+          : from->kind == DependencyKind::returns || from->kind == DependencyKind::part ||
+                from->kind == DependencyKind::element;
   return given ? depend(DependencyKind::element, {}, values_[object].dependency, 0) : 0;
 }
 

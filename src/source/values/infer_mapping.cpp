@@ -147,10 +147,10 @@ bool Inference::is_given(const Value& value) const {
 /// log_losses(writer, {"loss": loss}), for batch in loader.
 bool Inference::may_hold_entries(const Value& value) const {
   const Dependency* from = dependency(value);
-  return is_given(value) || (from &&
-                             (from->kind == DependencyKind::parameter ||
-                              from->kind == DependencyKind::element) &&
-                             value.kind == Kind::unknown && ast_.grammar == Grammar::python);
+  return is_given(value) ||
+         (from &&
+          (from->kind == DependencyKind::parameter || from->kind == DependencyKind::element) &&
+          value.kind == Kind::unknown && ast_.grammar == Grammar::python);
 }
 
 /// info.items(), info.values() and info.get("loss") of info = agent.update(batch)
