@@ -25,3 +25,13 @@ def finetune(state, batches, steps, sharding):
         batch = jax.device_put(next(batches), sharding)  # expect: no-prefetch
         state, metrics = train_step(state, batch)
     return state
+
+
+class Task:
+    def __init__(self, loader):
+        self.loader = loader
+
+    def evaluate(self, state, steps):
+        for _ in range(steps):
+            state, metrics = train_step(state, next(iter(self.loader)))  # expect: no-prefetch
+        return state
