@@ -36,7 +36,8 @@ bool asks_for_parameters(const Ast& ast, NodeId call) {
 bool hands_on_optimizer_state(const Ast& ast, NodeId call) {
   if (ast[ast[call].parent].kind != K::assign ||
       contains_any(callee_name(ast, call), {"init", "save", "checkpoint", "restore", "load", "eval",
-                                            "replicate", "shard", "device_put", "deepcopy"}))
+                                            "replicate", "shard", "device_put", "deepcopy",
+                                            "epoch"}))
     return false;
   for (const NodeId c : children(ast, call)) {
     if (ast[c].role == Role::argument && ast[c].kind == K::name &&
@@ -193,7 +194,8 @@ Evidence StepEvidence::judged(NodeId call, NodeId callee) const {
   const Dotted& path = names_.resolve(callee);
   // value_and_grad = jax.jit(jax.value_and_grad(loss)): the name's own calls, not JAX's of that
   // name
-  const bool kept = !path.imported && gradients_.contains(name);
+  const bool kept = !path.imported && gradients_.contains(name) &&
+                    !has_word(lower(snake_case(name)), {"epoch"});  // of all its steps
   if (kept || (path.imported && gradients_.is_called(call, path)))
     return gradients_.is_in_kept_lambda(call) ? Evidence::none : Evidence::backward;
   if (path.imported) {

@@ -50,6 +50,7 @@ class Guards {
   bool is_kept(NodeId what) const;
   bool is_of_lasting_class(NodeId function) const;
   bool is_set_for_good(NodeId what) const;
+  bool is_made_behind(NodeId name) const;
   bool is_static(NodeId name) const;
   bool is_declared_global(NodeId name) const;
   bool is_set_by_function(std::string_view name) const;

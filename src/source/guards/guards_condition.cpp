@@ -95,6 +95,7 @@ uint32_t Guards::of_term(NodeId id, bool negated, unsigned depth) const {
     return negated ? 0u : +kGuardDebug;
   if (node.kind == K::name) {
     uint32_t words = of_words(node.text, negated);
+    if (negated && is_made_behind(id)) words |= kGuardCached;
     if (negated && is_first_step(id)) words |= kGuardOutsideStep;
     if (!negated && runs_backwards(id)) words |= kGuardEvaluation | kGuardOutsideStep;
     // const bool kTrain = false: another run trains

@@ -172,6 +172,19 @@ bool Guards::is_static(NodeId name) const {
          std::string_view::npos;
 }
 
+/// C++: if (!scratch) cudaMalloc(&scratch, n); of what stays: a static, or a member.
+bool Guards::is_made_behind(NodeId name) const {
+  const std::string_view text = ast_[name].text;
+  const NodeId branch = ast_.ancestor(name, K::if_);
+  const NodeId body = branch == kNoNode ? kNoNode : ast_.child(branch, Role::consequence);
+  if (ast_.grammar != Grammar::cuda || body == kNoNode ||
+      !(text.ends_with('_') || text.starts_with("m_") || is_static(name)))
+    return false;
+  const std::string_view made = ast_.slice(body);
+  return made.find("&" + std::string(text)) != std::string_view::npos ||
+         made.find(std::string(text) + " = ") != std::string_view::npos;
+}
+
 /// step = compiled.get(key), and compiled[key] is assigned when it is None.
 bool Guards::is_looked_up(NodeId name) const {
   const uint32_t function = outline_.function_of[name];

@@ -82,8 +82,11 @@ bool replaces_training_state(const Ast& ast, NodeId call) {
   unsigned attributes = 0;
   for (NodeId c = first; c != kNoNode; c = ast[c].next) {
     const NodeId given = handed_over(ast, c);
-    if (std::ranges::find(targets, ast.slice(given)) == targets.end()) continue;
     const std::string kept = lower(last_component(ast.slice(given)));
+    // params, opt_state, loss = self.sgd_step(self.params, batch, self.opt_state)
+    const bool own = ast.slice(given).starts_with("self.") && is_state_of_optimizer(kept) &&
+                     std::ranges::find(targets, kept) != targets.end();
+    if (!own && std::ranges::find(targets, ast.slice(given)) == targets.end()) continue;
     if (is_state_of_optimizer(kept)) return true;
     // self.regrets, self.strategy = step(self.regrets, self.strategy, key)
     attributes += ast[given].kind == K::attribute && !is_of_other_kind(kept);
