@@ -94,3 +94,10 @@ void Handles::SetDevice(int id) {
   cublasCreate(&handle_);
   device_ = id;
 }
+
+float reduce_mean(const float* values, int n) {
+  static float* mean = nullptr;
+  if (!mean) cudaMalloc(&mean, sizeof(float));  // when it is first wanted
+  reduce_kernel<<<1, 256>>>(values, mean, n);
+  return read_one(mean);
+}

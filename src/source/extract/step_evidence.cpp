@@ -35,9 +35,9 @@ bool asks_for_parameters(const Ast& ast, NodeId call) {
 /// optimiser and gives something for it to keep is a step of JAX.
 bool hands_on_optimizer_state(const Ast& ast, NodeId call) {
   if (ast[ast[call].parent].kind != K::assign ||
-      contains_any(callee_name(ast, call), {"init", "save", "checkpoint", "restore", "load", "eval",
-                                            "replicate", "shard", "device_put", "deepcopy",
-                                            "epoch"}))
+      contains_any(callee_name(ast, call),
+                   {"init", "save", "checkpoint", "restore", "load", "eval", "replicate", "shard",
+                    "device_put", "deepcopy", "epoch"}))
     return false;
   for (const NodeId c : children(ast, call)) {
     if (ast[c].role == Role::argument && ast[c].kind == K::name &&

@@ -111,9 +111,9 @@ void CallGraph::add_calls(size_t file, const CallFacts& call, const std::vector<
                           std::vector<Edge>& out) const {
   const FunctionId from = id_of(file, call.function);
   // x.sample(seed=key) of anything is no method that has no `seed`
-  const bool guessed = call.form == CallForm::method && call.receiver == 0 && call.keywords != 0;
+  const bool named = call.form == CallForm::method && call.keywords != 0;
   for (const FunctionId id : to) {
-    if (id == from || (guessed && !knows_keywords(id, call.keywords))) continue;
+    if (id == from || (named && !knows_keywords(id, call.keywords))) continue;
     const bool consumed = call.consumer != kNone && ((function(id).flags & kGenerator) != 0 ||
                                                      function(id).name == "__next__");
     out.push_back({from, id, &call, consumed ? call.consumer : call.loop, call.guards});
