@@ -1,6 +1,7 @@
 // Guards: what a condition around a place says about how often it runs.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -9,8 +10,6 @@
 
 namespace stallscope {
 
-/// Whether `step % n` says 2, 3 or 4: what runs that often belongs to the step.
-bool is_every_few(const Ast& ast, NodeId modulo);
 /// network_gui.conn, self.viewer: there for somebody who watches.
 bool is_about_viewer(const Ast& ast, std::string_view text);
 
@@ -29,6 +28,8 @@ class Guards {
   uint32_t of_term(NodeId id, bool negated, unsigned depth) const;
   uint32_t of_ifs_around(NodeId statement, unsigned depth) const;
   uint32_t of_none(NodeId what, bool is_none) const;
+  bool is_every_few(NodeId modulo) const;
+  bool is_few_by_default(std::string_view parameter) const;
   bool divides_no_steps(NodeId modulo) const;
   uint32_t of_compare(NodeId id, bool negated, unsigned depth) const;
   bool counts_within_pass(NodeId counter) const;
@@ -76,6 +77,8 @@ class Guards {
 
   const Ast& ast_;
   const Outline& outline_;
+  /// Per parameter with a default, see is_few_by_default(); made when it is first asked for.
+  mutable std::optional<std::unordered_map<std::string_view, bool>> few_by_default_;
   const Inference& inference_;
   std::vector<NodeId> globals_;  ///< `global NAME` statements
   std::vector<NodeId> emptied_;  ///< attributes that are set to None behind __init__

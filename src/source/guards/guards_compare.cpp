@@ -73,25 +73,33 @@ bool is_about_viewer(const Ast& ast, std::string_view text) {
   return has_word(names, {"gui", "viewer"});
 }
 
-bool is_every_few(const Ast& ast, NodeId modulo) {
-  const auto is_few = [&](NodeId number) {
-    return number != kNoNode && ast[number].kind == K::number &&
-           is_one_of(ast.slice(number), {"1", "2", "3", "4"});
-  };
+/// Whether `step % n` says 2, 3 or 4: what runs that often belongs to the step.
+bool Guards::is_every_few(NodeId modulo) const {
   const NodeId by =
-      ast[modulo].first_child == kNoNode ? kNoNode : ast[ast[modulo].first_child].next;
-  if (by == kNoNode || ast[by].kind == K::number) return is_few(by) && ast.slice(by) != "1";
+      ast_[modulo].first_child == kNoNode ? kNoNode : ast_[ast_[modulo].first_child].next;
+  if (by == kNoNode) return false;
+  if (ast_[by].kind == K::number) return is_one_of(ast_.slice(by), {"2", "3", "4"});
   // it % self.policy_freq of __init__(self, policy_freq=2)
-  if (ast.grammar != Grammar::python || (ast[by].kind != K::name && ast[by].kind != K::attribute))
-    return false;
-  bool few = false;
-  for (NodeId at = 1; at < ast.size(); ++at) {
-    if (ast[at].kind != K::parameter || ast[at].text != ast[by].text) continue;
-    const NodeId value = ast.child(at, Role::value);
-    if (value != kNoNode && !is_few(value)) return false;
-    few |= value != kNoNode;
+  return ast_.grammar == Grammar::python &&
+         (ast_[by].kind == K::name || ast_[by].kind == K::attribute) &&
+         is_few_by_default(ast_[by].text);
+}
+
+/// Whether all functions of the file that have such a parameter, with a default, say 1 to 4.
+bool Guards::is_few_by_default(std::string_view parameter) const {
+  if (!few_by_default_) {
+    few_by_default_.emplace();
+    for (NodeId at = 1; at < ast_.size(); ++at) {
+      const NodeId value = ast_[at].kind == K::parameter ? ast_.child(at, Role::value) : kNoNode;
+      if (value == kNoNode) continue;
+      const bool few =
+          ast_[value].kind == K::number && is_one_of(ast_.slice(value), {"1", "2", "3", "4"});
+      const auto [known, added] = few_by_default_->try_emplace(ast_[at].text, few);
+      if (!added) known->second &= few;
+    }
   }
-  return few;
+  const auto known = few_by_default_->find(parameter);
+  return known != few_by_default_->end() && known->second;
 }
 
 /// x.shape[1] % 8, seq_len % block_size: how tensors are laid out, the same in each step; `t % 10`
@@ -142,7 +150,7 @@ uint32_t Guards::of_compare(NodeId id, bool negated, unsigned depth) const {
     for (NodeId n = at; n < ast_[at].end; ++n) {
       if (ast_[n].kind == K::binary && ast_[n].text == "%" && inference_.at(n).kind != Kind::text &&
           !divides_no_steps(n)) {
-        every_few |= is_every_few(ast_, n);
+        every_few |= is_every_few(n);
         return true;
       }
       if (ast_[n].kind == K::call && contains_any(callee_name(ast_, n), {"fmod"})) return true;

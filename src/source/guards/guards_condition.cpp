@@ -84,7 +84,7 @@ uint32_t Guards::of_term(NodeId id, bool negated, unsigned depth) const {
   if (node.kind == K::compare) return of_compare(id, negated, depth);
   if (node.kind == K::binary && node.text == "%") {
     // `if not step % 100`
-    return negated && !is_every_few(ast_, id) && !divides_no_steps(id) &&
+    return negated && !is_every_few(id) && !divides_no_steps(id) &&
                    inference_.at(ast_[id].first_child).kind != Kind::text
                ? +kGuardInterval
                : 0u;

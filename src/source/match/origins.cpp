@@ -25,9 +25,11 @@ NodeId made_before(const FileView& file, NodeId name) {
 /// What the last assignment before a name, in its function, gives it alone or beside others:
 /// (loss, aux), grads = grad_fn(params).
 NodeId assigned_before(const FileView& file, NodeId name) {
+  constexpr NodeId kFarthest = 4096;
   const Ast& ast = file.ast;
   NodeId found = kNoNode;
-  for (NodeId at = file.outline.functions[file.outline.function_of[name]]; at < name; ++at) {
+  const NodeId begin = file.outline.functions[file.outline.function_of[name]];
+  for (NodeId at = std::max(begin, name - std::min(name, kFarthest)); at < name; ++at) {
     if (ast[at].kind != K::name || ast[at].text != ast[name].text) continue;
     NodeId up = at;
     while (ast[ast[up].parent].kind == K::tuple) up = ast[up].parent;

@@ -90,7 +90,9 @@ void Inference::run_branches(NodeId id) {
 /// In an alternative, what the branches before it bound holds what it held before them:
 /// `if isinstance(x, dict): x = {...}` and `elif torch.is_tensor(x): x = x.to(device)`.
 std::vector<Inference::Rebound> Inference::take_back(size_t from, size_t start) {
+  constexpr size_t kMost = 256;  // more are no program's: of each alternative all are looked at
   std::vector<Rebound> out;
+  if (rebound_.size() - from > kMost) return out;
   Scope& scope = scopes_[function_];
   for (size_t i = from; i < rebound_.size(); ++i) {
     const auto& [name, before] = rebound_[i];

@@ -123,8 +123,9 @@ bool Inference::maps_arrays(NodeId call, std::string_view path, const CallShape&
     return false;
   const NodeId function = ast_.child(call, Role::argument);
   return function != kNoNode && ast_[function].kind == K::lambda &&
-         !contains_any(ast_.slice(function), {"np.", "float(", "int(", ".item(", ".tolist(",
-                                              "device_get", "shape", "dtype", "size"});
+         !contains_any(ast_.slice(function),
+                       {" np.", "(np.", ",np.", "onp.", " numpy.", "float(", "int(", ".item(",
+                        ".tolist(", "device_get", "shape", "dtype", "size"});
 }
 
 /// An object of a class that this file or another one defines.
