@@ -14,6 +14,7 @@ bool is_traced_by(const Ast& ast, const Names& names, NodeId call) {
   const std::string_view name = callee_name(ast, call);
   if (contains_any(name, {"jit", "pmap", "scan", "while_loop", "fori_loop", "shard_map"}))
     return true;
+  if (name.empty()) return false;  // broken syntax, or what another call gives
   const std::string& path = names.resolve(ast.child(call, Role::callee)).path;
   return (path.starts_with("jax.") || path.starts_with("equinox.")) &&
          contains_any(name, {"vmap", "grad", "checkpoint", "remat", "cond", "switch", "vjp", "jvp",

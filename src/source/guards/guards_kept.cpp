@@ -53,9 +53,10 @@ bool Guards::keeps_by_name(NodeId call) const {
   if (name == ast_[around].text) return true;
   if (!starts_with_any(name, {"self.", "cls."})) return false;
   for (NodeId at = around; at < ast_[around].end; ++at) {
-    if (ast_[at].kind == K::attribute && ast_[at].role == Role::left &&
-        ast_.slice(ast_.child(at, Role::object)) == name)
-      return true;
+    const NodeId of = ast_[at].kind == K::attribute && ast_[at].role == Role::left
+                          ? ast_.child(at, Role::object)
+                          : kNoNode;
+    if (of != kNoNode && ast_.slice(of) == name) return true;
     if (ast_[at].kind == K::call &&
         is_one_of(callee_name(ast_, at), {"setattr", "register_buffer"}))
       return true;

@@ -268,8 +268,10 @@ bool is_computed(const FileView& file, NodeId size, unsigned hops = 4) {
   const Ast& ast = file.ast;
   if (ast[size].kind == K::call) return true;
   // torch.zeros(offsets[-1]) of a tensor
-  if (ast[size].kind == K::subscript)
-    return file.inference.at(ast.child(size, Role::object)).kind == Kind::device_tensor;
+  if (ast[size].kind == K::subscript) {
+    const NodeId whole = ast.child(size, Role::object);
+    return whole != kNoNode && file.inference.at(whole).kind == Kind::device_tensor;
+  }
   if (hops == 0) return false;
   if (ast[size].kind == K::name) {
     const NodeId made =

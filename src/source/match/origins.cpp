@@ -50,10 +50,9 @@ NodeId differentiated(const FileView& file, NodeId name) {
   if (given == kNoNode || ast[given].kind != K::call) return kNoNode;
   NodeId maker = ast.child(given, Role::callee);
   if (maker != kNoNode && ast[maker].kind == K::name) maker = assigned_before(file, maker);
-  return maker != kNoNode && ast[maker].kind == K::call &&
-                 gives_gradients(file.names.resolve(ast.child(maker, Role::callee)).path)
-             ? maker
-             : kNoNode;
+  const NodeId by =
+      maker != kNoNode && ast[maker].kind == K::call ? ast.child(maker, Role::callee) : kNoNode;
+  return by != kNoNode && gives_gradients(file.names.resolve(by).path) ? maker : kNoNode;
 }
 
 }  // namespace
