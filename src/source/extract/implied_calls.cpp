@@ -82,16 +82,8 @@ void ImpliedCalls::declare(NodeId assign) {
   const Node& node = ast_[assign];
   const Dependency* const from = inference_.dependency(inference_.at(assign));
   if (!from || from->kind != DependencyKind::instance || node.text.empty() ||
-      outline_.function_of[assign] == 0 || ast_[node.parent].kind != K::block)
-    return;
-  const size_t before = ast_.source.find_last_of(";{}", node.first_byte);
-  const NodeId left = ast_.child(assign, Role::left);
-  // static Timer timer; Timer& timer = other; Timer* timer = &other
-  if (left == kNoNode ||
-      ast_.source.substr(before + 1, node.first_byte - before - 1).find("static") !=
-          std::string_view::npos ||
-      ast_.source.substr(node.first_byte, ast_[left].first_byte - node.first_byte)
-              .find_first_of("*&") != std::string_view::npos)
+      outline_.function_of[assign] == 0 || ast_[node.parent].kind != K::block ||
+      !declares_local_object(ast_, assign))
     return;
   const std::string name(last_component(from->name));
   for (const std::string& made : {name, "~" + name})

@@ -166,11 +166,7 @@ bool Guards::is_static(NodeId name) const {
   const uint32_t function = outline_.function_of[name];
   const NodeId value = inference_.definition(function, ast_[name].text, name);
   const NodeId made = value == kNoNode ? kNoNode : ast_[value].parent;
-  if (made == kNoNode || ast_[made].kind != K::assign) return false;
-  const size_t before = ast_.source.find_last_of(";{}", ast_[made].first_byte);
-  const size_t from = before == std::string_view::npos ? 0 : before + 1;
-  return ast_.source.substr(from, ast_[made].first_byte - from).find("static") !=
-         std::string_view::npos;
+  return made != kNoNode && ast_[made].kind == K::assign && stallscope::is_static(ast_, made);
 }
 
 /// C++: if (!scratch) cudaMalloc(&scratch, n); of what stays: a static, or a member.

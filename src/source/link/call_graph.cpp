@@ -130,9 +130,9 @@ void CallGraph::find_edges(uint32_t f, FileEdges& out) const {
     return at->second;
   };
   for (const CallFacts& call : file.calls) {
+    if (call.form == CallForm::module) continue;
     const FunctionId from = id_of(f, call.function);
     const std::string_view receiver = receiver_class(file, call);
-    if (call.form == CallForm::module) continue;
     if (call.form == CallForm::property) {
       std::vector<FunctionId> read =
           resolve(f, call.name, receiver.empty() ? CallForm::self_method : CallForm::method, from,

@@ -153,7 +153,7 @@ class CandidateCollector {
       if (c == done) continue;
       const CompiledClause& clause = rules_.clauses()[c];
       const Pattern& pattern = clause.patterns[static_cast<size_t>(ast_.grammar)][p];
-      if (pattern.may_match(ast_, id) && matches(clause, pattern, id)) done = c;
+      if (pattern.may_match(ast_, file_.names, id) && matches(clause, pattern, id)) done = c;
     }
   }
 
@@ -269,14 +269,7 @@ class CandidateCollector {
     if (first == kNoNode || (ast_[first].kind == K::call && ast_[first].next == kNoNode &&
                              ast_.slice(id).find('=') != std::string_view::npos))
       return false;
-    const size_t before = ast_.source.find_last_of(";{}", node.first_byte);
-    const std::string_view specifiers =
-        ast_.source.substr(before + 1, node.first_byte - before - 1);
-    if (specifiers.find("static") != std::string_view::npos) return false;
-    // `Buffer b(n)`, not `Buffer* p = &b`
-    if (ast_.source.substr(node.first_byte, ast_[left].first_byte - node.first_byte)
-            .find_first_of("*&") != std::string_view::npos)
-      return false;
+    if (!declares_local_object(ast_, id)) return false;
     if (is_kept(ast_[left].text, id)) return false;
     if (clause.own_device_buffers) {
       const Dependency* from = file_.inference.dependency(file_.inference.at(id));

@@ -108,7 +108,7 @@ class Conditions {
     return file_.ast[list].first_child != kNoNode;
   }
   /// `if lengths.max() > n` of what callers hand in, `if is_nan(loss)` of what another function
-  /// gives: the link knows whether that is a tensor. A parameter by itself is mostly a number.
+  /// gives: the link knows whether that is a tensor.
   bool is_open(NodeId id, const Value& value) const {
     if (file_.ast.grammar != Grammar::python || value.kind != Kind::unknown ||
         value.dependency == 0)
@@ -116,16 +116,15 @@ class Conditions {
     const Node& node = file_.ast[id];
     if (node.kind == K::call)
       return contains_any(callee_name(file_.ast, id), {"nan", "inf", "finite", "overflow"});
-    if (node.kind != K::compare || compares_sizes(id)) return false;
-    return true;
+    return node.kind == K::compare && !compares_sizes(id);
   }
   /// if done[i]: of what was compared, element by element.
   bool is_element_of_mask(NodeId id) const {
     const NodeId object = file_.ast.child(id, Role::object);
     const NodeId index = file_.ast.child(id, Role::index);
-    return object != kNoNode && index != kNoNode && file_.ast[index].kind != K::string &&
-           file_.inference.at(object).kind == Kind::mask &&
-           !file_.inference.at(object).has(kModuleOutput);
+    if (object == kNoNode || index == kNoNode || file_.ast[index].kind == K::string) return false;
+    const Value& whole = file_.inference.at(object);
+    return whole.kind == Kind::mask && !whole.has(kModuleOutput);
   }
   /// self.steps of a module that keeps it in a buffer.
   bool is_kept_tensor(NodeId id) const {

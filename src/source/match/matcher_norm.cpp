@@ -79,9 +79,7 @@ bool initializes_biased_convolution(const Ast& ast, NodeId assign) {
   const std::string_view text = ast.slice(assign);
   return ast.grammar == Grammar::cuda && ast[assign].text.empty() &&
          contains_any(text, {"conv1doptions(", "conv2doptions(", "conv3doptions("}) &&
-         text.find("nn::Conv1d(") == std::string_view::npos &&
-         text.find("nn::Conv2d(") == std::string_view::npos &&
-         text.find("nn::Conv3d(") == std::string_view::npos &&
+         !contains_any(text, {"nn::conv1d(", "nn::conv2d(", "nn::conv3d("}) &&
          text.find(".bias(") == std::string_view::npos;
 }
 

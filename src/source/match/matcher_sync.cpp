@@ -108,7 +108,7 @@ bool is_count(const Ast& ast, NodeId value) {
 
 /// `loss, parts = self.step(batch)`, log(writer, loss), `for k, v in losses.items()` of what
 /// callers hand in: the link knows whether that is a tensor.
-bool is_left_to_link(const FileView& file, NodeId name) {
+bool is_known_elsewhere(const FileView& file, NodeId name) {
   const Value& value = file.inference.at(name);
   const Dependency* from = file.inference.dependency(value);
   if (value.kind != Kind::unknown || file.ast[name].kind != K::name || !from) return false;
@@ -126,7 +126,7 @@ void find_formatted_tensors(const FileView& file, std::vector<Match>& out) {
   const Ast& ast = file.ast;
   auto report = [&](NodeId at, NodeId value) {
     const Value& v = file.inference.at(value);
-    const bool open = is_left_to_link(file, value);
+    const bool open = is_known_elsewhere(file, value);
     // A stream of C++ prints all its elements.
     const bool parameter = v.kind == Kind::parameter && ast.grammar != Grammar::cuda;
     if (!open && (!v.is_device() || v.certainty < Certainty::likely || parameter)) return;

@@ -36,6 +36,13 @@ bool commutes(const Node& node) {
   return node.kind == K::binary && (node.text == "+" || node.text == "*");
 }
 
+/// torch.bmm, self.buffer.sample: whether a callee is compared as what it resolves to.
+bool is_dotted_name(const Ast& ast, NodeId callee) {
+  if (ast[callee].kind != K::attribute) return false;
+  while (ast[callee].kind == K::attribute) callee = ast.child(callee, Role::object);
+  return ast[callee].kind == K::name && !is_metavariable(ast[callee]);
+}
+
 /// 1, 1.0, 1. and 1.0f are one number.
 std::string_view plain_number(std::string_view text) {
   if (text.find('.') == std::string_view::npos) return text;
@@ -118,6 +125,9 @@ void Pattern::find_right(const Ast& ast) {
   right_ = ast[right].kind;
   const Node& callee = ast[ast.child(right, Role::callee)];
   if (callee.kind == K::name && !is_metavariable(callee)) right_call_ = callee.text;
+  if (callee.kind == K::attribute && !callee.text.starts_with(kMark))
+    (is_dotted_name(ast, ast.child(right, Role::callee)) ? right_path_ : right_call_) = callee.text;
+  if (right_ == K::binary) right_text_ = ast[right].text;
   // for layer in self.layers: whatever self is
   if (right_ == K::attribute && !ast[right].text.starts_with(kMark)) right_text_ = ast[right].text;
 }
@@ -190,20 +200,17 @@ bool Pattern::callee(Matching& m, NodeId pattern, NodeId code) const {
     const Node& c = m.code[code];
     return (c.kind == K::name || c.kind == K::attribute) && c.text == p.text;
   }
-  if (p.kind != K::attribute) return node(m, pattern, code);
-  NodeId base = pattern;
-  while ((*ast_)[base].kind == K::attribute) base = ast_->child(base, Role::object);
-  if ((*ast_)[base].kind != K::name || is_metavariable((*ast_)[base]))
-    return node(m, pattern, code);
+  if (!is_dotted_name(*ast_, pattern)) return node(m, pattern, code);
   std::string_view path = m.names.resolve(code).path;
-  for (NodeId at = pattern; at != base; at = ast_->child(at, Role::object)) {
+  NodeId at = pattern;
+  for (; (*ast_)[at].kind == K::attribute; at = ast_->child(at, Role::object)) {
     const std::string_view name = (*ast_)[at].text;
     if (!path.ends_with(name)) return false;
     path.remove_suffix(name.size());
     if (!path.ends_with('.')) return false;
     path.remove_suffix(1);
   }
-  return path == (*ast_)[base].text;
+  return path == (*ast_)[at].text;
 }
 
 bool Pattern::call(Matching& m, NodeId pattern, NodeId code) const {

@@ -52,11 +52,15 @@ class Pattern {
 
   /// Whether it may match at a node of the anchor's kind, by what stands on its right-hand side:
   /// most patterns of assignments differ there, and most assignments match none.
-  bool may_match(const Ast& code, NodeId node) const {
+  bool may_match(const Ast& code, const Names& names, NodeId node) const {
     if (right_ == NodeKind::other) return true;
     const NodeId right = code.child(node, Role::right);
     if (code[right].kind != right_) return false;
     if (!right_text_.empty()) return code[right].text == right_text_;
+    if (!right_path_.empty()) {
+      const NodeId callee = code.child(right, Role::callee);
+      return callee != kNoNode && names.resolve(callee).path.ends_with(right_path_);
+    }
     return right_call_.empty() || code[code.child(right, Role::callee)].text == right_call_;
   }
 
@@ -85,8 +89,9 @@ class Pattern {
   std::vector<NodeId> roots_;
   std::string_view anchor_call_;
   NodeKind right_ = NodeKind::other;  ///< of the first statement's right-hand side; other: any
-  std::string_view right_call_;       ///< where that calls a plain name
-  std::string_view right_text_;       ///< where that is a given attribute
+  std::string_view right_call_;       ///< where that calls a plain name, or a method
+  std::string_view right_path_;       ///< where that calls a dotted name: its last part
+  std::string_view right_text_;       ///< where that is a given attribute, or of an operator
 };
 
 }  // namespace stallscope

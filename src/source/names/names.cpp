@@ -105,6 +105,21 @@ bool is_device_function(const Ast& ast, NodeId function) {
           head.find("__device__") != std::string_view::npos);
 }
 
+bool is_static(const Ast& ast, NodeId declaration) {
+  const uint32_t first = ast[declaration].first_byte;
+  const size_t before = ast.source.find_last_of(";{}", first);
+  const size_t from = before == std::string_view::npos ? 0 : before + 1;
+  return ast.source.substr(from, first - from).find("static") != std::string_view::npos;
+}
+
+bool declares_local_object(const Ast& ast, NodeId declaration) {
+  const NodeId left = ast.child(declaration, Role::left);
+  const uint32_t first = ast[declaration].first_byte;
+  return left != kNoNode && !is_static(ast, declaration) &&
+         ast.source.substr(first, ast[left].first_byte - first).find_first_of("*&") ==
+             std::string_view::npos;
+}
+
 NodeId decorated_by(const Ast& ast, NodeId decorator) {
   const NodeId made = ast[decorator].first_child;
   return made != kNoNode && ast[made].kind == K::call ? ast.child(made, Role::callee) : made;

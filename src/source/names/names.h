@@ -98,6 +98,11 @@ class Names {
   mutable std::unordered_map<Extension, uint32_t, ExtensionHash> extensions_;
 };
 
+/// C++: whether a declaration makes something that outlives the call, `static Buffer scratch;`.
+bool is_static(const Ast& ast, NodeId declaration);
+/// C++: whether a declaration makes an object with each call, and no reference or pointer to one:
+/// `Buffer scratch(n);`, not `Buffer& scratch = other;`.
+bool declares_local_object(const Ast& ast, NodeId declaration);
 /// "c" of "a.b.c".
 std::string_view last_component(std::string_view path);
 /// ReplayBuffer, _Net: written as Python writes classes, not as it writes functions or constants.

@@ -243,9 +243,7 @@ class Builder {
         (out.name == "forward" || out.name == "backward"))
       out.flags |= kForward;
     // Constructors and destructors of C++.
-    if (ast_.grammar == Grammar::cuda && !out.class_name.empty() &&
-        (out.name.starts_with('~') || out.name == last_component(out.class_name)))
-      out.flags |= kInitFunction;
+    if (ast_.grammar == Grammar::cuda && out.makes_or_ends()) out.flags |= kInitFunction;
     out.qualified = out.class_name.empty() ? out.name : out.class_name + "." + out.name;
     // C++ has no functions inside functions but lambdas that are declared: elsewhere a brace was
     // lost in what could not be read.

@@ -326,8 +326,8 @@ class Converter {
       one(value, made, Role::right, depth + 1);
   }
 
-  /// C++: `conv(options)` in front of a constructor's body: its last argument is what a member of
-  /// one argument is made from.
+  /// C++: `conv(options)` in front of a constructor's body: what the member is made from stands on
+  /// the right.
   void initializer(Id id, NodeId parent, unsigned depth) {
     const NodeId made = add(K::assign, Role::none, parent, id);
     Role role = Role::left;
