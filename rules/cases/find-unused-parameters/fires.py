@@ -37,3 +37,10 @@ def choose(distributed):
     if distributed:
         strategy = "ddp_find_unused_parameters_true"  # expect: find-unused-parameters
     return strategy
+
+
+def wrap(model, rank):
+    find_unused_parameters = True  # expect: find-unused-parameters
+    return torch.nn.parallel.DistributedDataParallel(
+        model, device_ids=[rank], find_unused_parameters=find_unused_parameters
+    )

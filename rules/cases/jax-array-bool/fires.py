@@ -1,3 +1,4 @@
+import jax
 import jax.numpy as jnp
 
 
@@ -47,3 +48,21 @@ def smoothed(update, params, batches):
         change = jnp.mean(loss)
         scale = max(scale + jnp.clip(change, -2, 2), 10.0)  # expect: jax-array-bool
     return scale
+
+
+def descend(update, params, batches):
+    for batch in batches:
+        params, loss = update(params, batch)
+        bad = jnp.isnan(loss)
+        if bad:  # expect: jax-array-bool
+            raise FloatingPointError("not a number")
+    return params
+
+
+def solve(state, limit):
+    step = jax.jit(relax)
+    for _ in range(limit):
+        state, converged = step(state)
+        if converged:  # expect: jax-array-bool
+            break
+    return state

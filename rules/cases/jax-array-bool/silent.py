@@ -31,3 +31,14 @@ def train(state, batches, every):
             if loss < best:
                 best = loss
     return state
+
+
+def report(step, state, batches, done=None):
+    step = jax.jit(step)
+    for batch in batches:
+        state, metrics = step(state, batch)
+        if metrics:
+            print(len(metrics))
+        if done:
+            done(state)
+    return state

@@ -1,5 +1,6 @@
 from functools import partial
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
@@ -80,3 +81,17 @@ def make_losses(network):
         return network.loss(params, data)
 
     return policy_loss
+
+
+class Trainer:
+    @eqx.filter_jit
+    def train_batch(self, policy, opt_state, batch):
+        loss, grads = eqx.filter_value_and_grad(self.loss)(policy, batch)
+        updates, opt_state = self.optimizer.update(grads, opt_state)
+        updates = eqx.error_if(updates, any_nan(updates), "not finite")  # expect: jax-callback-in-step
+        return eqx.apply_updates(policy, updates), opt_state, loss
+
+    def learn(self, policy, opt_state, batches):
+        for batch in batches:
+            policy, opt_state, loss = self.train_batch(policy, opt_state, batch)
+        return policy

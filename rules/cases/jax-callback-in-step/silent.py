@@ -1,3 +1,4 @@
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 
@@ -47,3 +48,9 @@ def reporting_step(state, batch):
         state,
     )
     return state
+
+
+def solve(matrix, rhs):
+    """Of a library: whoever trains with it decides whether it is checked."""
+    matrix = eqx.error_if(matrix, jnp.any(jnp.isnan(matrix)), "not a number")
+    return jnp.linalg.solve(matrix, rhs)

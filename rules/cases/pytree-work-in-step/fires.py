@@ -1,4 +1,5 @@
 import equinox as eqx
+import flax
 import jax
 import optax
 
@@ -76,3 +77,26 @@ def fit_smoothed(state, average, averager, batches):
         state, loss = train_step(state, batch)
         average = averager.update(average, state, 0.99)
     return average
+
+
+def learn_replicated(state, batches, schedule):
+    for step, batch in enumerate(batches):
+        rate = flax.jax_utils.replicate(schedule(step))  # expect: pytree-work-in-step
+        state, metrics = train_step(state, batch, rate)
+    return state, metrics
+
+
+class Adam:
+    def __init__(self):
+        self._step_jit = jax.jit(self._step)
+
+    def update(self, grads, states):
+        return jax.tree_map(self._step_jit, grads, states)  # expect: pytree-work-in-step
+
+
+def learn_by_leaf(params, states, batches):
+    adam = Adam()
+    for batch in batches:
+        loss, grads = jax.value_and_grad(loss_fn)(params, batch)
+        states = adam.update(grads, states)
+    return states

@@ -1,5 +1,6 @@
 import equinox as eqx
 import jax
+from flax import jax_utils
 import optax
 
 
@@ -60,3 +61,12 @@ def learn(state, rollout, rows, steps):
     for step in range(steps):
         state, loss = train_step(state, rollout)
     return state
+
+
+def learn_logged(state, batches, every):
+    state = jax_utils.replicate(state)
+    for step, batch in enumerate(batches):
+        state, metrics = train_step(state, batch)
+        if step % every == 0:
+            print(jax_utils.unreplicate(metrics))
+    return jax_utils.unreplicate(state)

@@ -1,4 +1,6 @@
+import optax
 import torch
+from flax import nnx
 from torch._dynamo import mark_static
 
 
@@ -23,3 +25,17 @@ def fit(model, batches, optimizer):
         loss = model(ids, labels)
         loss.backward()
         optimizer.step()
+
+
+class Learner:
+    """A new optimizer for each batch: what was compiled with the last one is compiled again."""
+
+    def reset(self):
+        model = nnx.merge(self.graph, self.first)
+        return model, nnx.Optimizer(model, optax.adam(1e-3))  # expect: recompile
+
+    def fit(self, batches):
+        for batch in batches:
+            model, optimizer = self.reset()
+            loss, grads = nnx.value_and_grad(self.loss)(model, batch)
+            optimizer.update(model, grads)

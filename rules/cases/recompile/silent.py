@@ -1,4 +1,6 @@
+import optax
 import torch
+from flax import nnx
 
 
 def build(model, args):
@@ -28,3 +30,11 @@ def warm_up(compiled, shapes):
         example = torch.zeros(shape, device="cuda")
         torch._dynamo.maybe_mark_dynamic(example, 0)
         compiled(example)
+
+
+def fit(model, batches):
+    optimizer = nnx.Optimizer(model, optax.adam(1e-3))
+    for batch in batches:
+        loss, grads = nnx.value_and_grad(loss_fn)(model, batch)
+        optimizer.update(model, grads)
+    return loss

@@ -207,7 +207,10 @@ class EvidenceCollector {
       for (uint32_t at = loop; at != kNone; at = facts_.loops[at].parent)
         facts_.loops[at].generates = true;
     }
-    if (loop != kNone) note_play(callee, loop);
+    if (loop != kNone) {
+      note_play(callee, loop);
+      facts_.loops[loop].fetches |= ast_[callee].kind == K::name && ast_[callee].text == "next";
+    }
     if (ast_[callee].text == "DataLoader")
       facts_.functions[function].flags |= has_workers(id) ? kHasWorkers : kLoadsItself;
     // of the program, not for a while or for who asks
@@ -413,6 +416,10 @@ class EvidenceCollector {
   /// env.step(action), and agent.update() beside it or around it.
   void note_play(NodeId callee, uint32_t loop) {
     const NodeId object = ast_.child(callee, Role::object);
+    // state, reward, done = env_step(state, action), of JAX's environments
+    if (ast_[callee].kind == K::name && has_word(ast_[callee].text, {"env", "envs"}) &&
+        has_word(ast_[callee].text, {"step"}) && names_.uses_jax())
+      facts_.loops[loop].plays = true;
     if (ast_[callee].kind != K::attribute || object == kNoNode) return;
     const std::string_view name = ast_[callee].text, whose = last_component(ast_.slice(object));
     if ((name == "step" && is_simulator_name(whose)) || sends_step(ast_, callee)) {

@@ -212,7 +212,7 @@ FileFacts analyze_file(const std::string& path, std::string_view bytes, const Ru
                        !names.uses("jax") && !names.uses("flax");
   // CUDA C++ is C++ as well.
   const uint32_t languages = python ? 1u : facts.language == "cpp" ? 2u : 2u | 4u;
-  if (framework && !foreign) collect_candidates(view, rules, languages, switches, facts);
+  if (!foreign) collect_candidates(view, rules, languages, switches, facts);
   if (!python) add_macro_functions(ast.source, rules, languages, facts);
   if (python) {
     facts.mentions = mentions_of(ast, names, is_package_file(path), facts.classes);

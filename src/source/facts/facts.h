@@ -107,6 +107,7 @@ struct LoopFacts {
   bool over_parameters = false;
   bool over_groups = false;  ///< of parameters, which nothing in its head takes one by one
   bool over_optimizers = false;
+  bool over_layers = false;   ///< of a network: its head names them
   bool over_batches = false;  ///< runs over what a loader or a collector of rollouts yields
   bool over_loader = false;   ///< and does not just count them
   bool runs_model = false;    ///< calls a model in its body
@@ -116,6 +117,7 @@ struct LoopFacts {
   bool seldom = false;       ///< its head names epochs or evaluations
   bool accumulates = false;  ///< its head names micro-batches: each pass is a part of a step
   bool repeats = false;      ///< its head counts updates for one pass of the loop around it
+  bool fetches = false;      ///< takes the next batch in its own body
   bool plays = false;        ///< steps an environment in its body
   bool learns = false;       ///< somewhere within, what acts in it is updated
 };

@@ -63,7 +63,17 @@ void StepLoops::mark(const FileFacts& file, uint32_t loop, std::vector<uint8_t>&
   marks[loop] = 1;
   if (file.loops[loop].over_loader) return;
   uint32_t up = file.loops[loop].parent;
-  if (file.loops[loop].repeats && up != kNone && !file.loops[up].seldom) {
+  // for update: for epoch in range(update_epochs): for start in range(0, n, size): step
+  const uint32_t passes =
+      !file.loops[loop].repeats && up != kNone && file.loops[up].repeats ? up : loop;
+  const uint32_t around = file.loops[passes].parent;
+  if (file.loops[passes].repeats && around != kNone && !file.loops[around].seldom) {
+    marks[around] = 1;
+    return;
+  }
+  // while True: batch = next(batches); for part in parts: part.optimizer.step()
+  if (up != kNone && file.loops[up].fetches && !file.loops[loop].fetches &&
+      !file.loops[up].seldom) {
     marks[up] = 1;
     return;
   }
@@ -217,11 +227,12 @@ void StepLoops::find_whole_steps(std::span<const EntryPoint> entry_points) {
   }
 }
 
-/// Whether each pass of a loop is no step of its own: of one over parameters or optimisers, or over
-/// micro-batches inside another loop.
+/// Whether each pass of a loop is no step of its own: of one over parameters, layers or optimisers,
+/// or over micro-batches inside another loop.
 bool StepLoops::is_part_of_step(const FileFacts& file, uint32_t loop) {
   const LoopFacts& facts = file.loops[loop];
   return facts.comprehension || facts.over_parameters || facts.over_optimizers ||
+         (facts.over_layers && !facts.over_batches) ||
          (facts.accumulates && facts.parent != kNone && !file.loops[facts.parent].seldom);
 }
 
@@ -297,11 +308,15 @@ void StepLoops::follow_callers() {
 
 namespace {
 
-/// collect_rollouts(), _sample_training_data(): where an agent acts so that it can learn from it.
+/// collect_rollouts(), _sample_training_data(), play_game(): where an agent acts so that it can
+/// learn from it.
 bool collects(const FunctionFacts& function) {
   const std::string name = lower(snake_case(function.name));
-  return has_word(name, {"collect", "rollout", "rollouts", "experience", "experiences",
-                         "trajectories", "trajectory", "sample"}) &&
+  const bool plays = has_word(name, {"play", "selfplay", "episode", "episodes"}) &&
+                     !has_word(name, {"train", "learn", "update", "vs", "against", "match", "human",
+                                      "demo", "show", "watch", "record"});
+  return (plays || has_word(name, {"collect", "rollout", "rollouts", "experience", "experiences",
+                                   "trajectories", "trajectory", "sample"})) &&
          !has_word(name, {"eval", "evaluate", "evaluation", "test", "val", "save", "load", "video",
                           "render"}) &&
          (function.flags & kTestFunction) == 0;

@@ -62,6 +62,7 @@ class Conditions {
       out_.push_back({id, value, {}});
       return;
     }
+    if (is_flag_of_jax(id)) return add(id, value);
     if (!reads_device(value)) return;
     if (node.kind == K::compare && (compares_sizes(id) || asks_for_sentinel(id))) return;
     // `if delta > 0` of a parameter: JAX lets a compiled function decide on Python values only.
@@ -114,6 +115,7 @@ class Conditions {
         value.dependency == 0)
       return false;
     const Node& node = file_.ast[id];
+    if (node.kind == K::name && file_.names.uses_jax()) return names_flag(node.text);
     if (node.kind == K::call)
       return contains_any(callee_name(file_.ast, id), {"nan", "inf", "finite", "overflow"});
     return node.kind == K::compare && !compares_sizes(id);
@@ -131,6 +133,24 @@ class Conditions {
     const Value& v = file_.inference.at(id);
     return file_.ast[id].kind == K::attribute && reads_device(v) && v.has(kAttribute) &&
            v.certainty == Certainty::proven;
+  }
+  static bool names_flag(std::string_view name) {
+    return has_word(name, {"nan", "inf", "done", "dones", "converged", "finite", "terminated",
+                           "truncated", "finished", "accepted", "diverged", "overflow"});
+  }
+  /// `bad = jnp.isnan(loss)`, `state, done = step(state)`: JAX's truth, computed here.
+  bool is_flag_of_jax(NodeId id) const {
+    const Node& node = file_.ast[id];
+    if (node.kind != K::name || file_.inference.at(id).kind != Kind::jax_array || is_parameter(id))
+      return false;
+    if (names_flag(node.text)) return true;
+    const NodeId made = file_.inference.definition(file_.outline.function_of[id], node.text, id);
+    return made != kNoNode &&
+           (file_.ast[made].kind == K::compare ||
+            (file_.ast[made].kind == K::call &&
+             is_one_of(callee_name(file_.ast, made),
+                       {"any", "all", "isnan", "isinf", "isfinite", "allclose", "array_equal",
+                        "logical_and", "logical_or", "logical_not"})));
   }
   /// Whether a name is that of an argument of the function around it.
   bool is_parameter(NodeId id) const {

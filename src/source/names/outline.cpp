@@ -108,12 +108,14 @@ class Builder {
       const NodeId part = ast_[id].kind == K::for_ ? ast_.child(id, role) : kNoNode;
       loop.seldom |= part != kNoNode && contains_any(ast_.slice(part), {"epoch", "eval"});
       loop.accumulates |= part != kNoNode && contains_any(ast_.slice(part), {"micro", "accum"});
-      loop.repeats |= part != kNoNode && counts_updates(ast_.slice(part));
+      loop.repeats |= part != kNoNode && (counts_updates(ast_.slice(part)) ||
+                                          (names_.uses_jax() && counts_passes(ast_.slice(part))));
     }
     if (ast_.grammar == Grammar::cuda) loop.seldom = contains_any(head_of(id), {"epoch"});
     // A program that solves or boosts has no optimizer: its loop says what it counts.
     if (ast_.grammar == Grammar::cuda && (counts_iterations(id) || counts_batches(id, loop)))
       loop.optimizer_step = true;
+    loop.over_layers = contains_any(head_of(id), {"layer"});
     loop.over_parameters = runs_over_parameters(ast_, id);
     loop.over_groups = runs_over_groups(ast_, id);
     NodeId over = ast_.child(id, Role::right);
@@ -149,7 +151,7 @@ class Builder {
            ast_[id].kind != K::comprehension && names_batches(head_of(id));
   }
 
-  /// `for (int epoch = 0; epoch < n; ++epoch)` of C++, without its body.
+  /// `for (int epoch = 0; epoch < n; ++epoch)`, `for epoch in range(n):`, without its body.
   std::string_view head_of(NodeId loop) const {
     const NodeId body = ast_.child(loop, Role::body);
     if (body == kNoNode) return {};
@@ -204,6 +206,14 @@ class Builder {
     return head.starts_with("range(") &&
            contains_any(head, {"gradient_step", "grad_step", "utd", "updates_per", "num_updates",
                                "n_updates", "train_steps_per", "updates_to_data"});
+  }
+
+  /// range(cfg.ppo.epochs), range(args.update_epochs): passes over what was just played, of JAX's
+  /// programs, which play on the device, too.
+  static bool counts_passes(std::string_view head) {
+    return head.starts_with("range(") &&
+           contains_any(head, {"ppo.epochs", "ppo_epochs", "ppo.num_epochs", "ppo.update_epochs",
+                               "update_epochs", "epochs_per_update"});
   }
 
   /// optimizers.values(), range(len(self.optims)); not range(config.optim.total_steps).

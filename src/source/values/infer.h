@@ -155,7 +155,8 @@ class Inference {
   Value eval_call(NodeId id);
   Value call_function(NodeId id, NodeId callee, const CallShape& shape);
   bool joins_masks(NodeId call, std::string_view path) const;
-  bool maps_arrays(NodeId call, std::string_view path, const CallShape& shape) const;
+  std::optional<Value> mapped_tree(NodeId call, std::string_view path,
+                                   const CallShape& shape) const;
   Value object_of(std::string_view class_name);
   Value given_by(uint32_t function, std::string name);
   bool returns_once(uint32_t function) const;

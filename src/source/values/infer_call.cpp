@@ -80,8 +80,8 @@ Value Inference::eval_call(NodeId id) {
       return function_value(first);
   }
   if (path.imported && joins_masks(id, path.path)) return likely(Kind::mask);
-  if (path.imported && maps_arrays(id, path.path, shape)) return likely(Kind::jax_array, kJax);
   if (path.imported) {
+    if (const auto mapped = mapped_tree(id, path.path, shape)) return *mapped;
     if (auto known = value_of_function(path.path, shape)) {
       // data.DataLoader(...) may be a class of the program's own.
       if (known->kind == Kind::loader && !is_library_root(first_component(path.path)))
@@ -116,16 +116,28 @@ bool Inference::joins_masks(NodeId call, std::string_view path) const {
   return true;
 }
 
-/// jax.tree.map(lambda x: x[0], metrics) of arrays: arrays, unless its function reads them.
-bool Inference::maps_arrays(NodeId call, std::string_view path, const CallShape& shape) const {
-  if (!is_one_of(path, {"jax.tree_map", "jax.tree.map", "jax.tree_util.tree_map"}) ||
-      !shape.any_device_argument)
-    return false;
+/// jax.tree.map(f, metrics): NumPy's where `f` copies each leaf to the host, and arrays where it is
+/// a lambda that computes with arrays; nothing known otherwise.
+std::optional<Value> Inference::mapped_tree(NodeId call, std::string_view path,
+                                            const CallShape& shape) const {
+  if (!is_one_of(path, {"jax.tree_map", "jax.tree.map", "jax.tree_util.tree_map"})) return {};
   const NodeId function = ast_.child(call, Role::argument);
-  return function != kNoNode && ast_[function].kind == K::lambda &&
-         !contains_any(ast_.slice(function),
-                       {" np.", "(np.", ",np.", "onp.", " numpy.", "float(", "int(", ".item(",
-                        ".tolist(", "device_get", "shape", "dtype", "size"});
+  if (function == kNoNode) return {};
+  const bool lambda = ast_[function].kind == K::lambda;
+  const NodeId body = lambda ? last_child(ast_, function) : kNoNode;
+  const NodeId copies =
+      body != kNoNode && ast_[body].kind == K::call ? ast_.child(body, Role::callee) : function;
+  if (is_one_of(names_.resolve(copies).path, {"numpy.asarray", "numpy.array", "jax.device_get"}))
+    return likely(Kind::numpy);
+  if (!lambda || contains_any(ast_.slice(function),
+                              {" np.", "(np.", ",np.", "onp.", " numpy.", "float(", "int(",
+                               ".item(", ".tolist(", "device_get", "shape", "dtype", "size"}))
+    return {};
+  if (shape.any_device_argument) return likely(Kind::jax_array, kJax);
+  const NodeId tree = ast_[function].next;
+  if (tree == kNoNode || values_[tree].kind != Kind::unknown || values_[tree].dependency == 0)
+    return {};
+  return depending_on(values_[tree].dependency);
 }
 
 /// An object of a class that this file or another one defines.

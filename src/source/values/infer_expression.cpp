@@ -300,10 +300,14 @@ Value Inference::eval_attribute(NodeId id) {
     if (is_host_copy_of_tensor(name)) return likely(Kind::host_tensor);
   }
   if (path.imported) return function_value(id);
-  // JAX: result.energies of what a compiled step may have given
-  const Dependency* given = names_.uses_jax() ? dependency(receiver) : nullptr;
-  const bool by_step = receiver.kind == Kind::unknown && given &&
-                       (given->by_call() || given->kind == DependencyKind::part);
+  // result.energies of what a compiled step of JAX may have given, also in a file that drives it
+  // and imports none of JAX
+  const bool may = ast_.grammar == Grammar::python && (names_.uses_jax() || !names_.uses("torch"));
+  const Dependency* given = may ? dependency(receiver) : nullptr;
+  const bool by_step =
+      receiver.kind == Kind::unknown && given &&
+      (given->by_call() || given->kind == DependencyKind::part ||
+       given->kind == DependencyKind::either || given->kind == DependencyKind::element);
   return by_step ? depending_on(depend(DependencyKind::element, {}, receiver.dependency)) : Value{};
 }
 

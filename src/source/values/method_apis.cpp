@@ -240,6 +240,10 @@ std::optional<Value> value_of_attribute(const Value& receiver, std::string_view 
   if (name == "ndim" || name == "is_cuda" || name == "requires_grad" || name == "itemsize") {
     return proven(Kind::number);
   }
+  // state.step, result.energies: what a compiled step gives holds arrays
+  if (receiver.kind == Kind::jax_array)
+    return is_count_name(name) || name == "size" || name == "nbytes" ? likely(Kind::number)
+                                                                     : receiver;
   if (name == "grad" && receiver.kind == Kind::host_tensor) return receiver;
   if (name == "grad") return likely(Kind::device_tensor, kParameterLoop);
   if (name == "logits" || name == "last_hidden_state" || name == "pooler_output" ||
@@ -250,15 +254,13 @@ std::optional<Value> value_of_attribute(const Value& receiver, std::string_view 
   if (name == "saved_tensors") return likely(Kind::tensor_list);
   if (receiver.has(kModuleOutput))
     return likely(is_count_name(name) ? Kind::number : Kind::device_tensor);
-  // state.step, result.energies: what a compiled step gives holds arrays
-  if (receiver.kind == Kind::jax_array)
-    return is_count_name(name) || name == "size" || name == "nbytes" ? likely(Kind::number)
-                                                                     : receiver;
   if (receiver.is_device() || receiver.kind == Kind::host_tensor || receiver.kind == Kind::numpy) {
     if (name == "data" || name == "T" || name == "mT" || name == "real" || name == "imag" ||
         name == "values" || name == "indices") {
       return receiver;
     }
+    // a tree of NumPy's: metrics.loss
+    if (receiver.kind == Kind::numpy) return likely(name == "size" ? Kind::number : Kind::numpy);
     return Value{};
   }
   if (receiver.kind == Kind::batch) return receiver;
