@@ -267,8 +267,10 @@ void SourceIndex::merge_lines(std::vector<SourceFact>& facts) const {
   for (SourceFact& fact : facts) {
     if (fact.rule_id.empty()) continue;
     const auto rule = std::ranges::find(rules_->rules(), fact.rule_id, &SourceRule::id);
-    const uint32_t line =
-        rule != rules_->rules().end() && rule->once_per_function ? 0 : fact.first_line;
+    // "<module>" is no function: what a file does outside of its functions are many things.
+    const bool once = rule != rules_->rules().end() && rule->once_per_function &&
+                      !fact.function.starts_with('<');
+    const uint32_t line = once ? 0 : fact.first_line;
     const auto [first, added] = seen.try_emplace(Place(line, fact.rule_id, fact.function), &fact);
     if (added) continue;
     take_lines(fact, *first->second);

@@ -175,7 +175,7 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     while (loop->comprehension && loop->parent != kNone) loop = &files_[file]->loops[loop->parent];
     if (loop->seldom || contexts_->is_beside_steps(function, candidate.loop)) return false;
     if ((bits & kInForward) != 0 && files_[file]->is_compiled() &&
-        is_inference_path(files_[file]->path))
+        infers_only(*files_[file]))
       return false;
     // A loop that builds, saves, predicts or runs now and then is none that matters, unless others
     // call the operator that it is in.
@@ -205,7 +205,7 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
   }
   if ((bits & kInForward) != 0 && clause.wants(Context::forward)) {
     // inference.py, postprocessing.py: modules that make something of a trained model's output.
-    if (is_inference_path(files_[file]->path) || is_evaluation_place(files_[file]->path))
+    if (infers_only(*files_[file]) || is_evaluation_place(files_[file]->path))
       return false;
     out.context = "forward";
     out.context_chain = contexts_->chain(function, candidate.loop, kInForward);

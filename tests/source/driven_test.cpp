@@ -130,6 +130,58 @@ TEST_CASE("games that a program plays against itself, to learn from them, are pl
   CHECK(reads(code("play_game", "print(games)")).empty());
 }
 
+TEST_CASE("what a method reads behind the updates it was asked for is read between two rollouts") {
+  const auto code = [](const std::string& head, const std::string& around) {
+    return "import torch\n"
+           "class Agent:\n"
+           "    def train(self, gradient_steps):\n"
+           "        for step in range(" +
+           head +
+           "):\n"
+           "            loss = self.critic(self.buffer.sample(32)).mean()\n"
+           "            loss.backward()\n"
+           "            self.optimizer.step()\n"
+           "        print(loss.item())\n"
+           "    def learn(self, total):\n" +
+           around +
+           "            self.train(1)\n"
+           "if __name__ == '__main__':\n"
+           "    Agent().to('cuda').learn(100)\n";
+  };
+  const std::string loop = "        while self.steps < total:\n            self.play()\n";
+  CHECK(reads(code("gradient_steps", loop)) == "train.py:8");
+  CHECK(reads(code("epochs", loop)).empty());
+  CHECK(reads(code("gradient_steps", "        if total > 0:\n")).empty());
+}
+
+TEST_CASE("a loop that collects episode by episode is a part of the training around it") {
+  const auto code = [](const std::string& episode) {
+    return "import torch\n"
+           "def " +
+           episode +
+           "(net):\n"
+           "    return net.act()\n"
+           "def collect_games(net, n):\n"
+           "    for i in range(n):\n"
+           "        game = " +
+           episode +
+           "(net)\n"
+           "        print(game.item())\n"
+           "def train_step(net, optimizer, batch):\n"
+           "    net(batch).mean().backward()\n"
+           "    optimizer.step()\n"
+           "def main(net, optimizer):\n"
+           "    for round in range(100):\n"
+           "        games = collect_games(net, 32)\n"
+           "        for batch in games:\n"
+           "            train_step(net, optimizer, batch)\n"
+           "if __name__ == '__main__':\n"
+           "    main(torch.device('cuda'), None)\n";
+  };
+  CHECK(reads(code("collect_episode")) == "train.py:7");
+  CHECK(reads(code("look_up")).empty());
+}
+
 TEST_CASE("a loop over layers that updates them is a part of the step") {
   SourceClause clause;
   clause.calls = {"cudaMalloc"};

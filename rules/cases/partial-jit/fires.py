@@ -17,8 +17,8 @@ class Model:
     """Nothing of its step is compiled."""
 
     def train(self, batch):
-        loss, grads = jax.value_and_grad(self.loss)(self.params, batch)
-        updates, self.state = self.optimizer.update(grads, self.state)  # expect: partial-jit
+        loss, grads = jax.value_and_grad(self.loss)(self.params, batch)  # expect: partial-jit
+        updates, self.state = self.optimizer.update(grads, self.state)
         self.params = optax.apply_updates(self.params, updates)
         return loss
 
@@ -30,8 +30,8 @@ def fit(model, batches):
 
 class Discriminator:
     def train(self, state, batch):
-        grads = jax.grad(self.loss)(state.params, batch)
-        state = state.apply_gradients(grads=grads)  # expect: partial-jit
+        grads = jax.grad(self.loss)(state.params, batch)  # expect: partial-jit
+        state = state.apply_gradients(grads=grads)
         return state
 
 
@@ -43,13 +43,13 @@ def alternate(discriminator, state, batches):
 
 def make_update(net, tx):
     gradients = nnx.jit(nnx.value_and_grad(loss_fn))  # expect: partial-jit
-    apply = jax.jit(optax.apply_updates)  # expect: partial-jit
+    apply = jax.jit(optax.apply_updates)
     return gradients, apply
 
 
 def eager_step(state, batch):
-    grads = jax.grad(loss_fn)(state.params, batch)
-    return state.apply_gradients(grads=grads)  # expect: partial-jit
+    grads = jax.grad(loss_fn)(state.params, batch)  # expect: partial-jit
+    return state.apply_gradients(grads=grads)
 
 
 def fit_eagerly(state, batches):

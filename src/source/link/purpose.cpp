@@ -273,6 +273,13 @@ bool uses_jax(const FileFacts& file) {
   });
 }
 
+bool infers_only(const FileFacts& file) {
+  return is_inference_path(file.path) &&
+         std::ranges::none_of(file.functions, [&](const FunctionFacts& f) {
+           return file.is_compiled() && contains_any(f.name, {"backward", "backprop", "gradient"});
+         });
+}
+
 bool reads_arguments(const FileFacts& file) {
   return std::ranges::any_of(file.imports, [](const auto& bound_from) {
     return is_one_of(first_component(bound_from.second),

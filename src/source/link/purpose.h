@@ -35,6 +35,9 @@ bool deploys(const FileFacts& file);
 
 /// Whether a file of Python imports JAX or one of its libraries of layers.
 bool uses_jax(const FileFacts& file);
+/// inference/sampler.py: of modules that make something of a trained model's output. Layers of C++
+/// that go backward, too, are none, wherever they lie.
+bool infers_only(const FileFacts& file);
 
 /// Whether a program of Python reads a command line.
 bool reads_arguments(const FileFacts& file);

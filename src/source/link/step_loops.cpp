@@ -11,6 +11,32 @@
 #include "source/syntax/words.h"
 
 namespace stallscope {
+namespace {
+
+/// collect_rollouts(), _sample_training_data(), play_game(): where an agent acts so that it can
+/// learn from it.
+bool collects(const FunctionFacts& function) {
+  const std::string name = lower(snake_case(function.name));
+  const bool plays = has_word(name, {"play", "selfplay", "episode", "episodes"}) &&
+                     !has_word(name, {"train", "learn", "update", "vs", "against", "match", "human",
+                                      "demo", "show", "watch", "record"});
+  return (plays || has_word(name, {"collect", "rollout", "rollouts", "experience", "experiences",
+                                   "trajectories", "trajectory", "sample"})) &&
+         !has_word(name, {"eval", "evaluate", "evaluation", "test", "val", "save", "load", "video",
+                          "render"}) &&
+         (function.flags & kTestFunction) == 0;
+}
+
+/// sample_images(): shows what a model of images has learnt, unless an environment is stepped.
+bool may_show(const FunctionFacts& function) {
+  return !has_word(lower(snake_case(function.name)),
+                   {"collect", "rollout", "rollouts", "experience", "experiences", "trajectories",
+                    "trajectory", "data", "batch", "training"}) &&
+         !has_word(lower(snake_case(function.class_name)),
+                   {"rollout", "rollouts", "experience", "trajectories", "trajectory"});
+}
+
+}  // namespace
 
 StepLoops::StepLoops(const CallGraph& graph, std::span<const EntryPoint> entry_points)
     : graph_(graph), whole_step_(graph.functions(), 0), by_name_(graph.functions(), 0) {
@@ -35,6 +61,15 @@ bool StepLoops::is_imported_module(const FileFacts& file) const {
   };
   return std::ranges::any_of(graph_.files(), [&](const auto& other) {
     return other.get() != &file && std::ranges::any_of(other->imports, imports);
+  });
+}
+
+/// Whether a loop calls what collects, too: for _ in range(n): batch = self.collect_episode().
+bool StepLoops::collects_in(FunctionId id, uint32_t loop) const {
+  return std::ranges::any_of(graph_.calls(id), [&](uint32_t e) {
+    const Edge& edge = graph_.edges()[e];
+    return edge.loop == loop && edge.call->form != CallForm::reference &&
+           collects(graph_.function(edge.to));
   });
 }
 
@@ -134,10 +169,13 @@ void StepLoops::find_loops_of_steps() {
               (!file.loops[at].backward && (around_backward(at) || beside_backward(at))))) {
         at = file.loops[at].parent;
       }
-      if (at == kNone)
+      if (at == kNone) {
         whole_step_[graph_.id_of(f, loop.function)] = loop.function != 0;
-      else
-        mark(file, at, marks);
+        continue;
+      }
+      mark(file, at, marks);
+      if (is_replay(graph_.id_of(f, loop.function), at))
+        whole_step_[graph_.id_of(f, loop.function)] = 1;
     }
   }
 }
@@ -179,6 +217,15 @@ bool StepLoops::is_repeated(FunctionId id, unsigned hops) const {
            const Edge& edge = graph_.edges()[e];
            return edge.loop != kNone || is_repeated(edge.from, hops - 1);
          });
+}
+
+/// train(gradient_steps), a method that a loop calls between two rollouts: what it reads behind its
+/// own loop it reads as often as the agent plays.
+bool StepLoops::is_replay(FunctionId id, uint32_t loop) const {
+  constexpr unsigned kFarthest = 2;
+  const LoopFacts& facts = graph_.file(id).loops[loop];
+  return facts.replays && facts.parent == kNone && graph_.function(id).takes_self() &&
+         is_repeated(id, kFarthest);
 }
 
 /// Functions that are one step themselves: by what they do, or as a framework calls them.
@@ -286,6 +333,10 @@ void StepLoops::follow_callers() {
       while (loop != kNone && is_part_of_step(file, loop)) loop = file.loops[loop].parent;
       if (loop != kNone) {
         mark(file, loop, marks_[graph_.file_index(edge.from)]);
+        if (whole_step_[edge.from] == 0 && is_replay(edge.from, loop)) {
+          whole_step_[edge.from] = 1;
+          work.push_back(edge.from);
+        }
         continue;
       }
       if (warms_up(edge)) continue;
@@ -305,33 +356,6 @@ void StepLoops::follow_callers() {
     }
   }
 }
-
-namespace {
-
-/// collect_rollouts(), _sample_training_data(), play_game(): where an agent acts so that it can
-/// learn from it.
-bool collects(const FunctionFacts& function) {
-  const std::string name = lower(snake_case(function.name));
-  const bool plays = has_word(name, {"play", "selfplay", "episode", "episodes"}) &&
-                     !has_word(name, {"train", "learn", "update", "vs", "against", "match", "human",
-                                      "demo", "show", "watch", "record"});
-  return (plays || has_word(name, {"collect", "rollout", "rollouts", "experience", "experiences",
-                                   "trajectories", "trajectory", "sample"})) &&
-         !has_word(name, {"eval", "evaluate", "evaluation", "test", "val", "save", "load", "video",
-                          "render"}) &&
-         (function.flags & kTestFunction) == 0;
-}
-
-/// sample_images(): shows what a model of images has learnt, unless an environment is stepped.
-bool may_show(const FunctionFacts& function) {
-  return !has_word(lower(snake_case(function.name)),
-                   {"collect", "rollout", "rollouts", "experience", "experiences", "trajectories",
-                    "trajectory", "data", "batch", "training"}) &&
-         !has_word(lower(snake_case(function.class_name)),
-                   {"rollout", "rollouts", "experience", "trajectories", "trajectory"});
-}
-
-}  // namespace
 
 /// `for update in range(n): self.collect(); self.learn()`: the loops over a model in collect() are
 /// as much a part of training as those in learn(). Whether there are any.
@@ -354,7 +378,8 @@ bool StepLoops::find_collections() {
     for (uint32_t l = 0; l < own.loops.size(); ++l) {
       const LoopFacts& loop = own.loops[l];
       if (loop.function == graph_.index_in_file(edge.to) && !loop.comprehension &&
-          (loop.plays || ((loop.runs_model || loop.generates) && !may_show(called))) &&
+          (loop.plays || collects_in(edge.to, l) ||
+           ((loop.runs_model || loop.generates) && !may_show(called))) &&
           around(edge.to, loop.parent) == kNone)
         found.emplace_back(graph_.file_index(edge.to), l);
     }

@@ -37,12 +37,14 @@ class StepLoops {
   void mark(const FileFacts& file, uint32_t loop, std::vector<uint8_t>& marks);
   static std::vector<uint8_t> loops_around_backward(const FileFacts& file);
   static bool is_rollout(const FileFacts& file, uint32_t loop);
+  bool collects_in(FunctionId id, uint32_t loop) const;
   static bool is_part_of_step(const FileFacts& file, uint32_t loop);
   bool is_imported_module(const FileFacts& file) const;
   bool steps_through_sequence(FunctionId id) const;
   static bool only_guides(const FileFacts& file);
   bool is_called_once(FunctionId id) const;
   bool is_repeated(FunctionId id, unsigned hops) const;
+  bool is_replay(FunctionId id, uint32_t loop) const;
 
   const CallGraph& graph_;
   std::vector<std::vector<uint8_t>> marks_;  ///< per file and loop

@@ -108,6 +108,7 @@ class Builder {
       const NodeId part = ast_[id].kind == K::for_ ? ast_.child(id, role) : kNoNode;
       loop.seldom |= part != kNoNode && contains_any(ast_.slice(part), {"epoch", "eval"});
       loop.accumulates |= part != kNoNode && contains_any(ast_.slice(part), {"micro", "accum"});
+      loop.replays |= part != kNoNode && counts_replays(ast_.slice(part));
       loop.repeats |= part != kNoNode && (counts_updates(ast_.slice(part)) ||
                                           (names_.uses_jax() && counts_passes(ast_.slice(part))));
     }
@@ -203,9 +204,15 @@ class Builder {
   /// range(updates_per_step), range(config.gradient_steps), range(self.utd_ratio): of agents, which
   /// learn several times from what they have just done.
   static bool counts_updates(std::string_view head) {
+    return counts_replays(head) ||
+           (head.starts_with("range(") && contains_any(head, {"num_updates", "n_updates"}));
+  }
+
+  /// range(gradient_steps): updates with what was just collected.
+  static bool counts_replays(std::string_view head) {
     return head.starts_with("range(") &&
-           contains_any(head, {"gradient_step", "grad_step", "utd", "updates_per", "num_updates",
-                               "n_updates", "train_steps_per", "updates_to_data"});
+           contains_any(head, {"gradient_step", "grad_step", "utd", "updates_per",
+                               "train_steps_per", "updates_to_data"});
   }
 
   /// range(cfg.ppo.epochs), range(args.update_epochs): passes over what was just played, of JAX's

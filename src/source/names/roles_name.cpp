@@ -170,7 +170,8 @@ bool is_wait_only_name(std::string_view name) {
                     "all",    "maybe",       "cudadevice", "cudastream",  "current",   "xpu",
                     "npu",    "if",          "needed",     "and",         "for",       "queue",
                     "main",   "master",      "default",    "computation", "compution", "compute",
-                    "kernel", "kernels",     "work"});
+                    "kernel", "kernels",     "work",       "operations",  "ops",       "pending",
+                    "idle",   "completion"});
 }
 
 bool names_what_it_waits_for(std::string_view name) {

@@ -214,7 +214,9 @@ bool is_test_path(std::string_view path) {
     if (last && ends_as_test(stem)) return true;
     if (!last && is_one_of(part, {"test", "tests", "testing", "unittests", "unit_tests", "docs"}))
       return true;
-    if (!last && is_one_of(part, {"benchmark", "benchmarks", "debug", "diagnostics"}) &&
+    if (!last &&
+        is_one_of(part,
+                  {"benchmark", "benchmarks", "debug", "diagnostics", "profiler", "profiling"}) &&
         !trains_by_path(path.substr(end + 1)))
       return true;
     const bool camel =
