@@ -17,8 +17,8 @@ class Model:
     """Nothing of its step is compiled."""
 
     def train(self, batch):
-        loss, grads = jax.value_and_grad(self.loss)(self.params, batch)  # expect: partial-jit
-        updates, self.state = self.optimizer.update(grads, self.state)
+        loss, grads = jax.value_and_grad(self.loss)(self.params, batch)
+        updates, self.state = self.optimizer.update(grads, self.state)  # expect: partial-jit
         self.params = optax.apply_updates(self.params, updates)
         return loss
 
@@ -30,8 +30,8 @@ def fit(model, batches):
 
 class Discriminator:
     def train(self, state, batch):
-        grads = jax.grad(self.loss)(state.params, batch)  # expect: partial-jit
-        state = state.apply_gradients(grads=grads)
+        grads = jax.grad(self.loss)(state.params, batch)
+        state = state.apply_gradients(grads=grads)  # expect: partial-jit
         return state
 
 
@@ -48,8 +48,8 @@ def make_update(net, tx):
 
 
 def eager_step(state, batch):
-    grads = jax.grad(loss_fn)(state.params, batch)  # expect: partial-jit
-    return state.apply_gradients(grads=grads)
+    grads = jax.grad(loss_fn)(state.params, batch)
+    return state.apply_gradients(grads=grads)  # expect: partial-jit
 
 
 def fit_eagerly(state, batches):

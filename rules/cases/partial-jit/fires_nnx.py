@@ -22,3 +22,14 @@ def search(params, state, solver, value_and_grad, batches):
         updates, state = solver.update(grad, state, params, value=value, grad=grad)  # expect: partial-jit
         params = optax.apply_updates(params, updates)
     return params
+
+
+class Trainer:
+    def train_step(self, state, images, targets):
+        loss, grads = nnx.value_and_grad(self.loss)(state.model, images, targets)  # expect: partial-jit
+        state.update(state.model, grads)
+        return loss
+
+    def fit(self, state, batches):
+        for images, targets in batches:
+            self.train_step(state, images, targets)

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
+#include <string_view>
 #include <tuple>
+#include <unordered_map>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -35,8 +38,7 @@ class CandidateCollector {
         subjects_(file, facts),
         options_(file, facts),
         switches_(switches),
-        applies_(rules.clauses().size(), Answer::open),
-        has_lacked_(rules.clauses().size(), Answer::open) {}
+        applies_(rules.clauses().size(), Answer::open) {}
 
   void run() {
     for (uint32_t c : rules_.by_matcher()) run_matcher(rules_.clauses()[c]);
@@ -72,10 +74,17 @@ class CandidateCollector {
     return answer == Answer::yes;
   }
 
-  bool suits_file(const CompiledClause& clause) const {
+  bool suits_file(const CompiledClause& clause) {
     if ((clause.languages & language_) == 0) return false;
     const SourceClause& c = *clause.clause;
-    return c.file_has.empty() || holds_text(ast_.source, c.file_has);
+    return c.file_has.empty() || holds(c.file_has);
+  }
+
+  /// Whether the file holds a text; searched for once, as many clauses ask for the same.
+  bool holds(const std::string& text) {
+    const auto [known, added] = holds_.try_emplace(text, false);
+    if (added) known->second = holds_text(ast_.source, text);
+    return known->second;
   }
 
   /// Whether the file lacks what the clause wants it to lack; what only another class has is not
@@ -85,10 +94,8 @@ class CandidateCollector {
       return false;
     const std::string& word = clause.clause->file_lacks;
     if (word.empty()) return true;
-    // Most files have no such word anywhere: searched for once, and not for each match.
-    Answer& answer = has_lacked_[static_cast<size_t>(&clause - rules_.clauses().data())];
-    if (answer == Answer::open) answer = holds_text(ast_.source, word) ? Answer::yes : Answer::no;
-    if (answer == Answer::no) return true;
+    // Most files have no such word anywhere.
+    if (!holds(word)) return true;
     const NodeId own = ast_.ancestor(id, K::class_);
     for (size_t at = ast_.source.find(word); at != std::string_view::npos;
          at = ast_.source.find(word, at + word.size())) {
@@ -492,8 +499,8 @@ class CandidateCollector {
       (holds_text(ast_.source, "__device__") || holds_text(ast_.source, "__global__"));
   Bindings bindings_;  ///< of the pattern tried last
   enum class Answer : uint8_t { open, no, yes };
-  std::vector<Answer> applies_;     ///< per clause
-  std::vector<Answer> has_lacked_;  ///< per clause: the word of file_lacks is somewhere
+  std::vector<Answer> applies_;  ///< per clause
+  std::unordered_map<std::string_view, bool> holds_;
 };
 
 }  // namespace

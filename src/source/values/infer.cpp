@@ -41,8 +41,8 @@ Inference::Inference(const Ast& ast, const Names& names, const Outline& outline,
                  says("\"torch/") || says("at::Tensor") || says("ATen/") ||
                  (types && std::ranges::find(types->types, TypeClass::tensor, &TypedRange::type) !=
                                types->types.end());
-  device_default_ = holds_text(ast.source, "set_default_device") ||
-                    holds_text(ast.source, "set_default_tensor_type");
+  device_default_ =
+      says("set_default_") && (says("set_default_device") || says("set_default_tensor_type"));
 }
 
 /// `loss: Tensor`, `device_vector<T> loss;`, `nn::Linear fc{nullptr};` in the body of a class: what
