@@ -130,6 +130,29 @@ TEST_CASE("games that a program plays against itself, to learn from them, are pl
   CHECK(reads(code("play_game", "print(games)")).empty());
 }
 
+TEST_CASE("an epoch that is one compiled call is no step") {
+  const auto code = [](const std::string& name, const std::string& head) {
+    return "import jax\n"
+           "def fit(rounds, params, opt_state, data):\n"
+           "    " +
+           name +
+           " = make(data)\n"
+           "    for " +
+           head +
+           " in range(rounds):\n"
+           "        params, opt_state, loss = " +
+           name +
+           "(params, opt_state, data)\n"
+           "        print(loss.item())\n"
+           "if __name__ == '__main__':\n"
+           "    fit(10, 0, 0, read())\n";
+  };
+  CHECK(reads(code("train_epoch", "epoch")).empty());
+  CHECK(reads(code("train_step", "epoch")) == "train.py:6");
+  // One of many calls is as good as a step.
+  CHECK(reads(code("train_step", "i")) == "train.py:6");
+}
+
 TEST_CASE("what a method reads behind the updates it was asked for is read between two rollouts") {
   const auto code = [](const std::string& head, const std::string& around) {
     return "import torch\n"

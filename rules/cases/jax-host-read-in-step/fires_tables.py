@@ -28,3 +28,18 @@ def train(params, opt_state, key, steps):
         if float(warmup(step)) > 0.5:  # expect: jax-host-read-in-step
             steps -= 1
     return params, losses, spread, mean
+
+
+def next_batch(data, key, size):
+    starts = jax.random.randint(key, (32,), 0, len(data) - size)
+    x = jnp.stack([jnp.array(data[i : i + size]) for i in starts])  # expect: jax-host-read-in-step
+    y = jnp.stack([jnp.array(data[i + 1 : i + 1 + size]) for i in starts])  # expect: jax-host-read-in-step
+    return x, y
+
+
+def pretrain(params, opt_state, data, key, steps):
+    for step in range(steps):
+        key, sub = jax.random.split(key)
+        x, y = next_batch(data, sub, 64)
+        params, opt_state, loss = train_step(params, opt_state, x)
+    return params

@@ -23,3 +23,14 @@ def train(params, opt_state, steps):
         if step % 100 == 0:
             sizes[step] = loss
     return params, sizes
+
+
+def next_rows(data, generator, size):
+    starts = generator.integers(0, len(data) - size, 32)
+    return [data[i : i + size] for i in starts]
+
+
+def pretrain(params, opt_state, data, generator, steps):
+    for step in range(steps):
+        params, opt_state, loss = train_step(params, opt_state, next_rows(data, generator, 64))
+    return params

@@ -183,8 +183,12 @@ Evidence StepEvidence::judged(NodeId call, NodeId callee) const {
   if (ast_.grammar == Grammar::cuda && works_through_epoch(ast_, outline_, facts_, call, name))
     return Evidence::step;
   if (names_.uses_jax() && updates_own_state(ast_, call)) return Evidence::backward;
+  // for epoch in range(n): params, opt_state, loss = train_epoch(params, opt_state, data)
+  const uint32_t loop = outline_.loop_of[call];
+  const bool whole_epoch =
+      loop != kNone && facts_.loops[loop].seldom && has_word(lower(snake_case(name)), {"epoch"});
   // p_train_step = jax.pmap(step_fn) of a function that is handed in
-  if (names_.uses_jax() && outline_.loop_of[call] != kNone &&
+  if (names_.uses_jax() && loop != kNone && !whole_epoch &&
       (contains_any(name, {"train_step", "training_step", "update_step"}) ||
        (ast_[callee].kind == K::attribute && names_training_step(name)) ||
        steps_trainer(ast_, call) || hands_on_optimizer_state(ast_, call) ||

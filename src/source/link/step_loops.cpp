@@ -211,6 +211,14 @@ bool StepLoops::is_called_once(FunctionId id) const {
   });
 }
 
+/// for epoch in range(n): state, loss = run_epoch(state, data), of JAX: what is called scans over
+/// all its batches.
+bool StepLoops::scans_epoch(const Edge& edge, uint32_t loop) const {
+  const FileFacts& file = graph_.file(edge.from);
+  return file.loops[loop].seldom && uses_jax(file) && !has_step_loop(edge.to) &&
+         has_word(lower(snake_case(last_component(edge.call->name))), {"epoch"});
+}
+
 /// Whether a loop runs a function, as far as `hops` callers tell.
 bool StepLoops::is_repeated(FunctionId id, unsigned hops) const {
   return hops > 0 && std::ranges::any_of(graph_.callers(id), [&](uint32_t e) {
@@ -332,6 +340,7 @@ void StepLoops::follow_callers() {
       uint32_t loop = edge.loop;
       while (loop != kNone && is_part_of_step(file, loop)) loop = file.loops[loop].parent;
       if (loop != kNone) {
+        if (scans_epoch(edge, loop)) continue;
         mark(file, loop, marks_[graph_.file_index(edge.from)]);
         if (whole_step_[edge.from] == 0 && is_replay(edge.from, loop)) {
           whole_step_[edge.from] = 1;

@@ -43,6 +43,7 @@ class StepLoops {
   bool steps_through_sequence(FunctionId id) const;
   static bool only_guides(const FileFacts& file);
   bool is_called_once(FunctionId id) const;
+  bool scans_epoch(const Edge& edge, uint32_t loop) const;
   bool is_repeated(FunctionId id, unsigned hops) const;
   bool is_replay(FunctionId id, uint32_t loop) const;
 
