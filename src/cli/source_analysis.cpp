@@ -118,6 +118,8 @@ Result<SourceAnalysis> analyze_source(const std::vector<std::string>& paths,
   if (!made) return made.error();
   IndexOptions index = std::move(*made);
   index.file.max_bytes = options.max_file_bytes;
+  // Runs are joined with what is kept; a check without a cache asks for no file's hash.
+  index.file.hashes = options.cache != SourceCache::none;
   index.file.times = options.times;
   index.cache_folder = cache_folder(
       options.cache_root.empty() ? out.project.root : options.cache_root, options.cache);

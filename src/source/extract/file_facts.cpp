@@ -142,7 +142,7 @@ FileFacts analyze_file(const std::string& path, std::string_view bytes, const Ru
                        const FileOptions& options, const ClangTypes* types) {
   FileFacts facts;
   facts.path = path;
-  facts.content_hash = content_hash(bytes);
+  if (options.hashes) facts.content_hash = content_hash(bytes);
   facts.language = language_of_file(path);
   if (facts.language == "notebook") facts.language = "python";
   if (facts.language.empty()) facts.language = "python";

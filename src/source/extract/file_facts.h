@@ -24,6 +24,7 @@ inline constexpr uint64_t kLargestSource = 2u << 20;
 struct FileOptions {
   uint64_t max_bytes = kLargestSource;  ///< larger files are skipped with a note
   AnalysisTimes* times = nullptr;       ///< added to, if given
+  bool hashes = true;                   ///< whether anybody asks for FileFacts::content_hash
 };
 
 /// "python", "cpp", "cuda", "notebook", "config", "options" (see is_options_file()) by the file's
