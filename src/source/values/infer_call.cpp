@@ -116,8 +116,8 @@ bool Inference::joins_masks(NodeId call, std::string_view path) const {
   return true;
 }
 
-/// jax.tree.map(f, metrics): NumPy's where `f` copies each leaf to the host, and arrays where it is
-/// a lambda that computes with arrays; nothing known otherwise.
+/// jax.tree.map(f, metrics): NumPy's where `f` copies each leaf to the host, and what `metrics` is
+/// where it is a lambda that computes with arrays; nothing known otherwise.
 std::optional<Value> Inference::mapped_tree(NodeId call, std::string_view path,
                                             const CallShape& shape) const {
   if (!is_one_of(path, {"jax.tree_map", "jax.tree.map", "jax.tree_util.tree_map"})) return {};
