@@ -115,7 +115,8 @@ class Conditions {
         value.dependency == 0)
       return false;
     const Node& node = file_.ast[id];
-    if (node.kind == K::name && file_.names.uses_jax()) return names_flag(node.text);
+    if (node.kind == K::name && file_.names.uses_jax())
+      return names_flag(node.text) && !is_of_environment(id);
     if (node.kind == K::call)
       return contains_any(callee_name(file_.ast, id), {"nan", "inf", "finite", "overflow"});
     return node.kind == K::compare && !compares_sizes(id);
@@ -138,12 +139,18 @@ class Conditions {
     return has_word(name, {"nan", "inf", "done", "dones", "converged", "finite", "terminated",
                            "truncated", "finished", "accepted", "diverged", "overflow"});
   }
+  /// `done` beside env.step(action): what an environment gives is a truth of Python's as often.
+  bool is_of_environment(NodeId name) const {
+    const NodeId function = file_.outline.functions[file_.outline.function_of[name]];
+    return has_word(file_.ast[name].text, {"done", "dones", "terminated", "truncated"}) &&
+           file_.ast.slice(function).find(".step(") != std::string_view::npos;
+  }
   /// `bad = jnp.isnan(loss)`, `state, done = step(state)`: JAX's truth, computed here.
   bool is_flag_of_jax(NodeId id) const {
     const Node& node = file_.ast[id];
     if (node.kind != K::name || file_.inference.at(id).kind != Kind::jax_array || is_parameter(id))
       return false;
-    if (names_flag(node.text)) return true;
+    if (names_flag(node.text)) return !is_of_environment(id);
     const NodeId made = file_.inference.definition(file_.outline.function_of[id], node.text, id);
     return made != kNoNode &&
            (file_.ast[made].kind == K::compare ||

@@ -302,7 +302,8 @@ Value Inference::eval_attribute(NodeId id) {
   if (path.imported) return function_value(id);
   // result.energies of what a compiled step of JAX may have given, also in a file that drives it
   // and imports none of JAX
-  const bool may = ast_.grammar == Grammar::python && (names_.uses_jax() || !names_.uses("torch"));
+  const bool may = ast_.grammar == Grammar::python && !name.starts_with('_') &&
+                   (names_.uses_jax() || !names_.uses("torch"));
   const Dependency* given = may ? dependency(receiver) : nullptr;
   const bool by_step =
       receiver.kind == Kind::unknown && given &&
