@@ -417,8 +417,8 @@ class EvidenceCollector {
   void note_play(NodeId callee, uint32_t loop) {
     const NodeId object = ast_.child(callee, Role::object);
     // state, reward, done = env_step(state, action), of JAX's environments
-    if (ast_[callee].kind == K::name && has_word(ast_[callee].text, {"env", "envs"}) &&
-        has_word(ast_[callee].text, {"step"}) && names_.uses_jax())
+    if (names_.uses_jax() && ast_[callee].kind == K::name &&
+        has_word(ast_[callee].text, {"env", "envs"}) && has_word(ast_[callee].text, {"step"}))
       facts_.loops[loop].plays = true;
     if (ast_[callee].kind != K::attribute || object == kNoNode) return;
     const std::string_view name = ast_[callee].text, whose = last_component(ast_.slice(object));

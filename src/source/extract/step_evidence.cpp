@@ -183,12 +183,10 @@ Evidence StepEvidence::judged(NodeId call, NodeId callee) const {
   if (ast_.grammar == Grammar::cuda && works_through_epoch(ast_, outline_, facts_, call, name))
     return Evidence::step;
   if (names_.uses_jax() && updates_own_state(ast_, call)) return Evidence::backward;
-  // for epoch in range(n): params, opt_state, loss = train_epoch(params, opt_state, data)
+  // p_train_step = jax.pmap(step_fn) of a function that is handed in; not, in a loop over epochs,
+  // params, opt_state, loss = train_epoch(params, opt_state, data)
   const uint32_t loop = outline_.loop_of[call];
-  const bool whole_epoch =
-      loop != kNone && facts_.loops[loop].seldom && has_word(lower(snake_case(name)), {"epoch"});
-  // p_train_step = jax.pmap(step_fn) of a function that is handed in
-  if (names_.uses_jax() && loop != kNone && !whole_epoch &&
+  if (names_.uses_jax() && loop != kNone && !(facts_.loops[loop].seldom && names_epoch(name)) &&
       (contains_any(name, {"train_step", "training_step", "update_step"}) ||
        (ast_[callee].kind == K::attribute && names_training_step(name)) ||
        steps_trainer(ast_, call) || hands_on_optimizer_state(ast_, call) ||
@@ -198,8 +196,8 @@ Evidence StepEvidence::judged(NodeId call, NodeId callee) const {
   const Dotted& path = names_.resolve(callee);
   // value_and_grad = jax.jit(jax.value_and_grad(loss)): the name's own calls, not JAX's of that
   // name
-  const bool kept = !path.imported && gradients_.contains(name) &&
-                    !has_word(lower(snake_case(name)), {"epoch"});  // of all its steps
+  const bool kept =
+      !path.imported && gradients_.contains(name) && !names_epoch(name);  // of all its steps
   if (kept || (path.imported && gradients_.is_called(call, path)))
     return gradients_.is_in_kept_lambda(call) ? Evidence::none : Evidence::backward;
   if (path.imported) {

@@ -274,10 +274,10 @@ bool uses_jax(const FileFacts& file) {
 }
 
 bool infers_only(const FileFacts& file) {
-  return is_inference_path(file.path) &&
-         std::ranges::none_of(file.functions, [&](const FunctionFacts& f) {
-           return file.is_compiled() && contains_any(f.name, {"backward", "backprop", "gradient"});
-         });
+  if (!is_inference_path(file.path)) return false;
+  return !file.is_compiled() || std::ranges::none_of(file.functions, [](const FunctionFacts& f) {
+    return contains_any(f.name, {"backward", "backprop", "gradient"});
+  });
 }
 
 bool reads_arguments(const FileFacts& file) {

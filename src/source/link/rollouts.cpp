@@ -12,6 +12,9 @@
 namespace stallscope {
 namespace {
 
+/// Where an agent may act that learns nothing from it.
+constexpr uint32_t kBesideTraining = kEvalFunction | kTestFunction | kInferenceFunction;
+
 /// collect_rollouts(), _sample_training_data(), play_game(): where an agent acts so that it can
 /// learn from it.
 bool collects(const FunctionFacts& function) {
@@ -39,8 +42,8 @@ bool may_show(const FunctionFacts& function) {
 
 /// Whether an agent acts in this loop that learns from it: there, or in a loop around it.
 bool StepLoops::is_rollout(const FileFacts& file, uint32_t loop) {
-  const uint32_t avoided = kEvalFunction | kTestFunction | kInferenceFunction;
-  if (!file.loops[loop].plays || (file.functions[file.loops[loop].function].flags & avoided) != 0)
+  if (!file.loops[loop].plays ||
+      (file.functions[file.loops[loop].function].flags & kBesideTraining) != 0)
     return false;
   for (uint32_t at = loop; at != kNone; at = file.loops[at].parent) {
     if (file.loops[at].learns) return true;
@@ -99,20 +102,19 @@ bool StepLoops::find_collections() {
 /// `while t < n: for _ in range(k): ...env.step(action)...; self.optimize()`, where optimize() has
 /// the loop over minibatches: what the agent plays it learns from. Whether there are any.
 bool StepLoops::find_rollouts() {
-  const uint32_t avoided = kEvalFunction | kTestFunction | kInferenceFunction;
   bool any = false;
   for (size_t f = 0; f < marks_.size(); ++f) {
     const FileFacts& file = *graph_.files()[f];
     for (uint32_t l = 0; l < file.loops.size(); ++l) {
       const FunctionId id = graph_.id_of(f, file.loops[l].function);
       if (!file.loops[l].plays || file.loops[l].parent == kNone || around(id, l) != kNone ||
-          (graph_.function(id).flags & avoided) != 0)
+          (graph_.function(id).flags & kBesideTraining) != 0)
         continue;
       const bool learns = std::ranges::any_of(graph_.calls(id), [&](uint32_t e) {
         const Edge& edge = graph_.edges()[e];
         return edge.loop == file.loops[l].parent && edge.call->form != CallForm::reference &&
                (edge.guards & (kGuardInterval | kGuardEvaluation)) == 0 && in(edge.to) &&
-               (graph_.function(edge.to).flags & avoided) == 0;
+               (graph_.function(edge.to).flags & kBesideTraining) == 0;
       });
       if (learns) marks_[f][l] = 1;
       any |= learns;

@@ -39,8 +39,12 @@ bool StepLoops::is_imported_module(const FileFacts& file) const {
 }
 
 /// Loops of several updates on one batch, of PPO's epochs over it and their minibatches, are parts
-/// of the loop over the batches: all are steps.
-void StepLoops::mark(const FileFacts& file, uint32_t loop, std::vector<uint8_t>& marks) {
+/// of the loop over the batches: all are steps, and so is a function that replays.
+void StepLoops::mark(size_t in_file, uint32_t loop) {
+  const FileFacts& file = *graph_.files()[in_file];
+  std::vector<uint8_t>& marks = marks_[in_file];
+  const FunctionId function = graph_.id_of(in_file, file.loops[loop].function);
+  if (is_replay(function, loop)) whole_step_[function] = 1;
   marks[loop] = 1;
   if (file.loops[loop].over_loader) return;
   uint32_t up = file.loops[loop].parent;
@@ -115,13 +119,10 @@ void StepLoops::find_loops_of_steps() {
               (!file.loops[at].backward && (around_backward(at) || beside_backward(at))))) {
         at = file.loops[at].parent;
       }
-      if (at == kNone) {
+      if (at == kNone)
         whole_step_[graph_.id_of(f, loop.function)] = loop.function != 0;
-        continue;
-      }
-      mark(file, at, marks);
-      if (is_replay(graph_.id_of(f, loop.function), at))
-        whole_step_[graph_.id_of(f, loop.function)] = 1;
+      else
+        mark(f, at);
     }
   }
 }
@@ -162,7 +163,7 @@ bool StepLoops::is_called_once(FunctionId id) const {
 bool StepLoops::scans_epoch(const Edge& edge, uint32_t loop) const {
   const FileFacts& file = graph_.file(edge.from);
   return file.loops[loop].seldom && uses_jax(file) && !has_step_loop(edge.to) &&
-         has_word(lower(snake_case(last_component(edge.call->name))), {"epoch"});
+         names_epoch(last_component(edge.call->name));
 }
 
 /// Whether a loop runs a function, as far as `hops` callers tell.
@@ -287,11 +288,9 @@ void StepLoops::follow_callers() {
       while (loop != kNone && is_part_of_step(file, loop)) loop = file.loops[loop].parent;
       if (loop != kNone) {
         if (scans_epoch(edge, loop)) continue;
-        mark(file, loop, marks_[graph_.file_index(edge.from)]);
-        if (whole_step_[edge.from] == 0 && is_replay(edge.from, loop)) {
-          whole_step_[edge.from] = 1;
-          work.push_back(edge.from);
-        }
+        const bool known = whole_step_[edge.from] != 0;
+        mark(graph_.file_index(edge.from), loop);
+        if (!known && whole_step_[edge.from] != 0) work.push_back(edge.from);
         continue;
       }
       if (warms_up(edge)) continue;

@@ -34,7 +34,7 @@ class StepLoops {
   bool find_collections();
   bool find_rollouts();
   void sum_up();
-  void mark(const FileFacts& file, uint32_t loop, std::vector<uint8_t>& marks);
+  void mark(size_t in_file, uint32_t loop);
   static std::vector<uint8_t> loops_around_backward(const FileFacts& file);
   static bool is_rollout(const FileFacts& file, uint32_t loop);
   bool collects_in(FunctionId id, uint32_t loop) const;

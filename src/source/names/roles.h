@@ -122,6 +122,8 @@ bool is_host_copy_name(std::string_view name);
 /// advance(), iterate_once(), SimulationStep(): one step of a simulation by its name.
 bool is_simulation_step(std::string_view name);
 
+/// train_epoch(), runEpoch(): of all the steps of one.
+bool names_epoch(std::string_view function);
 /// pcaFit(), fit_transform(): the training of a library's estimator from beginning to end.
 bool is_whole_fit(std::string_view name);
 

@@ -243,6 +243,10 @@ bool is_simulation_step(std::string_view name) {
                     "write", "output", "report", "bench", "benchmark", "create"});
 }
 
+bool names_epoch(std::string_view function) {
+  return has_word(lower(snake_case(function)), {"epoch"});
+}
+
 bool is_whole_fit(std::string_view name) {
   return has_word(lower(snake_case(name)), {"fit"});
 }
