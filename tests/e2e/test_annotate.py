@@ -178,7 +178,8 @@ if len(sys.argv) == 1:
     sys.exit(sum(p.wait() for p in [subprocess.Popen([sys.executable, __file__, rank]) for rank in "01"]))
 import torch.distributed as dist
 dist.init_process_group("gloo", rank=int(sys.argv[1]), world_size=2)
-print("rank", dist.get_rank(), dist.init_process_group.__name__)
+# One write: where Python does not buffer, print() writes each part alone and ranks meet inside a line.
+sys.stdout.write(f"rank {dist.get_rank()} {dist.init_process_group.__name__}\\n")
 gc.collect()
 """,
 }
