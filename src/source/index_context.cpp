@@ -133,8 +133,12 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     if ((candidate.guards & kGuardLeavesLoop) != 0 && (clause.unless & kGuardInterval) != 0)
       return false;
   }
-  if ((clause.unless & kGuardJit) != 0 && (bits & kInJit) != 0) return false;
-  if ((clause.lower & kGuardJit) != 0 && (bits & kInJit) != 0) {
+  // What reads a value cannot be traced: where a step comes to it in Python, it runs there.
+  const bool eager = rules_->rules()[candidate.rule].host_block && uses_jax(*files_[file]) &&
+                     contexts_->is_run_eagerly(function);
+  const bool traced = (bits & kInJit) != 0 && !eager;
+  if ((clause.unless & kGuardJit) != 0 && traced) return false;
+  if ((clause.lower & kGuardJit) != 0 && traced) {
     lower_for("in-jit", out);
   }
   const bool anywhere = clause.contexts == 0 || clause.wants(Context::any);
@@ -174,8 +178,7 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     const LoopFacts* loop = &files_[file]->loops[candidate.loop];
     while (loop->comprehension && loop->parent != kNone) loop = &files_[file]->loops[loop->parent];
     if (loop->seldom || contexts_->is_beside_steps(function, candidate.loop)) return false;
-    if ((bits & kInForward) != 0 && files_[file]->is_compiled() &&
-        infers_only(*files_[file]))
+    if ((bits & kInForward) != 0 && files_[file]->is_compiled() && infers_only(*files_[file]))
       return false;
     // A loop that builds, saves, predicts or runs now and then is none that matters, unless others
     // call the operator that it is in.
@@ -194,6 +197,16 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
     }
     return true;
   }
+  // A sampler or a solver of JAX that takes no gradient has loops, too, and calls what reads there.
+  if (clause.wants(Context::loop) && (clause.lower & kGuardNoStepLoop) != 0 &&
+      (bits & ~(kOutside | kInJit)) == 0 && uses_jax(*files_[file]) &&
+      !contexts_->has_steps(file) && !is_host_side_path(files_[file]->path) &&
+      contexts_->is_looped(function, 1)) {
+    out.context = "loop";
+    out.lowered += 1;
+    lower_for("loop-of-no-step", out);
+    return true;
+  }
   if ((bits & kInStep) != 0 && clause.wants(Context::step)) {
     // A decoder of C++ has steps too, and trains nothing, unless it goes backward itself.
     if (files_[file]->is_compiled() && is_serving_path(files_[file]->path) &&
@@ -205,8 +218,7 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
   }
   if ((bits & kInForward) != 0 && clause.wants(Context::forward)) {
     // inference.py, postprocessing.py: modules that make something of a trained model's output.
-    if (infers_only(*files_[file]) || is_evaluation_place(files_[file]->path))
-      return false;
+    if (infers_only(*files_[file]) || is_evaluation_place(files_[file]->path)) return false;
     out.context = "forward";
     out.context_chain = contexts_->chain(function, candidate.loop, kInForward);
     if (is_transform_path(files_[file]->path)) {
@@ -220,7 +232,8 @@ bool SourceIndex::context_allows(size_t file, const Candidate& candidate,
   if ((bits & kInJit) != 0 && clause.wants(Context::jit) &&
       (bits & (kInInit | kInCheckpoint)) == 0 &&
       (!evaluates || (clause.lower & kGuardEvaluation) != 0) &&
-      ((bits & kOutside) == 0 || contexts_->runs_again(function, 1))) {
+      ((bits & kOutside) == 0 || contexts_->runs_again(function, 1) ||
+       (uses_jax(*files_[file]) && (facts.flags & kJitCompiled) != 0))) {
     if (evaluates) {
       lower_for("evaluation-only", out);
     }

@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+from flax.training.common_utils import shard
 
 
 @jax.jit
@@ -24,7 +25,15 @@ def fit_rows(state, data, steps):
     return state
 
 
+def fit_put(state, loader, sharding):
+    for batch in loader:
+        state = train_step(state, jax.device_put(batch, sharding))  # expect: blocking-host-to-device
+        state = train_step(state, shard(batch))  # expect: blocking-host-to-device
+    return state
+
+
 if __name__ == "__main__":
+    fit_put(make_state(), make_loader(), make_sharding())
     fit(make_state(), make_loader())
     fit_rows(make_state(), load(), 100)
 

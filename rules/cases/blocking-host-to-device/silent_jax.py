@@ -18,12 +18,5 @@ def fit(state, data, steps):
     return state
 
 
-def fit_fed(state, loader):
-    for batch in loader:
-        state = train_step(state, jax.device_put(batch))
-    return state
-
-
 if __name__ == "__main__":
     fit(make_state(), load(), 100)
-    fit_fed(make_state(), make_loader())

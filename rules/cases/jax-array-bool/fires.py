@@ -66,3 +66,13 @@ def solve(state, limit):
         if converged:  # expect: jax-array-bool
             break
     return state
+
+
+def relax_all(states, limit):
+    step = jax.jit(relax)
+    state = states[0]
+    for _ in range(limit):
+        state = step(state)
+        if state.done:  # expect: jax-array-bool
+            break
+    return state

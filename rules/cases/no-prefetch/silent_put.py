@@ -26,5 +26,5 @@ def begin(state, train_ds):
 def report(state, test_ds, steps):
     for step in range(steps):
         if step % 100 == 0:
-            metrics = train_step(state, jax.device_put(next(test_ds)))[1]
+            metrics = eval_step(state, jax.device_put(next(test_ds)))
             print(metrics)

@@ -3,7 +3,7 @@ import optax
 from flax import nnx
 
 
-@nnx.jit
+@nnx.jit  # expect: partial-jit
 def gradients(model, x, y):
     return nnx.value_and_grad(lambda m: jnp.mean((m(x) - y) ** 2))(model)
 

@@ -27,6 +27,7 @@ struct NestedTest {
   /// "for", "while", "loop", "with", ...; of loops also "parameter-loop", "callers-parameter-loop"
   /// (in which the function itself is called), "inner-loop", "its-own-loop",
   /// "loop-around-its-uses"; "hand-over": what it makes is kept or returned;
+  /// "its-caller": the function around it calls what it makes; "returned-gradient" of what it makes;
   /// "collate-function": a loader's, by its name; empty = any
   std::string node;
   std::vector<std::string> calls;     ///< a call to one of these
@@ -52,7 +53,7 @@ struct SourceClause {
   std::vector<NestedTest> nested;
   std::string file_has, file_lacks;    ///< identifiers that must (not) occur in the file
   std::vector<std::string> declares;   ///< C++: types whose local objects are made there
-  std::vector<std::string> decorates;  ///< Python: decorators of functions inside functions
+  std::vector<std::string> decorates;  ///< Python: decorators of functions
   std::string function_has;            ///< text that must occur in the function
   std::string own_lacks;               ///< text that the outermost function or class must lack
   bool weak = false;  ///< what it costs depends on what is not seen: low until it is measured

@@ -363,6 +363,20 @@ bool Guards::only_leaves(NodeId block) const {
   return ast_[first].kind == K::leave || (ast_[first].kind == K::return_);
 }
 
+/// state.apply_gradients(...), train_step(state, batch), agent.update(batch) of a program of JAX.
+bool Guards::takes_jax_step(NodeId callee) const {
+  const std::string_view name = ast_[callee].text;
+  const NodeId object =
+      ast_[callee].kind == K::attribute ? ast_.child(callee, Role::object) : kNoNode;
+  const bool steps =
+      is_one_of(name, {"apply_gradients", "apply_updates"}) ||
+      contains_any(name, {"train_step", "update_step", "training_step", "train_batch"}) ||
+      (object != kNoNode && is_one_of(name, {"update", "learn", "train"}) &&
+       has_word(lower(snake_case(last_component(ast_.slice(object)))),
+                {"agent", "learner", "algo", "trainer", "optimizer", "optim", "opt", "tx"}));
+  return steps && ast_.grammar == Grammar::python && holds_text(ast_.source, "jax");
+}
+
 /// Gradient accumulation looks like a log interval, but what it guards is the step itself.
 bool Guards::accumulates(NodeId branch) const {
   for (NodeId id = branch; id < ast_[branch].end; ++id) {
@@ -377,6 +391,7 @@ bool Guards::accumulates(NodeId branch) const {
         !contains_any(ast_[callee].text, {"log", "print", "norm", "check", "dump", "save", "eval",
                                           "is_train", "requires_grad"}))
       return true;
+    if (takes_jax_step(callee)) return true;
     if (ast_[callee].kind != K::attribute) continue;
     if (ast_[callee].text == "backward" || ast_[callee].text == "zero_grad") return true;
     NodeId object = ast_.child(callee, Role::object);

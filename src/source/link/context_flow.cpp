@@ -248,6 +248,35 @@ void Contexts::propagate(uint16_t bit, const Switchboard& switches) {
   for (size_t i = first_optional; i < work.size(); ++i) by_option_[work[i]] |= bit;
 }
 
+/// Whether something compiles the function itself, rather than what calls it.
+bool Contexts::is_compiled(FunctionId id) const {
+  return (graph_.function(id).flags & kJitCompiled) != 0 ||
+         std::ranges::any_of(graph_.callers(id), [&](uint32_t e) {
+           return (graph_.edges()[e].guards & kGuardJit) != 0;
+         });
+}
+
+/// What steps run as Python: update(state) that a compiled function calls too is traced there, but
+/// where the loop calls it each of its operations is a call of its own.
+void Contexts::find_eager() {
+  eager_.assign(graph_.functions(), 0);
+  std::vector<FunctionId> work;
+  for (FunctionId id = 0; id < graph_.functions(); ++id) {
+    const bool traced = (bits_[id] & kInJit) != 0;
+    if (!traced && ((bits_[id] & kInStep) != 0 || steps_.in(id))) work.push_back(id);
+  }
+  for (size_t done = 0; done < work.size(); ++done) {
+    for (const uint32_t e : graph_.calls(work[done])) {
+      const Edge& edge = graph_.edges()[e];
+      if (eager_[edge.to] != 0 || (bits_[edge.to] & kInJit) == 0 ||
+          edge.call->form == CallForm::reference || !spreads(edge, kInStep) || is_compiled(edge.to))
+        continue;
+      eager_[edge.to] = 1;
+      work.push_back(edge.to);
+    }
+  }
+}
+
 /// decode(x, method): whether a call under `if method == "beam":` is made by what comes to the
 /// function with `bit`, as far as those calls say what they give. What has the bit of itself was
 /// not called for it.

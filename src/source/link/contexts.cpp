@@ -23,6 +23,7 @@ Contexts::Contexts(const CallGraph& graph, const DeadCode& dead, const Switchboa
   for (uint16_t bit : {kInStep, kInForward, kInJit, kNearStep, kAtInterval, kInEval, kInInference,
                        kInCheckpoint, kInInit, kOutside, kEvalLoop})
     propagate(bit, switches);
+  find_eager();
 }
 
 void Contexts::classify_files(const DeadCode& dead) {

@@ -122,6 +122,23 @@ bool Contexts::runs_again(FunctionId id, unsigned hops) const {
   });
 }
 
+bool Contexts::is_looped(FunctionId id, unsigned hops) const {
+  constexpr uint32_t kOther =
+      kInitFunction | kEvalFunction | kInferenceFunction | kTestFunction | kCheckpointFunction;
+  constexpr uint16_t kBeside = kInEval | kInInference | kInCheckpoint | kInInit | kAtInterval;
+  return std::ranges::any_of(graph_.callers(id), [&](uint32_t e) {
+    const Edge& edge = graph_.edges()[e];
+    if (edge.call->form == CallForm::reference || (edge.call->guards & kSeldom) != 0 ||
+        (graph_.function(edge.from).flags & kOther) != 0 || (bits_[edge.from] & kBeside) != 0 ||
+        edge.from == id || is_test(edge.from) || is_example(edge.from))
+      return false;
+    const auto& loops = graph_.file(edge.from).loops;
+    const bool repeats =
+        edge.loop != kNone && !loops[edge.loop].seldom && !loops[edge.loop].comprehension;
+    return repeats || (hops > 0 && is_looped(edge.from, hops - 1));
+  });
+}
+
 bool Contexts::begins_again(FunctionId id) const {
   return std::ranges::any_of(graph_.callers(id), [&](uint32_t e) {
     const Edge& edge = graph_.edges()[e];

@@ -99,6 +99,28 @@ bool StepLoops::find_collections() {
   return !found.empty();
 }
 
+/// Whether a loop that is known to step stands in `loop`, or in what it calls, perhaps once in a
+/// while: `for t in range(n): ...env.step(action); if full: for batch in memory: update(batch)`.
+bool StepLoops::learns_in(FunctionId id, uint32_t loop) const {
+  const FileFacts& file = graph_.file(id);
+  const std::vector<uint8_t>& marks = marks_[graph_.file_index(id)];
+  const auto is_within = [&](uint32_t at) {
+    while (at != kNone && at != loop) at = file.loops[at].parent;
+    return at == loop;
+  };
+  for (uint32_t l = 0; l < file.loops.size(); ++l) {
+    if (marks[l] != 0 && is_within(l)) return true;
+  }
+  return std::ranges::any_of(graph_.calls(id), [&](uint32_t e) {
+    const Edge& edge = graph_.edges()[e];
+    const bool beside = edge.loop == file.loops[loop].parent && edge.loop != kNone &&
+                        (edge.guards & kGuardInterval) == 0;
+    return (beside || is_within(edge.loop)) && edge.call->form != CallForm::reference &&
+           (edge.guards & kGuardEvaluation) == 0 && in(edge.to) &&
+           (graph_.function(edge.to).flags & kBesideTraining) == 0;
+  });
+}
+
 /// `while t < n: for _ in range(k): ...env.step(action)...; self.optimize()`, where optimize() has
 /// the loop over minibatches: what the agent plays it learns from. Whether there are any.
 bool StepLoops::find_rollouts() {
@@ -107,17 +129,11 @@ bool StepLoops::find_rollouts() {
     const FileFacts& file = *graph_.files()[f];
     for (uint32_t l = 0; l < file.loops.size(); ++l) {
       const FunctionId id = graph_.id_of(f, file.loops[l].function);
-      if (!file.loops[l].plays || file.loops[l].parent == kNone || around(id, l) != kNone ||
-          (graph_.function(id).flags & kBesideTraining) != 0)
+      if (!file.loops[l].plays || around(id, l) != kNone ||
+          (graph_.function(id).flags & kBesideTraining) != 0 || !learns_in(id, l))
         continue;
-      const bool learns = std::ranges::any_of(graph_.calls(id), [&](uint32_t e) {
-        const Edge& edge = graph_.edges()[e];
-        return edge.loop == file.loops[l].parent && edge.call->form != CallForm::reference &&
-               (edge.guards & (kGuardInterval | kGuardEvaluation)) == 0 && in(edge.to) &&
-               (graph_.function(edge.to).flags & kBesideTraining) == 0;
-      });
-      if (learns) marks_[f][l] = 1;
-      any |= learns;
+      marks_[f][l] = 1;
+      any = true;
     }
   }
   return any;

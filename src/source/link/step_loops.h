@@ -32,6 +32,7 @@ class StepLoops {
   bool has_step_loop(FunctionId id) const;
   void follow_callers();
   bool find_collections();
+  bool learns_in(FunctionId id, uint32_t loop) const;
   bool find_rollouts();
   void sum_up();
   void mark(size_t in_file, uint32_t loop);

@@ -169,8 +169,7 @@ class CandidateCollector {
   }
 
   void decorated(const CompiledClause& clause, NodeId id) {
-    if (decorates_inner(file_, *clause.clause, id) && applies(clause))
-      consider(clause, id, {}, nullptr);
+    if (decorates(file_, *clause.clause, id) && applies(clause)) consider(clause, id, {}, nullptr);
   }
 
   /// Clauses that a call's name leads to.

@@ -76,6 +76,8 @@ bool ClauseTests::nested_holds(NodeId id, const CompiledNested& nested) const {
   if (test.node == "its-own-loop") return uses_loop_variable(id);
   if (test.node == "loop-around-its-uses") return is_used_in_inner_loop(file_, id);
   if (test.node == "hand-over") return is_handed_over(file_, id);
+  if (test.node == "its-caller") return is_used_there(file_, id);
+  if (test.node == "returned-gradient") return gives_gradients_back(file_, id);
   if (test.node == "collate-function")
     return contains_any(facts_.functions[file_.outline.function_of[id]].name, {"collate"});
   if (nested.inside) {

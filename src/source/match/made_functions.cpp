@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/text.h"
 #include "source/names/names.h"
 #include "source/names/roles.h"
+#include "source/syntax/words.h"
+#include "source/values/apis.h"
 
 namespace stallscope {
 namespace {
@@ -24,13 +27,60 @@ std::string_view made_name(const Ast& ast, NodeId maker) {
   return left != kNoNode && ast[left].kind == K::name ? ast[left].text : std::string_view();
 }
 
-/// Whether the function around a decorator calls what that stands at, and hands it to others only
-/// as an argument.
+/// The function that a decorator stands at, or that a compiler's call is given; kNone of others.
+uint32_t compiled_function(const FileView& file, NodeId maker) {
+  const Ast& ast = file.ast;
+  if (ast[maker].kind != K::decorator) {
+    const NodeId of = ast[maker].kind == K::call ? ast.child(maker, Role::argument) : kNoNode;
+    return of == kNoNode ? kNone : file.inference.local_function(of);
+  }
+  for (uint32_t f = 1; f < file.outline.functions.size(); ++f) {
+    if (ast[file.outline.functions[f]].parent == ast[maker].parent) return f;
+  }
+  return kNone;
+}
+
+bool is_named_gradient(std::string_view name) {
+  return has_word(lower(snake_case(name)), {"grad", "grads", "gradient", "gradients"});
+}
+
+/// Of `return loss, grads` the gradients, also in pairs of pairs, and jax.grad(loss)(params, x).
+bool holds_gradient(const FileView& file, NodeId given) {
+  const Ast& ast = file.ast;
+  switch (ast[given].kind) {
+    case K::name:
+      return is_named_gradient(ast[given].text);
+    case K::tuple:
+      for (const NodeId part : children(ast, given)) {
+        if (holds_gradient(file, part)) return true;
+      }
+      return false;
+    case K::call: {
+      const NodeId callee = ast.child(given, Role::callee);
+      if (callee == kNoNode || ast[callee].kind != K::call) return false;
+      const NodeId maker = ast.child(callee, Role::callee);
+      return maker != kNoNode && gives_gradients(file.names.resolve(maker).path);
+    }
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+bool decorates(const FileView& file, const SourceClause& clause, NodeId decorator) {
+  const Ast& ast = file.ast;
+  const NodeId by = ast[decorator].kind == K::decorator ? compiled_by(ast, decorator) : kNoNode;
+  if (by == kNoNode) return false;
+  const Dotted& path = file.names.resolve(by);
+  return path.imported && std::ranges::find(clause.decorates, path.path) != clause.decorates.end();
+}
+
 bool is_used_there(const FileView& file, NodeId decorator) {
   const Ast& ast = file.ast;
   const uint32_t around = file.outline.function_of[decorator];
   const std::string_view name = made_name(ast, decorator);
-  if (is_whole_fit(file.facts.functions[around].name)) return false;
+  if (around == 0 || is_whole_fit(file.facts.functions[around].name)) return false;
   bool called = false;
   const NodeId end = ast[file.outline.functions[around]].end;
   for (NodeId at = ast[ast[decorator].parent].end; at < end; ++at) {
@@ -41,17 +91,25 @@ bool is_used_there(const FileView& file, NodeId decorator) {
   return called;
 }
 
-}  // namespace
-
-bool decorates_inner(const FileView& file, const SourceClause& clause, NodeId decorator) {
+bool gives_gradients_back(const FileView& file, NodeId maker) {
+  const uint32_t function = compiled_function(file, maker);
+  if (function == kNone) return false;
   const Ast& ast = file.ast;
-  if (ast[decorator].kind != K::decorator || file.outline.function_of[decorator] == 0) return false;
-  const NodeId by = compiled_by(ast, decorator);
-  if (by == kNoNode) return false;
-  const Dotted& path = file.names.resolve(by);
-  return path.imported &&
-         std::ranges::find(clause.decorates, path.path) != clause.decorates.end() &&
-         is_used_there(file, decorator);
+  const NodeId whole = file.outline.functions[function];
+  if (contains_any(ast.slice(whole), {"update(", "apply_updates(", "apply_gradient"})) return false;
+  const FunctionFacts& facts = file.facts.functions[function];
+  const bool trains = std::ranges::any_of(facts.parameters, [](const std::string& name) {
+    return has_word(lower(snake_case(name)),
+                    {"params", "param", "parameters", "model", "state", "net", "network", "weights",
+                     "actor", "critic", "policy", "variables"});
+  });
+  if (!trains || std::ranges::any_of(facts.parameters, is_named_gradient)) return false;
+  for (NodeId id = whole + 1; id < ast[whole].end; ++id) {
+    if (ast[id].kind == K::return_ && file.outline.function_of[id] == function &&
+        ast[id].first_child != kNoNode && holds_gradient(file, ast[id].first_child))
+      return true;
+  }
+  return false;
 }
 
 bool is_used_in_inner_loop(const FileView& file, NodeId maker) {

@@ -6,10 +6,19 @@
 
 namespace stallscope {
 
-/// @jax.jit, @jax.jit(...) or @partial(jax.jit, ...): whether one of the clause's `decorates`
-/// stands at a function inside another one that calls it itself, and hands it to nobody. A factory
-/// of steps is called once, and fit() makes its step before it takes any.
-bool decorates_inner(const FileView& file, const SourceClause& clause, NodeId decorator);
+/// @jax.jit, @jax.jit(...) or @partial(jax.jit, ...): whether it is one of the clause's
+/// `decorates`.
+bool decorates(const FileView& file, const SourceClause& clause, NodeId decorator);
+
+/// Whether the function that a decorator stands at is inside another one that calls it itself, and
+/// hands it to nobody. A factory of steps is called once, and fit() makes its step before it takes
+/// any.
+bool is_used_there(const FileView& file, NodeId decorator);
+
+/// def gradients(params, x): return jax.value_and_grad(loss)(params, x): whether what is compiled,
+/// by a decorator or by a call, takes what is trained, gives its gradients and leaves the update to
+/// others.
+bool gives_gradients_back(const FileView& file, NodeId maker);
 
 /// for optimizer in optimizers: step = jax.jit(update); for i in range(n): step(): whether the
 /// loop around what makes a function, which is none over batches, holds another one that calls it.

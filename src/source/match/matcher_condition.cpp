@@ -145,11 +145,13 @@ class Conditions {
     return has_word(file_.ast[name].text, {"done", "dones", "terminated", "truncated"}) &&
            file_.ast.slice(function).find(".step(") != std::string_view::npos;
   }
-  /// `bad = jnp.isnan(loss)`, `state, done = step(state)`: JAX's truth, computed here.
+  /// `bad = jnp.isnan(loss)`, `state, done = step(state)`, `state.done` of what a compiled function
+  /// gives: JAX's truth, computed here.
   bool is_flag_of_jax(NodeId id) const {
     const Node& node = file_.ast[id];
-    if (node.kind != K::name || file_.inference.at(id).kind != Kind::jax_array || is_parameter(id))
-      return false;
+    if (file_.inference.at(id).kind != Kind::jax_array || is_parameter(id)) return false;
+    if (node.kind == K::attribute) return names_flag(node.text);
+    if (node.kind != K::name) return false;
     if (names_flag(node.text)) return !is_of_environment(id);
     const NodeId made = file_.inference.definition(file_.outline.function_of[id], node.text, id);
     return made != kNoNode &&

@@ -68,7 +68,10 @@ class Builder {
       }
     }
     for (FunctionFacts& f : facts_.functions) {
-      if ((is_data_class(f.class_name) || extends_dataset(f.class_name)) &&
+      // MetropolisSampler of a program of JAX walks a chain; of others it orders a dataset.
+      const bool walks =
+          f.class_name.ends_with("Sampler") && names_.uses_jax() && !names_.uses("torch");
+      if (((is_data_class(f.class_name) && !walks) || extends_dataset(f.class_name)) &&
           (f.flags & (kForward | kFollowsDevice)) == 0)
         f.flags |= kInitFunction;
     }
