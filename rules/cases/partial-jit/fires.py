@@ -56,3 +56,18 @@ def fit_eagerly(state, batches):
     for batch in batches:
         state = eager_step(state, batch)
     return state
+
+
+class Player:
+    """What it reads of itself is no argument of a compiled function."""
+
+    def guess(self, observation):
+        return self.network.apply(self.params, observation)  # expect: partial-jit
+
+    def learn(self, params, batches):
+        for batch in batches:
+            target = self.guess(batch)
+            loss, grads = jax.value_and_grad(loss_fn)(params, target)  # expect: partial-jit
+            updates, self.state = self.optimizer.update(grads, self.state)
+            params = optax.apply_updates(params, updates)
+        return params

@@ -57,3 +57,18 @@ def fit(model, batches, params, state):
     for batch in batches:
         params, state, loss = model.step(params, state, batch)
     return params
+
+
+class Compiled:
+    def __init__(self, network):
+        self.network = network
+        self.act = jax.jit(self._act)
+
+    def _act(self, params, observation):
+        return self.network.apply(params, observation)
+
+
+def learn(player, params, step, batches):
+    for batch in batches:
+        params = step(params, player.act(params, batch))
+    return params

@@ -36,6 +36,8 @@ def fit(state, batches):
         state, loss = train_step(state, batch)
         leaves, _ = jax.tree.flatten(state)  # expect: pytree-work-in-step
         print(len(leaves), loss)
+        average = optax.incremental_update(state, average, 0.01)  # expect: pytree-work-in-step
+        metrics = metrics.merge(gather(loss))  # expect: pytree-work-in-step
 
 
 def ema_update(ema, state, decay):
