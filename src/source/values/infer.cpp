@@ -36,6 +36,10 @@ Inference::Inference(const Ast& ast, const Names& names, const Outline& outline,
     note_field(id, left);
     if (ast.child(id, Role::right) == kNoNode) continue;
     if (left != kNoNode && ast[left].kind == K::name) definitions_[ast[left].text].push_back(id);
+    if (left == kNoNode || ast[left].kind != K::tuple || !names.uses_jax()) continue;
+    for (const NodeId part : children(ast, left)) {
+      if (ast[part].kind == K::name) unpacked_[ast[part].text].push_back(id);
+    }
   }
   has_tensors_ = ast.grammar == Grammar::python || says("torch::") || says("<torch/") ||
                  says("\"torch/") || says("at::Tensor") || says("ATen/") ||

@@ -88,7 +88,9 @@ class Inference {
     std::optional<Value> before_;
   };
 
+  using Assignments = std::unordered_map<std::string_view, std::vector<NodeId>>;
   Value carried_into(NodeId id);
+  Value carried_from(const Assignments& assignments, NodeId id);
   bool is_torchs(NodeId id) const;
   bool is_comparison(std::string_view name, NodeId before) const;
   bool is_reversed(NodeId id) const;
@@ -219,7 +221,9 @@ class Inference {
   std::unordered_map<std::string_view, uint32_t> classes_by_name_;
   std::unordered_map<std::string_view, Value> fields_;  ///< of records, by declared type
   /// Assignments by name, in order.
-  std::unordered_map<std::string_view, std::vector<NodeId>> definitions_;
+  Assignments definitions_;
+  /// The same of a, b = f(x), in files that use JAX.
+  Assignments unpacked_;
   std::map<std::string, uint32_t> dependency_ids_;
   std::vector<uint8_t> state_;       // per function: 0 new, 1 running, 2 done
   std::vector<uint8_t> parts_vary_;  // per function: it does not always return one tuple

@@ -169,6 +169,10 @@ Value Inference::eval_name(NodeId id) {
       (own.used_as_tensor.contains(name) || is_offsets_name(name)))
     out.flags &= static_cast<uint8_t>(~kModuleOutput);
   if (out.kind != Kind::unknown) return out;
+  // env = reset(), and in the loop int(env.player) before env, reward = step(env)
+  if (bound && names_.uses_jax() && ast_.grammar == Grammar::python) {
+    if (const Value carried = carried_into(id); carried.kind == Kind::jax_array) return carried;
+  }
   // A method of C++ names its object's fields without saying `this`.
   const bool of_object = !bound && ast_.grammar == Grammar::cuda;
   if (const Value field = of_object ? field_value(name) : Value{}; field.kind != Kind::unknown)
@@ -199,10 +203,19 @@ Value Inference::eval_name(NodeId id) {
 }
 
 /// `if step > 0: log(float(norm))` before `norm = clip_grad_norm_(...)`: what the loop's last pass
-/// left in the variable.
+/// left in the variable. In programs of JAX also `state, loss = step(state)`.
 Value Inference::carried_into(NodeId id) {
-  const auto known = definitions_.find(ast_[id].text);
-  if (looks_ahead_ || known == definitions_.end()) return {};
+  if (looks_ahead_) return {};
+  const Value whole = carried_from(definitions_, id);
+  if (whole.kind != Kind::unknown || !names_.uses_jax()) return whole;
+  const Value part = element_value(carried_from(unpacked_, id));
+  return part.kind == Kind::jax_array ? part : whole;
+}
+
+/// What an assignment to the name gives that stands behind the place, in a loop around both.
+Value Inference::carried_from(const Assignments& assignments, NodeId id) {
+  const auto known = assignments.find(ast_[id].text);
+  if (known == assignments.end()) return {};
   for (uint32_t loop = outline_.loop_of[id]; loop != kNone; loop = facts_.loops[loop].parent) {
     for (const NodeId made : known->second) {
       if (made < id || made >= ast_[outline_.loops[loop]].end ||
