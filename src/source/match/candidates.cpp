@@ -327,8 +327,14 @@ class CandidateCollector {
   bool is_left_to_link(const Value& value, const KindWord& wanted) const {
     const Dependency* from = file_.inference.dependency(value);
     if (ast_.grammar != Grammar::python || value.kind != Kind::unknown || !from ||
-        wanted.flags != 0 || !is_about_tensors(wanted))
+        wanted.flags != 0)
       return false;
+    // to_arrays(batch) of a program of JAX: jnp.array(data["x"])
+    if (file_.names.uses_jax() &&
+        std::ranges::find(wanted.kinds, Kind::batch) != wanted.kinds.end())
+      return from->kind == DependencyKind::parameter || from->kind == DependencyKind::derived ||
+             from->kind == DependencyKind::element || from->kind == DependencyKind::entry;
+    if (!is_about_tensors(wanted)) return false;
     return from->by_call() || from->kind == DependencyKind::part ||
            (std::ranges::find(wanted.kinds, Kind::device_tensor) != wanted.kinds.end() &&
             (from->kind == DependencyKind::parameter || from->kind == DependencyKind::derived ||
