@@ -437,8 +437,9 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
     if (form == CallForm::method && files_[file]->language == "python")
       keep_called_after(object, out);
     if (!common && (out.size() <= kMaxTargets || are_alike(out))) return out;
+    const std::vector<FunctionId> all = out;
     keep_named_after(object, out);
-    return out;
+    return out.empty() && files_[file]->language == "python" ? of_kind(object, all) : out;
   }
   for (FunctionId id : found->second) {
     const FunctionFacts& f = function(id);

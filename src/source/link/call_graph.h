@@ -84,6 +84,8 @@ class CallGraph {
   std::vector<FunctionId> dispatched(uint32_t file, const CallFacts& call) const;
   std::string_view root_class(std::string_view name) const;
   void name_classes();
+  std::vector<FunctionId> of_kind(std::string_view object,
+                                  const std::vector<FunctionId>& methods) const;
   void keep_named_after(std::string_view object, std::vector<FunctionId>& methods) const;
   bool is_family_of(std::string_view klass, std::string_view name) const;
   void keep_called_after(std::string_view object, std::vector<FunctionId>& methods) const;

@@ -152,6 +152,22 @@ void CallGraph::keep_named_after(std::string_view object, std::vector<FunctionId
   if (methods.size() > kMostOverriders) methods.clear();
 }
 
+/// x_sampler.sample(n): the methods of classes that end in the object's last word, as RingSampler
+/// does. Short words say too little, and so do words that many classes end in.
+std::vector<FunctionId> CallGraph::of_kind(std::string_view object,
+                                           const std::vector<FunctionId>& methods) const {
+  constexpr size_t kShortestWord = 5, kMostOfKind = 16;
+  const size_t word = object.rfind('_');
+  std::vector<FunctionId> out;
+  if (word == std::string_view::npos || object.size() - word <= kShortestWord) return out;
+  const std::string kind = plain(object.substr(word + 1), true);
+  std::ranges::copy_if(methods, std::back_inserter(out), [&](FunctionId id) {
+    return class_names_[class_name_of_[id]].own.ends_with(kind);
+  });
+  if (out.size() > kMostOfKind) out.clear();
+  return out;
+}
+
 /// Whether the name of a class or of one that it derives from, in the project or not, is called
 /// after an object of this plain name.
 bool CallGraph::is_family_of(std::string_view klass, std::string_view name) const {

@@ -184,6 +184,10 @@ Value Inference::call_function(NodeId id, NodeId callee, const CallShape& shape)
     return {};
   }
   const std::string_view name = ast_[callee].text;
+  // unreplicate = lambda tree: jax.tree.map(lambda x: x[0], tree)
+  if (is_one_of(name, {"unreplicate", "get_first", "unpmap", "get_from_first_device"}) &&
+      names_.uses_jax())
+    return likely(Kind::jax_array, kJax);
   const uint32_t own = local_function(callee);
   if (own != kNone) return given_by(own, std::string(name));
   // In C++ a method calls its class's others without saying `this`. Where one has several returns,
