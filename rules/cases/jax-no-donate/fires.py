@@ -122,3 +122,11 @@ class Runner:
 def prepare(settings):
     train_batch_fn = eqx.filter_jit(make_computer(settings))  # expect: jax-no-donate
     return train_batch_fn
+
+
+def fit_rest(params, opt_state, batches, rng):
+    """The key is donated, and what is large is not."""
+    update = jax.pmap(make_update(), axis_name="batch", donate_argnums=(3,))  # expect: jax-no-donate
+    for batch in batches:
+        params, opt_state, loss, rng = update(params, opt_state, batch, rng)
+    return params

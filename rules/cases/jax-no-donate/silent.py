@@ -95,3 +95,10 @@ def prepare(settings, env):
     env_step = jax.jit(jax.vmap(env.step))
     evaluate_batch = jax.jit(make_evaluation(settings))
     return train_jit, env_step, evaluate_batch
+
+
+def fit_donated(params, opt_state, batches, rng):
+    update = jax.pmap(make_update(), axis_name="batch", donate_argnums=(0, 1))
+    for batch in batches:
+        params, opt_state, loss, rng = update(params, opt_state, batch, rng)
+    return params

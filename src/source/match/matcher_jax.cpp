@@ -1,6 +1,9 @@
 // The matcher for compiled training steps of JAX whose call of jit does not name them: they are
 // decorated, or what they are called on is replaced by what they give.
+#include <charconv>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "base/text.h"
 #include "source/match/matcher.h"
@@ -137,6 +140,45 @@ bool may_donate(const Ast& ast, NodeId call) {
   return false;
 }
 
+/// Which arguments `call` donates, where it says so in numbers: {1, 2} of donate_argnums=(1, 2).
+/// None of what is not known, or has no such option.
+std::vector<uint32_t> donated_positions(const Ast& ast, NodeId call) {
+  std::vector<uint32_t> out;
+  const auto add = [&](NodeId number) {
+    uint32_t position = 0;
+    const std::string_view text = ast.slice(number);
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), position);
+    if (error != std::errc() || end != text.data() + text.size()) return false;
+    out.push_back(position);
+    return true;
+  };
+  for (NodeId c : children(ast, call)) {
+    if (ast[c].kind != K::keyword || ast[c].text != "donate_argnums") continue;
+    const NodeId value = ast.child(c, Role::value);
+    if (ast[value].kind == K::number) {
+      add(value);
+      continue;
+    }
+    if (ast[value].kind != K::tuple && ast[value].kind != K::list) continue;
+    for (NodeId number : children(ast, value)) {
+      if (!add(number)) return {};
+    }
+  }
+  return out;
+}
+
+/// Whether a loop calls `compiled` and replaces a state that is not among those donated.
+bool leaves_state(const FileView& file, std::string_view compiled,
+                  std::span<const uint32_t> donated) {
+  const Ast& ast = file.ast;
+  for (NodeId id = 1; id < ast.size(); ++id) {
+    if (ast[id].kind == K::call && file.outline.loop_of[id] != kNone &&
+        ast.slice(ast.child(id, Role::callee)) == compiled && replaces_beside(ast, id, donated))
+      return true;
+  }
+  return false;
+}
+
 /// The expression of @jax.jit, @jax.jit(...) or @partial(jax.jit, ...) that donates nothing.
 NodeId undonated(const FileView& file, NodeId decorator) {
   const NodeId made = file.ast[decorator].first_child, by = compiled_by(file.ast, decorator);
@@ -173,8 +215,18 @@ bool is_made_step(const FileView& file, NodeId made, std::string_view name) {
 void find_undonated_calls(const FileView& file, std::vector<Match>& out) {
   const Ast& ast = file.ast;
   for (NodeId id = 1; id < ast.size(); ++id) {
-    if (ast[id].kind != K::call || may_donate(ast, id)) continue;
+    if (ast[id].kind != K::call) continue;
     const NodeId statement = ast[id].parent;
+    if (may_donate(ast, id)) {
+      const NodeId by = ast.child(id, Role::callee);
+      const NodeId name =
+          ast[statement].kind == K::assign ? ast.child(statement, Role::left) : kNoNode;
+      const std::vector<uint32_t> donated = donated_positions(ast, id);
+      if (!donated.empty() && name != kNoNode && by != kNoNode && compiles(file, by) &&
+          leaves_state(file, ast.slice(name), donated))
+        out.push_back({id, {}, {}});
+      continue;
+    }
     const bool given = ast[statement].kind == K::return_;
     if (!given && ast[statement].kind != K::assign) continue;
     const NodeId callee = ast.child(id, Role::callee), left = ast.child(statement, Role::left);

@@ -98,6 +98,20 @@ bool replaces_training_state(const Ast& ast, NodeId call) {
   return false;
 }
 
+bool replaces_beside(const Ast& ast, NodeId call, std::span<const uint32_t> donated) {
+  const std::vector<std::string_view> targets = targets_of(ast, call);
+  uint32_t position = 0;
+  for (NodeId c = ast.child(call, Role::argument); c != kNoNode; c = ast[c].next, ++position) {
+    if (ast[c].kind == K::star || ast[c].kind == K::keyword) return false;
+    const std::string kept = lower(last_component(ast.slice(c)));
+    if ((is_state_of_optimizer(kept) || may_be_trained(kept)) &&
+        std::ranges::find(donated, position) == donated.end() &&
+        std::ranges::find(targets, ast.slice(c)) != targets.end())
+      return true;
+  }
+  return false;
+}
+
 bool names_training_step(std::string_view function) {
   const std::string name = lower(snake_case(function));
   if (has_word(name, {"eval", "evaluation", "valid", "validation", "val", "test", "env", "epoch",

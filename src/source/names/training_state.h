@@ -2,6 +2,8 @@
 // these a call shows that it runs one.
 #pragma once
 
+#include <span>
+
 #include "source/syntax/ast.h"
 
 namespace stallscope {
@@ -10,6 +12,10 @@ namespace stallscope {
 /// params, opt_state, loss = step(params, opt_state, batch), but not env_state = step(env_state,
 /// a).
 bool replaces_training_state(const Ast& ast, NodeId call);
+
+/// Whether a call replaces a state of training that it is given by position, beside the positions
+/// in `donated`: `params, state = step(rng, params, state)` of donate_argnums=0.
+bool replaces_beside(const Ast& ast, NodeId call, std::span<const uint32_t> donated);
 
 /// Whether a function's name says that it is one step of training: pretrain_step, _sgd_step,
 /// p_train_step, train_pjit; not eval_step and not train_epoch.
