@@ -76,7 +76,8 @@ std::vector<std::vector<SourceFact>> SourceIndex::waits(std::set<FunctionId>& to
         const CallFacts& call = *edge.call;
         // Whose method it is must be known, unless its name says what it does.
         if (call.form == CallForm::reference ||
-            (call.form == CallForm::method && call.receiver == 0 && !says_it) ||
+            (call.form == CallForm::method && call.receiver == 0 && !says_it &&
+             !graph_->is_only_method(edge)) ||
             call.line_text.empty() || (kind == Wrapper::macro && is_another_macro(edge)))
           continue;
         if (!runs_for(edge, f, candidate)) continue;
@@ -189,9 +190,9 @@ void SourceIndex::add_askers(size_t file, const Candidate& candidate, SourceFact
   for (const uint32_t e : graph_->callers(graph_->id_of(file, candidate.function))) {
     const Edge& edge = graph_->edges()[e];
     const bool runs = (contexts_->at(edge.from, edge.loop) & (kInStep | kInForward)) != 0;
-    const bool guessed =
-        compiled && ((edge.call->form == CallForm::method && edge.call->receiver == 0) ||
-                     is_common_method(f.name) || is_overloaded(edge));
+    const bool guessed = compiled && ((edge.call->form == CallForm::method &&
+                                       edge.call->receiver == 0 && !graph_->is_only_method(edge)) ||
+                                      is_common_method(f.name) || is_overloaded(edge));
     if (!runs || edge.call->form == CallForm::reference || guessed) continue;
     const FileFacts& by = graph_->file(edge.from);
     lines.push_back({by.path, edge.call->line, graph_->function(edge.from).qualified, by.language});

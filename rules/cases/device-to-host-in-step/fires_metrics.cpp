@@ -50,3 +50,13 @@ struct TwoHeadsImpl : torch::nn::Module {
   }
   torch::nn::Linear trunk{nullptr}, policy{nullptr}, value{nullptr};
 };
+
+void train(Agent agent, Network& network, torch::Tensor values, Loader& loader) {
+  for (auto& batch : loader) {
+    auto loss = network->forward(batch.data);
+    loss.backward();
+    optimizer.step();
+    history.push_back(difference(values, batch).abs().to(torch::kCPU));  // expect: device-to-host-in-step
+    action = agent->act(batch.data).to(torch::kCPU);  // expect: device-to-host-in-step
+  }
+}

@@ -77,8 +77,18 @@ uint64_t thread_time_ns() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
+/// train.cpp, layer.hpp of an engine that keeps its device behind classes of its own: what it calls
+/// copies and waits, though no library is named there.
+bool may_drive_engine(std::string_view path, std::string_view bytes) {
+  constexpr std::array<std::string_view, 12> kWords = {
+      "gradient", "Gradient", "ptimizer", "forward(", "Forward(", "backprop",
+      "epoch",    "gpu",      "GPU",      "learning", "train",    "Train"};
+  return is_compiled_path(path) && holds_text(bytes, "#include \"") &&
+         std::ranges::any_of(kWords, [&](std::string_view word) { return holds_text(bytes, word); });
+}
+
 bool names_framework(std::string_view path, std::string_view bytes) {
-  if (language_of_file(path) == "cuda") return true;
+  if (language_of_file(path) == "cuda" || may_drive_engine(path, bytes)) return true;
   // C that only sends messages is of no interest.
   if (path.ends_with(".c") && !holds_text(bytes, "cuda") && !holds_text(bytes, "hip")) return false;
   return std::ranges::any_of(kFrameworks,

@@ -40,6 +40,9 @@ class CallGraph {
   size_t file_index(FunctionId id) const { return where_[id].first; }
   uint32_t index_in_file(FunctionId id) const { return where_[id].second; }
   const std::vector<Edge>& edges() const { return edges_; }
+  /// C++: whether of all classes of the project only one has a method of the name that is called,
+  /// and no container, stream or thread of the standard library has it.
+  bool is_only_method(const Edge& edge) const;
   /// Edges into `id`, as indices into edges().
   std::span<const uint32_t> callers(FunctionId id) const { return callers_.of(id); }
   /// Calls of the modules whose forward pass `id` is. They are no edges: a forward pass is one

@@ -104,6 +104,21 @@ std::vector<FunctionId> CallGraph::called_object(uint32_t f, const CallFacts& ca
   return out;
 }
 
+bool CallGraph::is_only_method(const Edge& edge) const {
+  if (!file(edge.to).is_compiled() || !file(edge.from).is_compiled()) return false;
+  const FunctionFacts& called = function(edge.to);
+  const std::string name = plain(called.name, false);
+  if (called.class_name.empty() || is_common_method(name) || is_common_action(name) ||
+      is_one_of(name, {"copy", "clear",  "wait", "join",   "lock",  "flush", "close",  "open",
+                       "read", "resize", "swap", "assign", "load",  "store", "data",   "push",
+                       "pop",  "move",   "to",   "sync",   "print", "free",  "release"}))
+    return false;
+  const auto found = by_name_.find(called.name);
+  return found != by_name_.end() && std::ranges::all_of(found->second, [&](FunctionId id) {
+           return function(id).class_name == called.class_name;
+         });
+}
+
 std::vector<FunctionId> CallGraph::dispatched(uint32_t f, const CallFacts& call) const {
   std::vector<FunctionId> out;
   auto found = by_name_.find(call.name);

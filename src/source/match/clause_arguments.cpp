@@ -21,6 +21,13 @@ bool is_vectors_data(std::string_view text) {
          !contains_any(text, {"pinned", "pin_", "staging"});
 }
 
+/// &model->mean_loss: a number in an object, which nobody pins.
+bool is_part_of_object(std::string_view text) {
+  return text.starts_with('&') && (text.find("->") != std::string_view::npos) &&
+         text.find_first_of("[(") == std::string_view::npos &&
+         !contains_any(text, {"pinned", "pin_", "staging", "d_", "dev"});
+}
+
 }  // namespace
 
 ClauseTests::Argument ClauseTests::argument(NodeId call, const ArgumentTest& test) const {
@@ -151,7 +158,9 @@ bool ClauseTests::argument_is(NodeId found, std::string_view wanted) const {
   // host.data(): pageable, unless it is named after what is pinned; thrust's tell get() of the
   // device
   if (wanted == "a-vectors-data") return is_vectors_data(text);
-  if (wanted == "pageable-memory") return is_vectors_data(text) || is_local_number(found);
+  if (wanted == "pageable-memory")
+    return is_vectors_data(text) || is_local_number(found) || is_part_of_object(text) ||
+           is_from_malloc(text);
   if (wanted == "a-returned-pointer") return is_returned_pointer(found);
   // torch::tensor({}, options) has nothing to copy
   if (wanted == "not-one-number") return !is_one_number(found) && text != "{}";
@@ -204,6 +213,31 @@ bool ClauseTests::is_local_number(NodeId argument) const {
     const std::string_view behind = body.substr(at + type.size() + text.size());
     return behind.find_first_of(";={") < behind.find_first_of("),");  // no parameter
   });
+}
+
+/// Whether the file says that what it copies from or to comes from malloc() or new: h = new
+/// float[n]
+bool ClauseTests::is_from_malloc(std::string_view name) const {
+  if (name.empty() || std::ranges::find_if_not(name, [](char c) {
+                        return is_identifier_char(c) || c == '-' || c == '>' || c == '.';
+                      }) != name.end())
+    return false;
+  const std::string made = std::string(name) + " = ";
+  bool any = false;
+  for (size_t at = ast_.source.find(made); at != std::string_view::npos;
+       at = ast_.source.find(made, at + made.size())) {
+    if (at > 0 && is_identifier_char(ast_.source[at - 1])) continue;
+    const size_t begin = at + made.size();
+    const std::string_view value = ast_.source.substr(begin, ast_.source.find(';', begin) - begin);
+    const bool host =
+        value.starts_with("new ") ||
+        ((value.find(")malloc(") != value.npos || value.find(") malloc(") != value.npos ||
+          value.starts_with("malloc(") || value.find("calloc(") != value.npos) &&
+         !contains_any(value, {"cuda", "hip", "Host"}));
+    if (!host && !value.starts_with("nullptr") && !value.starts_with("NULL")) return false;
+    any |= host;
+  }
+  return any;
 }
 
 /// 0.5f, -1, and a variable that the file declares so: `float discount_ = 0.99f;`

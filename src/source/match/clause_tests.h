@@ -42,6 +42,7 @@ class ClauseTests {
   bool in_loop(NodeId id, std::string_view which) const;
   bool is_over_pytree(uint32_t loop) const;
   bool is_local_number(NodeId argument) const;
+  bool is_from_malloc(std::string_view name) const;
   bool is_returned_pointer(NodeId argument) const;
   NodeId kept_as(std::string_view attribute) const;
   NodeId spread_options(NodeId star) const;

@@ -442,10 +442,15 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
       ast_[object].kind == K::subscript &&
       ast_.slice(ast_.child(id, Role::argument)).ends_with(".dtype"))
     values_[object] = likely(Kind::device_tensor);
+  // C++: model->to(torch::kCPU); whose result nobody takes moves a module.
+  if (name == "to" && ast_.grammar == Grammar::cuda && receiver.kind == Kind::unknown &&
+      object != kNoNode && (ast_[ast_[id].parent].kind == K::block ||
+                            ast_[ast_[id].parent].kind == K::if_))
+    values_[object] = likely(Kind::module);
   // C++: x.index({i, 0}) is a part of x, not the place of something in it.
   const NodeId indices =
       ast_.grammar == Grammar::cuda && name == "index" ? ast_.child(id, Role::argument) : kNoNode;
-  if (indices != kNoNode && ast_[indices].kind == K::list)
+  if (indices != kNoNode && (ast_[indices].kind == K::list || values_[indices].kind == Kind::mask))
     return receiver.kind == Kind::unknown && receiver.dependency == 0 && names_.uses("torch")
                ? likely(Kind::device_tensor)
                : receiver;
