@@ -23,12 +23,14 @@ constexpr std::string_view kMoves = "create-then-move";
 SourceIndex::Wrapper SourceIndex::wrapper(size_t file, const Candidate& candidate) const {
   const FunctionFacts& f = files_[file]->functions[candidate.function];
   if ((f.flags & kMacro) != 0) return Wrapper::macro;
-  if (!rules_->rules()[candidate.rule].host_block || !f.is_short()) return Wrapper::none;
+  if (!rules_->rules()[candidate.rule].host_block) return Wrapper::none;
   const FunctionId id = graph_->id_of(file, candidate.function);
+  // to_device() of all that a layer has may be long.
   if (files_[file]->language != "python" && is_read_back_name(f.name)) return Wrapper::reads_back;
   if (files_[file]->language != "python" && is_upload_name(f.name) &&
       rules_->rules()[candidate.rule].id == kUpload)
     return Wrapper::uploads;
+  if (!f.is_short()) return Wrapper::none;
   if (is_wait_only_name(f.name) && !graph_->callers(id).empty()) return Wrapper::waits;
   if (is_release_name(f.name)) return Wrapper::releases;
   return moved_argument(file, candidate) == kNone ? Wrapper::none : Wrapper::moves;

@@ -421,7 +421,8 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
     keep_taking(given, out, true);
     if (!out.empty()) return out;
   }
-  const bool common = form == CallForm::method && is_common_method(last);
+  const bool common =
+      form == CallForm::method && is_common_method(last) && !is_own_tensors(file, last);
   if (common && !is_common_action(last)) return out;  // whatever the object is called
   if (form == CallForm::method || (form == CallForm::reference && module.empty())) {
     std::ranges::copy_if(found->second, std::back_inserter(out), [&](FunctionId id) {

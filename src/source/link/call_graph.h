@@ -87,6 +87,7 @@ class CallGraph {
   std::vector<FunctionId> dispatched(uint32_t file, const CallFacts& call) const;
   std::string_view root_class(std::string_view name) const;
   void name_classes();
+  bool is_own_tensors(size_t file, std::string_view method) const;
   std::vector<FunctionId> of_kind(std::string_view object,
                                   const std::vector<FunctionId>& methods) const;
   void keep_named_after(std::string_view object, std::vector<FunctionId>& methods) const;

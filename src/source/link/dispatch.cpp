@@ -119,6 +119,18 @@ bool CallGraph::is_only_method(const Edge& edge) const {
          });
 }
 
+/// x.cpu() of an engine with a tensor of its own: the only class that has such a method is meant.
+bool CallGraph::is_own_tensors(size_t file, std::string_view method) const {
+  static const uint32_t torch = name_hash("torch");
+  const auto found = by_name_.find(method);
+  return found != by_name_.end() && is_one_of(method, {"cpu", "cuda", "to", "item"}) &&
+         files_[file]->is_compiled() && !mentions(files_[file]->mentions, torch) &&
+         std::ranges::all_of(found->second, [&](FunctionId id) {
+           return !function(id).class_name.empty() && this->file(id).is_compiled() &&
+                  function(id).class_name == function(found->second.front()).class_name;
+         });
+}
+
 std::vector<FunctionId> CallGraph::dispatched(uint32_t f, const CallFacts& call) const {
   std::vector<FunctionId> out;
   auto found = by_name_.find(call.name);
@@ -138,7 +150,7 @@ std::vector<FunctionId> CallGraph::dispatched(uint32_t f, const CallFacts& call)
     const std::string_view root = root_class(function(id).class_name);
     if (std::ranges::find(roots, root) == roots.end()) roots.push_back(root);
   }
-  const bool common = is_common_method(plain(call.name, false));
+  const bool common = is_common_method(plain(call.name, false)) && !is_own_tensors(f, call.name);
   if (common || (roots.size() > 1 && out.size() > kMostWithoutName))
     keep_named_after(call.object, out);
   if (out.size() > kMostOverriders) out.clear();
