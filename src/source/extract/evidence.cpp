@@ -267,7 +267,8 @@ class EvidenceCollector {
       out.moves_batch = value.kind == Kind::batch && (out.name == "to" || out.name == "cuda");
       const bool loader = value.kind == Kind::loader && from;  // maybe of the program's own class
       // self.tools = None in the constructor: somebody sets it before it is asked for anything.
-      const bool open = value.kind == Kind::unknown || value.kind == Kind::none;
+      const bool open = value.kind == Kind::unknown || value.kind == Kind::none ||
+                        is_of_own_engine(object, value);
       if (out.form == CallForm::method && !open && value.kind != Kind::module && !instance &&
           !loader && !out.moves_batch)
         return;
@@ -295,6 +296,13 @@ class EvidenceCollector {
     if (out.form == CallForm::method || ast_.grammar == Grammar::cuda) out.given = given;
     if (ast_.grammar == Grammar::python) implied_.call_object(callee, out, given);
     facts_.calls.push_back(std::move(out));
+  }
+
+  /// C++: loss.cpu() where LibTorch is not used, and output->loss(target), which no tensor has: the
+  /// program's own, whatever else it looks like.
+  bool is_of_own_engine(NodeId object, const Value& value) const {
+    return ast_.grammar == Grammar::cuda && value.is_device() &&
+           (!inference_.has_tensors() || ast_.source.substr(ast_[object].last_byte, 2) == "->");
   }
 
   /// Tensors.to(batch): a static method of a class of this file.
