@@ -44,3 +44,27 @@ void train(Layer& layer, float* x, float* y, float* w, cudaStream_t stream, int 
     WAIT_FOR(stream);  // expect: explicit-sync
   }
 }
+
+#define CHECK_KERNEL(name)                      \
+  do {                                          \
+    cudaError_t error = cudaGetLastError();     \
+    if (error != cudaSuccess) {                 \
+      std::cerr << name;                        \
+      exit(1);                                  \
+    }                                           \
+    error = cudaDeviceSynchronize();            \
+    if (error != cudaSuccess) exit(1);          \
+  } while (0)
+
+void launch_add(float* x) {
+  add<<<1, 256>>>(x);
+  CHECK_KERNEL("add");  // expect: explicit-sync
+}
+
+void train_checked(float* x, Network& network, Optimizer& optimizer) {
+  for (int i = 0; i < 1000; ++i) {
+    launch_add(x);
+    network.backward();
+    optimizer.step();
+  }
+}

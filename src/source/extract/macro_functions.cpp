@@ -55,6 +55,18 @@ class Preprocessed {
   std::vector<std::string_view> open_;  ///< the heads of the #if lines
 };
 
+/// Where the block ends that stands first behind a condition; npos if none does.
+size_t end_of_block(std::string_view body, size_t condition) {
+  const size_t open = body.find_first_not_of(") \t\\\r\n", condition);
+  if (open == body.npos || body[open] != '{') return body.npos;
+  int depth = 0;
+  for (size_t at = open; at < body.size(); ++at) {
+    depth += body[at] == '{' ? 1 : body[at] == '}' ? -1 : 0;
+    if (depth == 0) return at + 1;
+  }
+  return body.npos;
+}
+
 /// The call in a macro's body that waits whenever the macro is used; empty if there is none.
 std::string_view waiting_call(std::string_view body) {
   for (size_t at = 0; at < body.size();) {
@@ -78,7 +90,15 @@ std::string_view waiting_call(std::string_view body) {
       }
       if (word != "if" || open == std::string_view::npos) return {};
       const std::string_view condition = head.substr(open, end - open);
-      return contains_any(condition, {"&&", "||"}) ? std::string_view() : waiting_call(condition);
+      if (contains_any(condition, {"&&", "||"})) return {};
+      const std::string_view asked = waiting_call(condition);
+      // `if (error != cudaSuccess) { ...exit(1); }`: what follows is done where nothing failed.
+      const size_t behind = end_of_block(body, at + end);
+      if (!asked.empty() || behind == body.npos ||
+          !contains_any(condition, {"success", "err", "status"}))
+        return asked;
+      at = behind;
+      continue;
     }
     if (waits(word)) return word;
   }
