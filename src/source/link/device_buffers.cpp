@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "source/syntax/words.h"
+
 namespace stallscope {
 namespace {
 
@@ -13,6 +15,16 @@ bool is_constructor(const FunctionFacts& f) {
 
 bool is_destructor(const FunctionFacts& f) {
   return !f.class_name.empty() && f.name.starts_with('~');
+}
+
+/// What is made once, by its name. Other classes whose destructor frees nothing leak, or free where
+/// nothing is seen: what their constructor allocates it allocates for each object.
+bool lasts(std::string_view class_name) {
+  return has_word(
+      lower(snake_case(class_name)),
+      {"context", "handle",  "manager", "pool",    "allocator", "engine",  "solver", "stream",
+       "event",   "trainer", "model",   "network", "net",       "dataset", "loader", "optimizer",
+       "layer",   "sync",    "app",     "session", "server",    "worker",  "comm"});
 }
 
 void add_once(std::vector<SourceLine>& lines, const SourceLine& line) {
@@ -61,9 +73,8 @@ DeviceBuffers::DeviceBuffers(const CallGraph& graph) {
     if (idle) idle_[f.class_name].push_back(&f);
   }
   for (auto& [name, lines] : made) {
-    const auto end = freed.find(name);
-    if (end == freed.end()) continue;
-    for (const auto* more : {&copied[name], &end->second}) {
+    if (!freed.contains(name) && lasts(name)) continue;
+    for (const auto* more : {&copied[name], &freed[name]}) {
       for (const SourceLine& line : *more) add_once(lines, line);
     }
     classes_.emplace(name, std::move(lines));
