@@ -16,7 +16,7 @@ class DeviceMatrix {
 void train(float* x, float* w, int steps) {
   for (int step = 0; step < steps; ++step) {
     DeviceMatrix hidden(64, 128);  // expect: device-alloc-in-loop
-    DeviceMatrix error = DeviceMatrix(64, 10);  // expect: device-alloc-in-loop
+    DeviceMatrix error(64, 10);  // expect: device-alloc-in-loop
     forward<<<64, 128>>>(x, w, hidden.data());
     backward<<<64, 128>>>(hidden.data(), error.data());
     sgd_update<<<64, 128>>>(w, error.data(), 0.1f);

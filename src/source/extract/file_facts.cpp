@@ -83,8 +83,9 @@ bool may_drive_engine(std::string_view path, std::string_view bytes) {
   constexpr std::array<std::string_view, 12> kWords = {
       "gradient", "Gradient", "ptimizer", "forward(", "Forward(", "backprop",
       "epoch",    "gpu",      "GPU",      "learning", "train",    "Train"};
-  return is_compiled_path(path) && holds_text(bytes, "#include \"") &&
-         std::ranges::any_of(kWords, [&](std::string_view word) { return holds_text(bytes, word); });
+  return is_compiled_path(path) && !path.ends_with(".c") && holds_text(bytes, "#include \"") &&
+         std::ranges::any_of(kWords,
+                             [&](std::string_view word) { return holds_text(bytes, word); });
 }
 
 bool names_framework(std::string_view path, std::string_view bytes) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/parallel.h"
+#include "source/link/purpose.h"
 #include "source/names/mentions.h"
 #include "source/names/names.h"
 
@@ -440,7 +441,7 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
     if (!common && (out.size() <= kMaxTargets || are_alike(out))) return out;
     const std::vector<FunctionId> all = out;
     keep_named_after(object, out);
-    return out.empty() && files_[file]->language == "python" ? of_kind(object, all) : out;
+    return out.empty() && uses_jax(*files_[file]) ? of_kind(object, all) : out;
   }
   for (FunctionId id : found->second) {
     const FunctionFacts& f = function(id);

@@ -272,10 +272,8 @@ class CandidateCollector {
       return false;
     const NodeId left = ast_.child(id, Role::left);
     const NodeId first = left == kNoNode ? kNoNode : ast_[left].next;
-    // Matrix x = Matrix(n) makes it, too
     if (first == kNoNode || (ast_[first].kind == K::call && ast_[first].next == kNoNode &&
-                             ast_.slice(id).find('=') != std::string_view::npos &&
-                             ast_.slice(ast_.child(first, Role::callee)) != node.text))
+                             ast_.slice(id).find('=') != std::string_view::npos))
       return false;
     if (!declares_local_object(ast_, id)) return false;
     if (is_kept(ast_[left].text, id)) return false;

@@ -48,6 +48,10 @@ class Conditions {
                     : Value{});
         return;
       }
+      // outputs.contains("energy"): of what is kept by names
+      if (file_.ast.grammar == Grammar::cuda &&
+          is_one_of(name, {"contains", "has_value", "empty", "defined"}))
+        return;
       // at::isFloatingType(dtype)
       if (file_.ast.grammar == Grammar::cuda && name.starts_with("is") && name.size() > 2 &&
           name[2] >= 'A' && name[2] <= 'Z')
