@@ -159,11 +159,15 @@ bool SourceIndex::hands_on(FunctionId caller, Wrapper kind) const {
   return (is_wait_only_name(f.name) || is_release_name(f.name)) && !graph_->callers(caller).empty();
 }
 
-/// Whether a call may mean another function of that name.
+/// Whether a call may mean another function of that name. What stands behind #else is the same.
 bool SourceIndex::is_overloaded(const Edge& edge) const {
+  const FunctionFacts& meant = graph_->function(edge.to);
   return std::ranges::any_of(graph_->calls(edge.from), [&](uint32_t e) {
     const Edge& other = graph_->edges()[e];
-    return other.call == edge.call && other.to != edge.to;
+    if (other.call != edge.call || other.to == edge.to) return false;
+    const FunctionFacts& also = graph_->function(other.to);
+    return graph_->file_index(other.to) != graph_->file_index(edge.to) ||
+           also.qualified != meant.qualified || also.parameters != meant.parameters;
   });
 }
 

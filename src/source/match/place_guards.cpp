@@ -113,11 +113,32 @@ bool PlaceGuards::steps_simulator(NodeId call) const {
          is_simulator_name(ast_[object].text);
 }
 
+/// C++: `float* allocate(int n) { float* p; cudaMalloc(&p, n * 4); return p; }`: nothing is kept
+/// from which the next one could be served.
+bool PlaceGuards::hands_out_new(uint32_t function) const {
+  constexpr uint32_t kLongest = 10;
+  const FunctionFacts& facts = facts_.functions[function];
+  const NodeId body = file_.outline.functions[function];
+  const std::string_view text = ast_.slice(body);
+  if (!facts.class_name.empty() || facts.last_line - facts.first_line > kLongest ||
+      text.find("return ") == std::string_view::npos ||
+      contains_any(text, {"cache", "pool", "chunk", "block", "find", "free", "map", "static"}))
+    return false;
+  for (NodeId at = body; at < ast_[body].end; ++at) {
+    const K kind = ast_[at].kind;
+    if (kind == K::for_ || kind == K::while_ ||
+        (kind == K::compare && !contains_any(ast_.slice(at), {"null", "success"})))
+      return false;
+  }
+  return true;
+}
+
 /// C++: `void resize(int n, float** data) { cudaFree(*data); cudaMalloc(data, n); }`, which
 /// compares no sizes: in each call.
 bool PlaceGuards::allocates_anew(NodeId call) const {
   const uint32_t function = file_.outline.function_of[call];
   const FunctionFacts& facts = facts_.functions[function];
+  if (hands_out_new(function)) return true;
   if (!has_word(lower(snake_case(facts.name)), {"resize"})) return false;
   const NodeId handed = ast_[call].kind == K::call ? ast_.child(call, Role::argument) : kNoNode;
   std::string_view pointer = handed == kNoNode ? std::string_view() : ast_.slice(handed);

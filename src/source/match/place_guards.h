@@ -21,6 +21,7 @@ class PlaceGuards {
   std::string_view iterated_around(NodeId call) const;
   /// Whether the function steps environments and learns nothing.
   bool plays(uint32_t function) const;
+  bool hands_out_new(uint32_t function) const;
   bool allocates_anew(NodeId call) const;
   /// Whether what is moved or read is an agent's action or observation, by name.
   bool is_environment_value(NodeId id) const;
