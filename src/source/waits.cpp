@@ -174,7 +174,9 @@ bool SourceIndex::is_overloaded(const Edge& edge) const {
 /// Whether a short function of C++ is there for one copy or wait, as setData(host) is: no pass of a
 /// layer, and nothing that it does in a loop.
 bool SourceIndex::is_helper(const Candidate& candidate, const FunctionFacts& f) const {
+  // memcpy() of the program's own is as likely the library's.
   return (f.flags & (kForward | kMainFunction | kStepEvidence)) == 0 && candidate.loop == kNone &&
+         !is_one_of(f.name, {"memcpy", "memset", "memmove", "malloc", "copy", "fill", "swap"}) &&
          !has_word(lower(snake_case(f.name)), {"forward", "backward", "step", "update", "train"});
 }
 
