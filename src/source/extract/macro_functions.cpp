@@ -68,7 +68,9 @@ size_t end_of_block(std::string_view body, size_t condition) {
 }
 
 /// The call in a macro's body that waits whenever the macro is used; empty if there is none.
-std::string_view waiting_call(std::string_view body) {
+std::string_view waiting_call(std::string_view body, unsigned nested = 0) {
+  constexpr unsigned kDeepest = 8;  // conditions in conditions
+  if (nested > kDeepest) return {};
   for (size_t at = 0; at < body.size();) {
     if (body.substr(at, 2) == "/*") at = std::min(body.find("*/", at), body.size());
     if (at < body.size() && !is_identifier_char(body[at])) {
@@ -91,7 +93,7 @@ std::string_view waiting_call(std::string_view body) {
       if (word != "if" || open == std::string_view::npos) return {};
       const std::string_view condition = head.substr(open, end - open);
       if (contains_any(condition, {"&&", "||"})) return {};
-      const std::string_view asked = waiting_call(condition);
+      const std::string_view asked = waiting_call(condition, nested + 1);
       // `if (error != cudaSuccess) { ...exit(1); }`: what follows is done where nothing failed.
       const size_t behind = end_of_block(body, at + end);
       if (!asked.empty() || behind == body.npos ||

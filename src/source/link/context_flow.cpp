@@ -249,7 +249,7 @@ void Contexts::propagate(uint16_t bit, const Switchboard& switches) {
 }
 
 /// Whether something compiles the function itself, rather than what calls it.
-bool Contexts::is_compiled(FunctionId id) const {
+bool Contexts::is_jitted(FunctionId id) const {
   return (graph_.function(id).flags & kJitCompiled) != 0 ||
          std::ranges::any_of(graph_.callers(id), [&](uint32_t e) {
            return (graph_.edges()[e].guards & kGuardJit) != 0;
@@ -269,7 +269,7 @@ void Contexts::find_eager() {
     for (const uint32_t e : graph_.calls(work[done])) {
       const Edge& edge = graph_.edges()[e];
       if (eager_[edge.to] != 0 || (bits_[edge.to] & kInJit) == 0 ||
-          edge.call->form == CallForm::reference || !spreads(edge, kInStep) || is_compiled(edge.to))
+          edge.call->form == CallForm::reference || !spreads(edge, kInStep) || is_jitted(edge.to))
         continue;
       eager_[edge.to] = 1;
       work.push_back(edge.to);

@@ -77,12 +77,12 @@ class Contexts {
   /// Whether a loop of what neither builds nor evaluates calls it, or calls who calls it, `hops`
   /// times removed: of a program no step of which is known, what it does again and again.
   bool runs_again(FunctionId id, unsigned hops) const;
+  /// In Python: whether a loop that does not come seldom calls it, itself or through
+  /// `hops` others, of what neither builds, saves nor evaluates.
+  bool is_looped(FunctionId id, unsigned hops) const;
   /// Whether a step comes to the function through calls none of which is compiled by JAX: what is
   /// traced elsewhere runs on the host there.
   bool is_run_eagerly(FunctionId id) const { return eager_[id] != 0; }
-  /// The same in Python: whether a loop that does not come seldom calls it, itself or through
-  /// `hops` others, of what neither builds, saves nor evaluates.
-  bool is_looped(FunctionId id, unsigned hops) const;
   /// Whether anything that stands in the file is known to run in a step.
   bool has_steps(size_t file) const;
   /// Whether functions of several files call it: no part of one set-up.
@@ -123,7 +123,7 @@ class Contexts {
   bool is_made_by_option(FunctionId constructor, const Switchboard& switches) const;
   void find_optional(const Switchboard& switches);
   void propagate(uint16_t bit, const Switchboard& switches);
-  bool is_compiled(FunctionId id) const;
+  bool is_jitted(FunctionId id) const;
   void find_eager();
   bool is_asked_for(const Edge& edge, uint16_t bit) const;
   bool is_asked(FunctionId function, const Option& option, uint16_t bit) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "source/names/roles.h"
 #include "source/syntax/words.h"
 
 namespace stallscope {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "source/link/call_graph.h"
+#include "source/names/mentions.h"
 #include "source/names/names.h"
 #include "source/syntax/identifier.h"
 #include "source/syntax/words.h"

@@ -45,14 +45,16 @@ bool is_named_gradient(std::string_view name) {
 }
 
 /// Of `return loss, grads` the gradients, also in pairs of pairs, and jax.grad(loss)(params, x).
-bool holds_gradient(const FileView& file, NodeId given) {
+bool holds_gradient(const FileView& file, NodeId given, unsigned depth = 0) {
+  constexpr unsigned kDeepest = 4;
   const Ast& ast = file.ast;
   switch (ast[given].kind) {
     case K::name:
       return is_named_gradient(ast[given].text);
     case K::tuple:
+      if (depth == kDeepest) return false;
       for (const NodeId part : children(ast, given)) {
-        if (holds_gradient(file, part)) return true;
+        if (holds_gradient(file, part, depth + 1)) return true;
       }
       return false;
     case K::call: {

@@ -224,6 +224,7 @@ class Inference {
   Assignments definitions_;
   /// The same of a, b = f(x), in files that use JAX.
   Assignments unpacked_;
+  std::unordered_map<NodeId, Value> carried_;  ///< what such assignments give, seen from before
   std::map<std::string, uint32_t> dependency_ids_;
   std::vector<uint8_t> state_;       // per function: 0 new, 1 running, 2 done
   std::vector<uint8_t> parts_vary_;  // per function: it does not always return one tuple

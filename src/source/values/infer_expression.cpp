@@ -212,21 +212,25 @@ Value Inference::carried_into(NodeId id) {
   return part.kind == Kind::jax_array ? part : whole;
 }
 
-/// What an assignment to the name gives that stands behind the place, in a loop around both.
+/// What the first assignment to the name gives that stands behind the place, in a loop around both.
 Value Inference::carried_from(const Assignments& assignments, NodeId id) {
   const auto known = assignments.find(ast_[id].text);
   if (known == assignments.end()) return {};
+  const auto behind = std::ranges::lower_bound(known->second, id);
   for (uint32_t loop = outline_.loop_of[id]; loop != kNone; loop = facts_.loops[loop].parent) {
-    for (const NodeId made : known->second) {
-      if (made < id || made >= ast_[outline_.loops[loop]].end ||
-          outline_.function_of[made] != function_)
-        continue;
-      const NodeId source = ast_.child(made, Role::right);
-      if (source == kNoNode) continue;
-      looks_ahead_ = true;
-      const Value value = eval(source);
-      looks_ahead_ = false;
-      return value;
+    for (auto made = behind; made != known->second.end() && *made < ast_[outline_.loops[loop]].end;
+         ++made) {
+      const NodeId source = ast_.child(*made, Role::right);
+      if (outline_.function_of[*made] != function_ || source == kNoNode) continue;
+      const auto [value, added] = carried_.try_emplace(*made);
+      if (added) {
+        looks_ahead_ = true;
+        const Value given = eval(source);
+        looks_ahead_ = false;
+        carried_[*made] = given;
+        return given;
+      }
+      return value->second;
     }
   }
   return {};
