@@ -198,9 +198,10 @@ void SourceIndex::add_askers(size_t file, const Candidate& candidate, SourceFact
   for (const uint32_t e : graph_->callers(graph_->id_of(file, candidate.function))) {
     const Edge& edge = graph_->edges()[e];
     const bool runs = (contexts_->at(edge.from, edge.loop) & (kInStep | kInForward)) != 0;
-    const bool guessed = compiled && ((edge.call->form == CallForm::method &&
-                                       edge.call->receiver == 0 && !graph_->is_only_method(edge)) ||
-                                      is_common_method(f.name) || is_overloaded(edge));
+    const bool by_name = edge.call->form == CallForm::method && edge.call->receiver == 0;
+    const bool guessed =
+        compiled && (((by_name || is_common_method(f.name)) && !graph_->is_only_method(edge)) ||
+                     is_overloaded(edge));
     if (!runs || edge.call->form == CallForm::reference || guessed) continue;
     const FileFacts& by = graph_->file(edge.from);
     lines.push_back({by.path, edge.call->line, graph_->function(edge.from).qualified, by.language});

@@ -108,6 +108,7 @@ std::vector<FunctionId> CallGraph::called_object(uint32_t f, const CallFacts& ca
 bool CallGraph::is_only_method(const Edge& edge) const {
   if (!file(edge.to).is_compiled() || !file(edge.from).is_compiled()) return false;
   const FunctionFacts& called = function(edge.to);
+  if (is_own_tensors(file_index(edge.from), called.name)) return true;
   const std::string name = plain(called.name, false);
   if (called.class_name.empty() || is_common_method(name) || is_common_action(name) ||
       is_one_of(name, {"copy", "clear",  "wait", "join",   "lock",  "flush", "close",  "open",
