@@ -37,7 +37,54 @@ std::string forward(const std::string& body) {
   return "class Net(torch.nn.Module):\n    def forward(self, x):\n" + body;
 }
 
+/// "file:line" of what copies in a step of an engine, which keeps its device in blob.h, and of the
+/// lines beside it, joined by blanks.
+std::string copies_of_engine(const std::string& blob, const std::string& train) {
+  auto condition = std::make_shared<SourceCondition>();
+  SourceClause clause;
+  clause.calls = {"cudaMemcpy"};
+  clause.contexts = {"step"};
+  condition->any.push_back(std::move(clause));
+  auto compiled = RuleSet::compile({{{"copy", {"cpp", "cuda"}, condition, false, true}}});
+  REQUIRE(compiled.ok());
+  const std::vector<SourceInput> files = {{"blob.h", "", blob}, {"train.cpp", "", train}};
+  const SourceIndex index = SourceIndex::build(files, compiled.value(), {});
+  std::vector<std::string> out;
+  for (const SourceFact& fact : index.facts()) {
+    out.push_back(fact.file + ":" + std::to_string(fact.first_line));
+    for (const SourceLine& line : fact.also)
+      out.push_back(line.file + ":" + std::to_string(line.line));
+  }
+  return sorted_in_line(std::move(out));
+}
+
 }  // namespace
+
+TEST_CASE("C++: what moves an engine's own blobs is told where a step asks for it") {
+  const std::string blob =
+      "#include <cuda_runtime.h>\n"
+      "struct Blob {\n"
+      "  float* to(int place) {\n"
+      "    if (place == 1) cudaMemcpy(device_, host_, size_, cudaMemcpyHostToDevice);\n"
+      "    return device_;\n"
+      "  }\n"
+      "};\n";
+  // Names no library, and is read for what it calls.
+  const std::string train =
+      "#include \"blob.h\"\n"
+      "void train(Network& network, Images& images) {\n"
+      "  for (int step = 0; step < 1000; ++step) {\n"
+      "    images.pixels()->to(1);\n"
+      "    network.forward();\n"
+      "    network.backward();\n"
+      "    optimizer.step();\n"
+      "  }\n"
+      "}\n";
+  CHECK(copies_of_engine(blob, train) == "blob.h:4 train.cpp:4");
+  // Another class has such a method, too: which one is called nobody says.
+  CHECK(copies_of_engine(blob + "struct Frame {\n  void to(int place) { place_ = place; }\n};\n",
+                         train) == "");
+}
 
 TEST_CASE("a tensor that is moved is told with the line that made it") {
   const std::string moved = "        return y.to(x.device)\n";
