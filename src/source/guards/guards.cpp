@@ -9,6 +9,7 @@
 #include "source/guards/kept_values.h"
 #include "source/names/names.h"
 #include "source/names/roles.h"
+#include "source/names/training_state.h"
 #include "source/syntax/words.h"
 
 namespace stallscope {
@@ -368,12 +369,13 @@ bool Guards::takes_jax_step(NodeId callee) const {
   const std::string_view name = ast_[callee].text;
   const NodeId object =
       ast_[callee].kind == K::attribute ? ast_.child(callee, Role::object) : kNoNode;
+  const std::string_view whose =
+      object == kNoNode ? std::string_view() : last_component(ast_.slice(object));
+  // update_config() of an agent is none
+  const bool updates = is_one_of(name, {"update", "learn", "train"}) &&
+                       (is_learning_call(whose, "update") || is_optimizer_name(whose));
   const bool steps =
-      is_one_of(name, {"apply_gradients", "apply_updates"}) ||
-      contains_any(name, {"train_step", "update_step", "training_step", "train_batch"}) ||
-      (object != kNoNode && is_one_of(name, {"update", "learn", "train"}) &&
-       has_word(lower(snake_case(last_component(ast_.slice(object)))),
-                {"agent", "learner", "algo", "trainer", "optimizer", "optim", "opt", "tx"}));
+      is_one_of(name, {"apply_gradients", "apply_updates"}) || names_training_step(name) || updates;
   return steps && ast_.grammar == Grammar::python && holds_text(ast_.source, "jax");
 }
 

@@ -233,7 +233,7 @@ bool ClauseTests::is_from_malloc(std::string_view name) const {
         value.starts_with("new ") ||
         ((value.find(")malloc(") != value.npos || value.find(") malloc(") != value.npos ||
           value.starts_with("malloc(") || value.find("calloc(") != value.npos) &&
-         !contains_any(value, {"cuda", "hip", "Host"}));
+         !contains_any(value, {"cuda", "hip"}));
     if (!host && !value.starts_with("nullptr") && !value.starts_with("NULL")) return false;
     any |= host;
   }

@@ -153,7 +153,7 @@ void find_formatted_tensors(const FileView& file, std::vector<Match>& out) {
       }
     } else if (node.kind == K::binary && node.text == "<<" && ast.grammar == Grammar::cuda) {
       NodeId right = ast.child(id, Role::right);
-      if (right != kNoNode && contains_any(ast.slice(id), {"cout", "cerr", "log", "LOG("}))
+      if (right != kNoNode && contains_any(ast.slice(id), {"cout", "cerr", "log"}))
         report(right, right);
     } else if (node.kind == K::call && formats(file, id)) {
       for (NodeId c : children(ast, id)) {
