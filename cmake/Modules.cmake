@@ -55,6 +55,13 @@ function(stallscope_test_options target)
   endif()
 endfunction()
 
+# stallscope_module_options(TARGET): how the objects of a module are compiled.
+function(stallscope_module_options target)
+  target_include_directories(${target} PUBLIC "${CMAKE_SOURCE_DIR}/src")
+  target_link_libraries(${target} PRIVATE stallscope_flags PUBLIC stallscope_deps)
+  stallscope_share_precompiled(${target} stallscope_common_headers)
+endfunction()
+
 # stallscope_module(NAME): the object library of src/NAME and its folders. Objects, not an
 # archive: importers, formats and subcommands register themselves through static
 # objects, which a linker would drop from an archive.
@@ -64,9 +71,7 @@ function(stallscope_module name)
     return()
   endif()
   add_library(stallscope_${name} OBJECT ${sources})
-  target_include_directories(stallscope_${name} PUBLIC "${CMAKE_SOURCE_DIR}/src")
-  target_link_libraries(stallscope_${name} PRIVATE stallscope_flags PUBLIC stallscope_deps)
-  stallscope_share_precompiled(stallscope_${name} stallscope_common_headers)
+  stallscope_module_options(stallscope_${name})
   if(EXISTS "${CMAKE_SOURCE_DIR}/src/${name}/module.cmake")
     include("${CMAKE_SOURCE_DIR}/src/${name}/module.cmake")
   endif()

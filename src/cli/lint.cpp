@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/heap.h"
 #include "base/terminal.h"
 #include "cli/command.h"
 #include "cli/lint_engine.h"
@@ -131,6 +132,7 @@ int lint(LintOptions options) {
   set_quiet(options.quiet);
   AnalysisTimes times;
   settings.times = &times;
+  keep_heap();
   // Never given back: the process ends behind this, and to free a large project piece by piece
   // takes a thirtieth of its lint.
   static auto& linted = *new Result<Linted>(run_lint(settings));

@@ -1,9 +1,13 @@
-stallscope_unity(stallscope_source)
+# stallscope_source_options(TARGET): of this module's objects, and of those that count (cmake/ProfiledSource.cmake).
+function(stallscope_source_options target)
+  stallscope_unity(${target})
+  # Its functions are called millions of times per second: let them be inlined.
+  target_compile_options(${target} PRIVATE -fno-semantic-interposition)
+  target_link_libraries(${target} PRIVATE stallscope_tree_sitter)
+endfunction()
+stallscope_source_options(stallscope_source)
 # Its interface has a type of the file's own.
 set_source_files_properties("${CMAKE_SOURCE_DIR}/src/source/clang/worker.cpp" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-# Its functions are called millions of times per second: let them be inlined.
-target_compile_options(stallscope_source PRIVATE -fno-semantic-interposition)
-target_link_libraries(stallscope_source PRIVATE stallscope_tree_sitter)
 # Cached facts of another build of the analysis must not be read.
 file(GLOB_RECURSE analysis_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/source/*.cpp" "${CMAKE_SOURCE_DIR}/src/source/*.h")
 set(analysis_hashes "")

@@ -1,7 +1,10 @@
 """Attention written out in functions that a compiled step of JAX calls."""
 
+import math
+
 import jax
 import jax.numpy as jnp
+from flax import nnx
 
 
 def attend(layer, x, mask, settings):
@@ -35,3 +38,11 @@ class TransposedAttention(nn.Module):
     def __call__(self, q, k, v):
         weights = jax.nn.softmax(q @ k.T / 8.0)  # expect: manual-attention
         return weights @ v
+
+
+class MovedAttention(nn.Module):
+    def __call__(self, q, k, v, mask):
+        scores = jnp.matmul(q, jnp.moveaxis(k, 2, 3)) / math.sqrt(self.head_dim)
+        scores = scores + jnp.where(mask == 0, -jnp.inf, 0)
+        scores = nnx.softmax(scores.astype("float32"), axis=-1).astype(q.dtype)  # expect: manual-attention
+        return jnp.einsum("...hqk,...hkd->...qhd", scores, v)

@@ -20,6 +20,7 @@
 #include <fstream>
 #include <optional>
 
+#include "base/heap.h"
 #include "base/sanitized.h"
 
 namespace stallscope {
@@ -132,15 +133,7 @@ void limit_worker() {
     (void)std::signal(number, SIG_DFL);
 }
 
-constexpr int kRoom = 640 << 20, kStep = 16 << 20, kLargestBlock = 32 << 20;
-
-/// Lets libclang work on this thread, whose heap grows in large steps.
-void prepare_heap() {
-  (void)setenv("LIBCLANG_NOTHREADS", "1", 1);
-  (void)mallopt(M_MMAP_THRESHOLD, kLargestBlock);
-  (void)mallopt(M_TRIM_THRESHOLD, kRoom * 2);
-  (void)mallopt(M_TOP_PAD, kStep);
-}
+constexpr int kRoom = 640 << 20;
 
 /// The room that heavy files take at once, on huge pages: a fifth of the time would go into page
 /// faults and system calls.
@@ -151,14 +144,14 @@ void make_room() {
   const void* const before = sbrk(0);
   std::array<void* volatile, 64> blocks{};  // volatile: none is optimised away
   for (void* volatile& block : blocks) {
-    block = std::malloc(kLargestBlock / 2);
+    block = std::malloc(kLargestHeapBlock / 2);
     if (!block || sbrk(0) != before) break;
   }
   const auto start = (reinterpret_cast<uintptr_t>(before) / kHugePage + 1) * kHugePage;
   const auto end = reinterpret_cast<uintptr_t>(sbrk(0)) / kHugePage * kHugePage;
   if (start < end) (void)madvise(reinterpret_cast<void*>(start), end - start, MADV_HUGEPAGE);
   for (void* volatile& block : blocks) std::free(block);
-  (void)mallopt(M_TOP_PAD, kStep);
+  (void)mallopt(M_TOP_PAD, kHeapStep);
 }
 
 /// Where clang's own headers (stddef.h) are, of the version nearest to the library's; empty when
@@ -184,7 +177,8 @@ std::string resource_folder(const std::string& library, const clang::Api& api) {
 
 [[noreturn]] void work(int peer, const std::string& library) {
   limit_worker();
-  prepare_heap();
+  (void)setenv("LIBCLANG_NOTHREADS", "1", 1);  // it works on this thread, whose heap is prepared
+  keep_heap();
   const auto api = clang::open_library(library);
   if (!api) {
     (void)send_message(peer, Answer::unusable, api.error().to_string());

@@ -268,8 +268,8 @@ class Attention {
           (callee_name_of(at) == "bmm" || callee_name_of(at) == "baddbmm" ||
            ast_.slice(at).ends_with(".T") ||
            contains_any(ast_.slice(at),
-                        {"transpose", ".t()", ".mt", ".t)", "permute", "movedim", "swapaxes",
-                         "swapdims", "...d", "einsum", "k_t", "kt", "key", "hk"})))
+                        {"transpose", ".t()", ".mt", ".t)", "permute", "movedim", "moveaxis",
+                         "swapaxes", "swapdims", "...d", "einsum", "k_t", "kt", "key", "hk"})))
         return at;
     }
     return kNoNode;
