@@ -77,7 +77,16 @@ class SourceIndex {
   bool has_prefetcher(size_t file) const;
   bool decide(size_t file, const Candidate& candidate, SourceFact& out) const;
   /// Functions for which the lines that call them answer.
-  enum class Wrapper : uint8_t { none, waits, releases, reads_back, uploads, moves, macro };
+  enum class Wrapper : uint8_t {
+    none,
+    waits,
+    releases,
+    allocates,
+    reads_back,
+    uploads,
+    moves,
+    macro
+  };
   Wrapper wrapper(size_t file, const Candidate& candidate) const;
   bool hands_on(FunctionId caller, Wrapper kind) const;
   bool runs_for(const Edge& edge, size_t file, const Candidate& candidate) const;

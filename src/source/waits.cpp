@@ -16,6 +16,7 @@ namespace {
 constexpr std::string_view kReadBack = "device-to-host-in-step";
 constexpr std::string_view kUpload = "blocking-host-to-device";
 constexpr std::string_view kMoves = "create-then-move";
+constexpr std::string_view kAllocates = "device-alloc-in-loop";
 
 }  // namespace
 
@@ -33,6 +34,8 @@ SourceIndex::Wrapper SourceIndex::wrapper(size_t file, const Candidate& candidat
   if (!f.is_short()) return Wrapper::none;
   if (is_wait_only_name(f.name) && !graph_->callers(id).empty()) return Wrapper::waits;
   if (is_release_name(f.name)) return Wrapper::releases;
+  if (rules_->rules()[candidate.rule].id == kAllocates && is_allocation_name(f.name))
+    return Wrapper::allocates;
   return moved_argument(file, candidate) == kNone ? Wrapper::none : Wrapper::moves;
 }
 
@@ -110,7 +113,7 @@ std::vector<std::vector<SourceFact>> SourceIndex::waits(std::set<FunctionId>& to
             kind != Wrapper::macro)
           continue;
         if (hands_on(edge.from, kind)) continue;
-        if (reads_back || kind == Wrapper::uploads || kind == Wrapper::releases)
+        if (kind != Wrapper::waits && kind != Wrapper::moves && kind != Wrapper::macro)
           told.insert(called);
         // Where it waits, which may be the better place to change.
         fact.also.push_back({files_[f]->path, candidate.anchor_line,
@@ -156,6 +159,7 @@ bool SourceIndex::hands_on(FunctionId caller, Wrapper kind) const {
       is_read_back_name(f.name))
     return true;
   if (kind == Wrapper::uploads) return is_upload_name(f.name);
+  if (kind == Wrapper::allocates) return is_allocation_name(f.name);
   return (is_wait_only_name(f.name) || is_release_name(f.name)) && !graph_->callers(caller).empty();
 }
 
@@ -194,6 +198,7 @@ void SourceIndex::add_askers(size_t file, const Candidate& candidate, SourceFact
   const bool of_parameter = !compiled && on && on->kind == DependencyKind::parameter &&
                             on->function == candidate.function;
   if (!f.is_short() || !(of_parameter || says_it) || fact.lowered > (says_it ? 1 : 0)) return;
+  const uint32_t unless = rules_->clauses()[candidate.clause].unless;
   std::vector<SourceLine> lines;
   for (const uint32_t e : graph_->callers(graph_->id_of(file, candidate.function))) {
     const Edge& edge = graph_->edges()[e];
@@ -202,7 +207,9 @@ void SourceIndex::add_askers(size_t file, const Candidate& candidate, SourceFact
     const bool guessed =
         compiled && (((by_name || is_common_method(f.name)) && !graph_->is_only_method(edge)) ||
                      is_overloaded(edge));
-    if (!runs || edge.call->form == CallForm::reference || guessed) continue;
+    if (!runs || edge.call->form == CallForm::reference || guessed ||
+        (edge.call->guards & unless) != 0)
+      continue;
     const FileFacts& by = graph_->file(edge.from);
     lines.push_back({by.path, edge.call->line, graph_->function(edge.from).qualified, by.language});
   }

@@ -321,7 +321,7 @@ class EvidenceCollector {
     };
     return is_wait_only_name(name) || is_release_name(name) ||
            (ast_.grammar == Grammar::cuda &&
-            (is_read_back_name(name) || is_upload_name(name) ||
+            (is_read_back_name(name) || is_upload_name(name) || is_allocation_name(name) ||
              (call.form == CallForm::function && may_be_waiting_macro(name)))) ||
            (ast_.grammar == Grammar::python && std::ranges::any_of(call.arguments, is_fresh));
   }

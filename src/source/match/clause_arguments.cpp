@@ -231,9 +231,9 @@ bool ClauseTests::is_from_malloc(std::string_view name) const {
     const std::string_view value = ast_.source.substr(begin, ast_.source.find(';', begin) - begin);
     const bool host =
         value.starts_with("new ") ||
-        ((value.find(")malloc(") != value.npos || value.find(") malloc(") != value.npos ||
-          value.starts_with("malloc(") || value.find("calloc(") != value.npos) &&
-         !contains_any(value, {"cuda", "hip"}));
+        // THAlloc(n), xmalloc(n)
+        (value.find("lloc(") != value.npos &&
+         !contains_any(value, {"cuda", "hip", "gpu", "device", "pinned", "page", "host"}));
     if (!host && !value.starts_with("nullptr") && !value.starts_with("NULL")) return false;
     any |= host;
   }

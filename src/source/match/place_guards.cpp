@@ -134,20 +134,22 @@ bool PlaceGuards::hands_out_new(uint32_t function) const {
 }
 
 /// C++: `void resize(int n, float** data) { cudaFree(*data); cudaMalloc(data, n); }`, which
-/// compares no sizes: in each call.
+/// compares no sizes: in each call. So are gpuMalloc(void** p, int n) and gpuFree(void* p).
 bool PlaceGuards::allocates_anew(NodeId call) const {
   const uint32_t function = file_.outline.function_of[call];
   const FunctionFacts& facts = facts_.functions[function];
   if (hands_out_new(function)) return true;
-  if (!has_word(lower(snake_case(facts.name)), {"resize"})) return false;
+  if (!has_word(lower(snake_case(facts.name)), {"resize"}) && !is_allocation_name(facts.name) &&
+      !is_release_name(facts.name))
+    return false;
   const NodeId handed = ast_[call].kind == K::call ? ast_.child(call, Role::argument) : kNoNode;
   std::string_view pointer = handed == kNoNode ? std::string_view() : ast_.slice(handed);
   if (pointer.starts_with('*')) pointer.remove_prefix(1);
   if (std::ranges::find(facts.parameters, pointer) == facts.parameters.end()) return false;
   const NodeId body = file_.outline.functions[function];
+  if (contains_any(ast_.slice(body), {"cache", "pool", "chunk", "map", "static"})) return false;
   for (NodeId at = body; at < ast_[body].end; ++at) {
-    if (ast_[at].kind == K::compare &&
-        !contains_any(ast_.slice(at), {"null", "cudasuccess", "hipsuccess"}))
+    if (ast_[at].kind == K::compare && !contains_any(ast_.slice(at), {"null", "success"}))
       return false;
   }
   return true;

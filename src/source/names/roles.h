@@ -112,6 +112,8 @@ bool is_release_name(std::string_view name);
 bool is_read_back_name(std::string_view name);
 /// cuda_push_array(), copyToDevice(): copies from the host, in C++.
 bool is_upload_name(std::string_view name);
+/// gpuMallocMemory(), device_alloc(): takes memory for who calls it.
+bool is_allocation_name(std::string_view name);
 /// copyTo(), get_centroids(), to_host(): what hands to the host what its caller asks for.
 bool is_hand_over_name(std::string_view name);
 

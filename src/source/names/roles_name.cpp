@@ -217,6 +217,12 @@ bool is_upload_name(std::string_view name) {
          !has_word(text, {"save", "load", "test", "print", "dump", "async", "init", "back"});
 }
 
+bool is_allocation_name(std::string_view name) {
+  const std::string text = lower(snake_case(name));
+  return (contains_any(text, {"malloc", "allocate"}) || has_word(text, {"alloc"})) &&
+         !contains_any(text, {"dealloc", "unalloc", "init", "test"});
+}
+
 bool is_hand_over_name(std::string_view name) {
   return starts_with_any(lower(snake_case(name)),
                          {"copy", "get", "to_", "dump", "print", "reconstruct", "save", "write"});
