@@ -32,3 +32,14 @@ float eval_perplexity(GPT& model, const torch::Tensor& tokens, int64_t window) {
   }
   return torch::stack(losses).mean().exp().item<float>();
 }
+
+// What the function is called says nothing.
+double accuracy_of(Net& net, Loader& loader) {
+  net->eval();
+  double right = 0;
+  for (auto& batch : loader) {
+    auto logits = net->forward(batch.data);  // expect: eval-with-grad
+    right += logits.argmax(1).eq(batch.target).sum().item<double>();
+  }
+  return right;
+}

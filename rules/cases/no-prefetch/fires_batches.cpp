@@ -29,3 +29,15 @@ void train_read(Net& net, Reader& reader, torch::optim::Adam& optimizer) {
     optimizer.step();
   }
 }
+
+// A loader of the program's own, asked when the step is over.
+void train_stream(Net& net, Loader& data_loader, torch::optim::Adam& optimizer) {
+  auto batch = data_loader.next();
+  while (batch.has_value()) {
+    auto loss = torch::mse_loss(net->forward(batch->data), batch->target);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    batch = data_loader.next();  // expect: no-prefetch
+  }
+}

@@ -21,3 +21,8 @@ def train(state, images, config):
 def evaluate(state, images):
     batches = tf.data.Dataset.from_tensor_slices(images).batch(256)
     return sum(accuracy(state, batch) for batch in batches.as_numpy_iterator())
+
+
+def statistics(images):
+    every = tf.data.Dataset.from_tensor_slices(images).shuffle(10_000).batch(50_000)
+    return next(every.as_numpy_iterator()).mean()

@@ -223,9 +223,9 @@ uint32_t Guards::of_compare(NodeId id, bool negated, unsigned depth) const {
       inference_.at(right).kind == Kind::number && ast_[right].kind == K::number) {
     return begins_its_loop(left, equal ? r : "") ? kGuardInterval | kGuardCached : +kGuardInterval;
   }
-  // `if i == accumulation_steps - 1` comes once in each step
+  // `if i == accumulation_steps - 1` comes once in each step, and so does the last layer
   if (counter && equal && contains_any(r, {"last", "- 1", "-1", "len(", "total", "max", "num_"}) &&
-      !contains_any(r, {"accum", "micro"}))
+      !contains_any(r, {"accum", "micro", "layer"}))
     return kGuardInterval;
   // `if step != self.start_step: return`
   if ((equal || unequal) && equal != negated && counts_steps(l) &&

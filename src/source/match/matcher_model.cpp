@@ -130,13 +130,19 @@ void find_gathers_per_metric(const FileView& file, std::vector<Match>& out) {
   }
 }
 
+/// What X.eval() or X->eval() sets, if a call does: "X"; empty otherwise.
+std::string_view set_to_evaluate(const Ast& ast, NodeId call) {
+  const NodeId callee = ast.child(call, Role::callee);
+  const NodeId object = callee == kNoNode ? kNoNode : ast.child(callee, Role::object);
+  return object != kNoNode && ast[callee].text == "eval" ? ast.slice(object) : std::string_view();
+}
+
 void find_eval_with_grad(const FileView& file, std::vector<Match>& out) {
   const Ast& ast = file.ast;
+  if (!holds_text(ast.source, "eval()")) return;
   for (uint32_t f = 1; f < file.facts.functions.size(); ++f) {
     const FunctionFacts& function = file.facts.functions[f];
-    if (!contains_any(function.name, {"eval", "valid", "test"}) ||
-        (function.flags & kStepEvidence) != 0)
-      continue;
+    if ((function.flags & kStepEvidence) != 0) continue;
     if (function.class_name.empty() == false && contains_any(function.name, {"_step", "on_"}))
       continue;
     const NodeId node = file.outline.functions[f];
@@ -145,19 +151,28 @@ void find_eval_with_grad(const FileView& file, std::vector<Match>& out) {
     if (contains_any(text, {"no_grad", "inference_mode", "set_grad_enabled", "nogradguard",
                             "inferencemode", "backward", "volatile", "jax"}))
       continue;
-    bool sets_eval = false;
+    // Of a function of C++ whose name says nothing, what is set to evaluate must be what runs;
+    // in Python those who call it mostly took the gradients off.
+    const bool says_it = contains_any(function.name, {"eval", "valid", "test"});
+    if (!says_it && ast.grammar != Grammar::cuda) continue;
+    std::vector<std::string_view> evaluated;
     NodeId first_run = kNoNode;
     for (NodeId id = node; id < ast[node].end; ++id) {
       if (ast[id].kind != K::call) continue;
-      if (callee_name(ast, id) == "eval") sets_eval = true;
-      const Value& v = file.inference.at(id);
-      NodeId callee = ast.child(id, Role::callee);
-      if (first_run == kNoNode && v.has(kModuleOutput) && file.outline.loop_of[id] != kNone &&
-          callee != kNoNode && contains_any(ast.slice(callee), {"model", "net"})) {
-        first_run = id;
-      }
+      if (const std::string_view set = set_to_evaluate(ast, id); !set.empty())
+        evaluated.push_back(set);
+      const NodeId callee = ast.child(id, Role::callee);
+      if (first_run != kNoNode || callee == kNoNode || file.outline.loop_of[id] == kNone) continue;
+      const NodeId object = ast.child(callee, Role::object);
+      const std::string_view runs = object != kNoNode && ast[callee].text == "forward"
+                                        ? ast.slice(object)
+                                        : ast.slice(callee);
+      const bool known = !says_it && std::ranges::find(evaluated, runs) != evaluated.end();
+      const bool likely_it = says_it && file.inference.at(id).has(kModuleOutput) &&
+                             contains_any(ast.slice(callee), {"model", "net"});
+      if (known || likely_it) first_run = id;
     }
-    if (sets_eval && first_run != kNoNode)
+    if (!evaluated.empty() && first_run != kNoNode)
       out.push_back({first_run, likely(Kind::device_tensor), {}});
   }
 }
