@@ -180,7 +180,8 @@ bool SourceIndex::is_overloaded(const Edge& edge) const {
 bool SourceIndex::is_helper(const Candidate& candidate, const FunctionFacts& f) const {
   // memcpy() of the program's own is as likely the library's.
   return (f.flags & (kForward | kMainFunction | kStepEvidence)) == 0 && candidate.loop == kNone &&
-         !is_one_of(f.name, {"memcpy", "memset", "memmove", "malloc", "copy", "fill", "swap"}) &&
+         !is_one_of(f.name,
+                    {"memcpy", "memset", "memmove", "malloc", "free", "copy", "fill", "swap"}) &&
          !has_word(lower(snake_case(f.name)), {"forward", "backward", "step", "update", "train"});
 }
 

@@ -139,12 +139,18 @@ bool PlaceGuards::allocates_anew(NodeId call) const {
   const uint32_t function = file_.outline.function_of[call];
   const FunctionFacts& facts = facts_.functions[function];
   if (hands_out_new(function)) return true;
+  // free() alone is as likely the library's
+  const std::string name = lower(facts.name);
+  const bool frees = facts.class_name.empty() && name != "free" &&
+                     starts_with_any(name, {"free", "release", "destroy"});
   if (!has_word(lower(snake_case(facts.name)), {"resize"}) && !is_allocation_name(facts.name) &&
-      !is_release_name(facts.name))
+      !frees && (!is_release_name(facts.name) || name == "free"))
     return false;
   const NodeId handed = ast_[call].kind == K::call ? ast_.child(call, Role::argument) : kNoNode;
   std::string_view pointer = handed == kNoNode ? std::string_view() : ast_.slice(handed);
   if (pointer.starts_with('*')) pointer.remove_prefix(1);
+  // free_buffers(Buffers& b): what its caller had made for it
+  if (frees) pointer = pointer.substr(0, pointer.find_first_of(".-["));
   if (std::ranges::find(facts.parameters, pointer) == facts.parameters.end()) return false;
   const NodeId body = file_.outline.functions[function];
   if (contains_any(ast_.slice(body), {"cache", "pool", "chunk", "map", "static"})) return false;
