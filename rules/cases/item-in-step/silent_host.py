@@ -18,3 +18,17 @@ def fit(model, x, y):
 if __name__ == "__main__":
     points = torch.randn(64, 3)
     print(fit(nn.Linear(3, 1), points, points.sum(1, keepdim=True)))
+
+
+def adam_update(parameters, gradients, averages, step, beta, lr):
+    step.add_(1)
+    correction = 1 - beta ** step.item()
+    for p, g, a in zip(parameters, gradients, averages):
+        a.lerp_(g, 1 - beta)
+        p.add_(a, alpha=-lr / correction)
+
+
+class OwnAdam(torch.optim.Optimizer):
+    def step(self):
+        for group in self.param_groups:
+            adam_update(group["params"], group["grads"], group["averages"], group["step"], 0.9, group["lr"])

@@ -199,3 +199,12 @@ def start_training(self, params, opt_state, epochs):
         updates, opt_state = update(grads, opt_state)
         params = optax.apply_updates(params, updates)
     return params
+
+
+class Field(nn.Module):
+    """Traced when the step that applies it is."""
+
+    @nn.compact
+    def __call__(self, rays, samples):
+        sample = jax.jit(functools.partial(sample_along, samples=samples))
+        return nn.Dense(4)(sample(rays))

@@ -287,7 +287,9 @@ bool Contexts::is_around_step_loop(FunctionId function, uint32_t loop) const {
   }
   return std::ranges::any_of(graph_.calls(function), [&](uint32_t e) {
     const Edge& edge = graph_.edges()[e];
-    return edge.loop != kNone && steps_.in(edge.to) && holds(edge.loop);
+    // jobs.append(partial(train, lap)) runs nothing yet
+    return edge.loop != kNone && edge.call->form != CallForm::reference && steps_.in(edge.to) &&
+           holds(edge.loop);
   });
 }
 
@@ -295,7 +297,8 @@ bool Contexts::runs_each_epoch(FunctionId function, uint32_t loop, unsigned hops
   if (is_around_step_loop(function, loop)) return true;
   return hops != 0 && std::ranges::any_of(graph_.callers(function), [&](uint32_t e) {
            const Edge& edge = graph_.edges()[e];
-           return edge.from != function && (edge.call->guards & kSeldom) == 0 &&
+           return edge.from != function && edge.call->form != CallForm::reference &&
+                  (edge.call->guards & kSeldom) == 0 &&
                   runs_each_epoch(edge.from, edge.loop, hops - 1);
          });
 }

@@ -210,6 +210,7 @@ void StepLoops::find_whole_steps(std::span<const EntryPoint> entry_points) {
           (!function.name.empty() && function.name == function.class_name);
       const bool steps = ((function.flags & kStepEvidence) != 0 || accumulates[i] != 0) &&
                          has_loop[i] == 0 && !constructor && !guides &&
+                         !is_verification_name(function.name) &&
                          (function.flags & (kModuleLevel | kTestFunction)) == 0 &&
                          !((function.flags & kMainFunction) != 0 && function.class_name.empty());
       const FunctionId id = graph_.id_of(f, i);

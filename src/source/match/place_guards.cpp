@@ -105,6 +105,17 @@ bool PlaceGuards::reads_reward(NodeId id) const {
   return false;
 }
 
+/// step.item() in an optimiser of PyTorch: its counters of steps stay on the host.
+bool PlaceGuards::reads_step_counter(NodeId id) const {
+  if (ast_.grammar != Grammar::python || ast_[id].kind != K::call ||
+      callee_name(ast_, id) != "item" || file_.names.uses_jax())
+    return false;
+  const NodeId object = ast_.child(ast_.child(id, Role::callee), Role::object);
+  return object != kNoNode &&
+         is_one_of(ast_.slice(object),
+                   {"step", "steps", "step_t", "state_step", "state[\"step\"]", "state['step']"});
+}
+
 /// env.step(a.item())
 bool PlaceGuards::steps_simulator(NodeId call) const {
   const NodeId callee = ast_.child(call, Role::callee);
@@ -347,6 +358,7 @@ uint32_t PlaceGuards::of(NodeId id) const {
        !samples_memory(function)) ||
       contains_any(function.class_name, {"envrunner", "vectorenv", "vecenv"}))
     guards |= kGuardEnvironment;
+  if (reads_step_counter(id)) guards |= kGuardHostValue;
   if (reads_reward(id) && !learns && !learns_from_memory(id)) guards |= kGuardHostValue;
   for (NodeId at = ast_[id].parent; at != kNoNode; at = ast_[at].parent) {
     const Node& node = ast_[at];

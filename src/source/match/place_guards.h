@@ -26,6 +26,7 @@ class PlaceGuards {
   /// Whether what is moved or read is an agent's action or observation, by name.
   bool is_environment_value(NodeId id) const;
   bool reads_reward(NodeId id) const;
+  bool reads_step_counter(NodeId id) const;
   static bool samples_memory(const FunctionFacts& function);
   bool learns_from_memory(NodeId id) const;
   bool steps_simulator(NodeId call) const;

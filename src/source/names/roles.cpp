@@ -174,23 +174,23 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
   if (starts_with_any(text, {"build", "_build", "make_", "create", "prepare", "_prepare"}) &&
       has_word(text, {"input", "inputs", "batch", "batches", "targets", "labels", "queries"}))
     flags &= ~static_cast<uint32_t>(kInitFunction);
-  if (has_word(text, {"eval",        "evaluate",   "evaluation",
-                      "valid",       "validate",   "validation",
-                      "val",         "test",       "testing",
-                      "predict",     "prediction", "inference",
-                      "infer",       "generate",   "sample",
-                      "sampling",    "demo",       "translate",
-                      "decode",      "beam",       "search",
-                      "score",       "visualize",  "estimate",
-                      "benchmark",   "bench",      "chat",
-                      "complete",    "rollout",    "act",
-                      "play",        "export",     "compute_metrics",
-                      "quantize",    "calibrate",  "calibration",
-                      "summarize",   "get_action", "embed",
-                      "encode_text", "tokenize"}) ||
+  if (has_word(text, {"eval",       "evaluate",   "evaluation",  "valid",
+                      "validate",   "validation", "verify",      "verification",
+                      "comparison", "val",        "test",        "testing",
+                      "predict",    "prediction", "inference",   "infer",
+                      "generate",   "sample",     "sampling",    "demo",
+                      "translate",  "decode",     "beam",        "search",
+                      "score",      "visualize",  "estimate",    "benchmark",
+                      "bench",      "chat",       "complete",    "rollout",
+                      "act",        "play",       "export",      "compute_metrics",
+                      "quantize",   "calibrate",  "calibration", "summarize",
+                      "get_action", "embed",      "encode_text", "tokenize"}) ||
       text.starts_with("on_validation") || text.starts_with("on_test")) {
     flags |= kEvalFunction;
   }
+  // get_rmse(), compute_mae(): of a test set; losses say that they are
+  if (has_word(text, {"rmse", "mae"}) && starts_with_any(text, {"get_", "compute_", "calc"}))
+    flags |= kEvalFunction;
   if (is_about_validity(text) || is_about_activation(text))
     flags &= ~static_cast<uint32_t>(kEvalFunction);
   if (has_word(text, {"predict",    "prediction", "inference",   "infer",     "generate",

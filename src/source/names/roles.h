@@ -131,6 +131,8 @@ bool is_whole_fit(std::string_view name);
 
 /// Whether a function of this name evaluates on all of a data set: evaluate_model, not eval_step.
 bool is_whole_evaluation(std::string_view name);
+/// run_verification_gates(), compare_gradients(): takes gradients to see whether they are right.
+bool is_verification_name(std::string_view name);
 
 /// Whether a class works on samples on the host: datasets, samplers, transforms, collators.
 bool is_data_class(std::string_view name);

@@ -240,6 +240,13 @@ bool is_whole_evaluation(std::string_view name) {
          !has_word(text, {"step", "batch", "one", "iter", "single", "metrics"});
 }
 
+bool is_verification_name(std::string_view name) {
+  const std::string text = lower(snake_case(name));
+  return has_word(text, {"verify", "verification", "validate", "validation", "compare",
+                         "comparison", "check", "gradcheck"}) &&
+         !has_word(text, {"train", "training", "fit", "step", "update", "learn", "loss"});
+}
+
 bool is_simulation_step(std::string_view name) {
   const std::string text = lower(snake_case(name));
   return has_word(text, {"step", "timestep", "substep", "advance", "iterate", "evolve", "cycle"}) &&

@@ -78,7 +78,12 @@ Value Inference::eval_operator(NodeId id) {
   const bool device = a.is_device() || b.is_device();
   const Value& tensor = a.is_device() ? a : b;
   if (node.kind == K::compare) {
-    if (is_identity_test(node.text)) return proven(Kind::number);
+    // xnp == jnp: which library a function was given
+    bool of_modules = false;
+    for (NodeId c : children(ast_, id))
+      of_modules |= ast_[c].kind == K::name &&
+                    is_one_of(names_.import_of(ast_[c].text), {"jax.numpy", "numpy", "torch"});
+    if (is_identity_test(node.text) || of_modules) return proven(Kind::number);
     if (a.kind == Kind::none || b.kind == Kind::none || a.kind == Kind::text ||
         b.kind == Kind::text) {
       return proven(Kind::number);
