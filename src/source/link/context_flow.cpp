@@ -178,7 +178,7 @@ bool Contexts::is_made_by_option(FunctionId constructor, const Switchboard& swit
   return any;
 }
 
-/// The methods of classes whose objects are made so.
+/// The methods of classes whose objects are made so, and whole steps that are only called so.
 void Contexts::find_optional(const Switchboard& switches) {
   constexpr unsigned kHops = 3;  // of classes that such classes make or derive from
   optional_.assign(graph_.functions(), 0);
@@ -187,10 +187,15 @@ void Contexts::find_optional(const Switchboard& switches) {
     more = false;
     for (FunctionId id = 0; id < graph_.functions(); ++id) {
       const FunctionFacts& f = graph_.function(id);
-      if (optional_[id] != 0 || f.name != "__init__" || f.class_name.empty() ||
+      const bool constructor = f.name == "__init__" && !f.class_name.empty();
+      if (optional_[id] != 0 || !(constructor || steps_.is_whole_step(id)) ||
           !is_made_by_option(id, switches))
         continue;
       more = true;
+      if (!constructor) {
+        optional_[id] = 1;
+        continue;
+      }
       const FileFacts& file = graph_.file(id);
       const FunctionId first = id - graph_.index_in_file(id);
       for (uint32_t other = 0; other < file.functions.size(); ++other) {
