@@ -317,7 +317,9 @@ class EvidenceCollector {
   bool answers_for_itself(const CallFacts& call) const {
     const std::string_view name = last_component(call.name);
     // block.sync() of a kernel
-    if (is_device_function(ast_, outline_.functions[call.function])) return false;
+    if (ast_.grammar == Grammar::cuda &&
+        is_device_function(ast_, outline_.functions[call.function]))
+      return false;
     const auto is_fresh = [](const auto& argument) {
       return argument.second.kind == Kind::host_tensor && argument.second.has(kFresh);
     };

@@ -215,8 +215,8 @@ bool ClauseTests::is_local_number(NodeId argument) const {
   });
 }
 
-/// Whether the file says that what it copies from or to comes from malloc() or new: h = new
-/// float[n]
+/// Whether the file says that what it copies from or to comes from new, malloc() or its like:
+/// h = new float[n], h = (float*)THAlloc(n * 4)
 bool ClauseTests::is_from_malloc(std::string_view name) const {
   if (name.empty() || std::ranges::find_if_not(name, [](char c) {
                         return is_identifier_char(c) || c == '-' || c == '>' || c == '.';
@@ -231,7 +231,6 @@ bool ClauseTests::is_from_malloc(std::string_view name) const {
     const std::string_view value = ast_.source.substr(begin, ast_.source.find(';', begin) - begin);
     const bool host =
         value.starts_with("new ") ||
-        // THAlloc(n), xmalloc(n)
         (value.find("lloc(") != value.npos &&
          !contains_any(value, {"cuda", "hip", "gpu", "device", "pinned", "page", "host"}));
     if (!host && !value.starts_with("nullptr") && !value.starts_with("NULL")) return false;

@@ -255,8 +255,9 @@ std::vector<uint32_t> mentions_of(const Ast& ast, const Names& names, bool packa
     if ((node.kind == K::attribute || node.kind == K::name) && scatters(node.text) &&
         (node.role == Role::callee || ast[node.parent].kind == K::assign))
       out.add(kScattersHere);
-    // torch.cuda.FloatTensor: that it is used says where the program runs.
-    if (node.kind == K::attribute && is_one_of(node.text, {"cuda", "distributed", "xpu"}))
+    // torch.cuda.FloatTensor: that it is used says where the program runs; a seed is for all.
+    if (node.kind == K::attribute && is_one_of(node.text, {"cuda", "distributed", "xpu"}) &&
+        !is_one_of(ast[node.parent].text, {"manual_seed", "manual_seed_all"}))
       out.add(node.text);
     const auto add_either = [&](std::string_view name) {
       const uint32_t hash = name_hash(name);
