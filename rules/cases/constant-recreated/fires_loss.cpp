@@ -21,3 +21,12 @@ torch::Tensor MelLossImpl::forward(torch::Tensor wave, torch::Tensor wanted) {
   }
   return total;
 }
+
+torch::Tensor createWindow(int64_t size, int64_t channels);
+
+// The window of SSIM, built by the program's own function for each image.
+torch::Tensor SsimLossImpl::forward(torch::Tensor image, torch::Tensor wanted) {
+  auto window = createWindow(11, image.size(1));  // expect: constant-recreated
+  auto mean = torch::conv2d(image, window, {}, 1, 5);
+  return 1 - (mean * torch::conv2d(wanted, window, {}, 1, 5)).mean();
+}

@@ -10,6 +10,7 @@ void train(Net& model, DataLoader& loader, torch::optim::SGD& optimizer) {
     optimizer.step();
     history.push_back(output.detach().cpu());  // expect: device-to-host-in-step
     history.push_back(loss.to(torch::kCPU));  // expect: device-to-host-in-step
+    history.push_back(output.toBackend(torch::Backend::CPU));  // expect: device-to-host-in-step
   }
 }
 
