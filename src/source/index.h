@@ -87,6 +87,10 @@ class SourceIndex {
     moves,
     macro
   };
+  /// Whether such a function does not answer for itself, even where none of its callers does.
+  static bool answers_never(Wrapper kind) {
+    return kind == Wrapper::waits || kind == Wrapper::moves || kind == Wrapper::macro;
+  }
   Wrapper wrapper(size_t file, const Candidate& candidate) const;
   bool hands_on(FunctionId caller, Wrapper kind) const;
   bool runs_for(const Edge& edge, size_t file, const Candidate& candidate) const;

@@ -113,8 +113,7 @@ std::vector<std::vector<SourceFact>> SourceIndex::waits(std::set<FunctionId>& to
             kind != Wrapper::macro)
           continue;
         if (hands_on(edge.from, kind)) continue;
-        if (kind != Wrapper::waits && kind != Wrapper::moves && kind != Wrapper::macro)
-          told.insert(called);
+        if (!answers_never(kind)) told.insert(called);
         // Where it waits, which may be the better place to change.
         fact.also.push_back({files_[f]->path, candidate.anchor_line,
                              graph_->function(called).qualified, files_[f]->language});
@@ -228,7 +227,7 @@ bool SourceIndex::is_for_callers(size_t file, const Candidate& candidate,
   if (files_[file]->is_compiled() && !f.class_name.empty() && f.is_short() &&
       is_wait_only_name(f.name))
     return true;
-  return kind == Wrapper::waits || kind == Wrapper::moves || kind == Wrapper::macro ||
+  return answers_never(kind) ||
          (kind != Wrapper::none && told.contains(graph_->id_of(file, candidate.function)));
 }
 

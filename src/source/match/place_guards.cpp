@@ -136,12 +136,18 @@ bool PlaceGuards::hands_out_new(uint32_t function) const {
       contains_any(text, {"cache", "pool", "chunk", "block", "find", "free", "map", "static"}))
     return false;
   for (NodeId at = body; at < ast_[body].end; ++at) {
-    const K kind = ast_[at].kind;
-    if (kind == K::for_ || kind == K::while_ ||
-        (kind == K::compare && !contains_any(ast_.slice(at), {"null", "success"})))
-      return false;
+    if (ast_[at].kind == K::for_ || ast_[at].kind == K::while_) return false;
   }
-  return true;
+  return !compares_sizes(body);
+}
+
+/// C++: whether a function compares anything but pointers with none and errors with success.
+bool PlaceGuards::compares_sizes(NodeId body) const {
+  for (NodeId at = body; at < ast_[body].end; ++at) {
+    if (ast_[at].kind == K::compare && !contains_any(ast_.slice(at), {"null", "success"}))
+      return true;
+  }
+  return false;
 }
 
 /// C++: `void resize(int n, float** data) { cudaFree(*data); cudaMalloc(data, n); }`, which
@@ -150,12 +156,12 @@ bool PlaceGuards::allocates_anew(NodeId call) const {
   const uint32_t function = file_.outline.function_of[call];
   const FunctionFacts& facts = facts_.functions[function];
   if (hands_out_new(function)) return true;
-  // free() alone is as likely the library's
   const std::string name = lower(facts.name);
-  const bool frees = facts.class_name.empty() && name != "free" &&
-                     starts_with_any(name, {"free", "release", "destroy"});
+  if (name == "free") return false;  // as likely the library's
+  const bool frees =
+      facts.class_name.empty() && starts_with_any(name, {"free", "release", "destroy"});
   if (!has_word(lower(snake_case(facts.name)), {"resize"}) && !is_allocation_name(facts.name) &&
-      !frees && (!is_release_name(facts.name) || name == "free"))
+      !is_release_name(facts.name) && !frees)
     return false;
   const NodeId handed = ast_[call].kind == K::call ? ast_.child(call, Role::argument) : kNoNode;
   std::string_view pointer = handed == kNoNode ? std::string_view() : ast_.slice(handed);
@@ -164,12 +170,8 @@ bool PlaceGuards::allocates_anew(NodeId call) const {
   if (frees) pointer = pointer.substr(0, pointer.find_first_of(".-["));
   if (std::ranges::find(facts.parameters, pointer) == facts.parameters.end()) return false;
   const NodeId body = file_.outline.functions[function];
-  if (contains_any(ast_.slice(body), {"cache", "pool", "chunk", "map", "static"})) return false;
-  for (NodeId at = body; at < ast_[body].end; ++at) {
-    if (ast_[at].kind == K::compare && !contains_any(ast_.slice(at), {"null", "success"}))
-      return false;
-  }
-  return true;
+  return !contains_any(ast_.slice(body), {"cache", "pool", "chunk", "map", "static"}) &&
+         !compares_sizes(body);
 }
 
 /// Whether an environment is told what is read: at once, or as a = dist.sample().item();

@@ -27,6 +27,7 @@ class PlaceGuards {
   bool is_environment_value(NodeId id) const;
   bool reads_reward(NodeId id) const;
   bool reads_step_counter(NodeId id) const;
+  bool compares_sizes(NodeId body) const;
   static bool samples_memory(const FunctionFacts& function);
   bool learns_from_memory(NodeId id) const;
   bool steps_simulator(NodeId call) const;
