@@ -190,7 +190,7 @@ void SourceIndex::link(const IndexOptions& options) {
 
 /// What is known of files, and of the project, whatever their functions call.
 void SourceIndex::find_purposes() {
-  device_buffers_ = std::make_unique<DeviceBuffers>(*graph_);
+  device_buffers_ = std::make_unique<DeviceBuffers>(*graph_, objects_of_constructors());
   prefetching_ = graph_->classes().files_with_prefetchers();
   std::ranges::copy(files_with(*graph_, kPrefetches), std::back_inserter(prefetching_));
   with_workers_ = files_with(*graph_, kHasWorkers);
@@ -268,8 +268,8 @@ void SourceIndex::merge_lines(std::vector<SourceFact>& facts) const {
     if (fact.rule_id.empty()) continue;
     const auto rule = std::ranges::find(rules_->rules(), fact.rule_id, &SourceRule::id);
     // "<module>" is no function: what a file does outside of its functions are many things.
-    const bool once = rule != rules_->rules().end() && rule->once_per_function &&
-                      !fact.function.starts_with('<');
+    const bool once =
+        rule != rules_->rules().end() && rule->once_per_function && !fact.function.starts_with('<');
     const uint32_t line = once ? 0 : fact.first_line;
     const auto [first, added] = seen.try_emplace(Place(line, fact.rule_id, fact.function), &fact);
     if (added) continue;

@@ -70,6 +70,7 @@ class SourceIndex {
                   const ClangTypes& types, const IndexOptions& options);
   bool needs_types(size_t file) const;
   bool only_builds(size_t file, const Node& function) const;
+  std::vector<OwnedObject> objects_of_constructors() const;
   const std::vector<SourceLine>* device_buffer_of(const FileFacts& facts,
                                                   const Candidate& candidate) const;
   bool is_kept_on_host(size_t file, const Value& value) const;

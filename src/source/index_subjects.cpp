@@ -8,6 +8,24 @@
 
 namespace stallscope {
 
+/// What the constructors of C++ make, each time that they run.
+std::vector<OwnedObject> SourceIndex::objects_of_constructors() const {
+  std::vector<OwnedObject> out;
+  for (size_t file = 0; file < files_.size(); ++file) {
+    const FileFacts& facts = *files_[file];
+    if (!facts.is_compiled()) continue;
+    for (const Candidate& c : facts.candidates) {
+      if (!rules_->clauses()[c.clause].own_device_buffers ||
+          !facts.functions[c.function].makes_or_ends() || (c.guards & kGuardCached) != 0)
+        continue;
+      const Dependency* const on = facts.dependency(c.subject.dependency);
+      if (on && on->kind == DependencyKind::instance)
+        out.push_back({graph_->id_of(file, c.function), on->name, c.given});
+    }
+  }
+  return out;
+}
+
 /// Where the class of the object that the candidate declares takes and frees device memory; null if
 /// it is none of the program's own, or holds none.
 const std::vector<SourceLine>* SourceIndex::device_buffer_of(const FileFacts& facts,

@@ -7,6 +7,17 @@
 #include "source/names/roles.h"
 
 namespace stallscope {
+namespace {
+
+/// Methods that give an array where they are called on one, or on a record of such.
+bool gives_array(std::string_view method) {
+  return is_one_of(
+      method, {"max",  "min",     "mean",   "sum",  "std",       "var",     "any",     "all",
+               "prod", "argmax",  "argmin", "take", "transpose", "clip",    "reshape", "astype",
+               "copy", "squeeze", "pop",    "get",  "ravel",     "flatten", "round",   "cumsum"});
+}
+
+}  // namespace
 
 /// A value with what other functions return or hand in filled in.
 Value SourceIndex::resolved(size_t file, const Value& value, unsigned hops) const {
@@ -37,6 +48,11 @@ Value SourceIndex::resolved(size_t file, const Value& value, unsigned hops) cons
   }
   if (on.kind == DependencyKind::entry) return entry_of(file, on.function, on.name, hops);
   if (!on.by_call()) return {};
+  // agent.values(x).max(): of an array of JAX, it is one
+  if (on.kind == DependencyKind::method && gives_array(on.name)) {
+    const Value array = resolved(file, depending_on(on.function), hops - 1);
+    if (array.kind == Kind::jax_array) return element_of(array);
+  }
   return of_targets(file, on, [&](FunctionId target) {
     const FunctionFacts& f = graph_->function(target);
     const Value v = resolved(graph_->file_index(target), f.returns, hops - 1);

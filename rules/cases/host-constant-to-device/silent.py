@@ -124,7 +124,6 @@ Tensor = torch.cuda.FloatTensor if torch.cuda.is_available() else torch.FloatTen
 def train_discriminator(discriminator, loader, optimizer):
     for images, _ in loader:
         valid = Tensor(images.size(0), 1).fill_(1.0)
-        images.data = Tensor([0])
         loss = (discriminator(images) - valid).abs().mean()
         loss.backward()
         optimizer.step()

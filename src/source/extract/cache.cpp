@@ -10,7 +10,7 @@ namespace stallscope {
 namespace {
 
 /// Changes whenever analysis or this layout does.
-constexpr std::string_view kFactsFormat = "facts-16";
+constexpr std::string_view kFactsFormat = "facts-17";
 
 struct FactsLayout {
   template <typename Io, typename T>

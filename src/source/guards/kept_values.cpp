@@ -100,16 +100,22 @@ NodeId missing_pointer(const Ast& ast, NodeId condition) {
   return is_null(right) ? left : is_null(left) ? right : kNoNode;
 }
 
-/// C++: `if (!data_) check(cudaMalloc(&data_, bytes));`, of what the function does not declare.
+/// C++: `if (!data_) check(cudaMalloc(&data_, bytes));`, `if (!data) data = make_unique<Data>(n);`,
+/// of what the function does not declare.
 bool fills_member(const Ast& ast, NodeId condition, NodeId body) {
   const NodeId what = ast.grammar == Grammar::cuda ? missing_pointer(ast, condition) : kNoNode;
   const std::string name(ast.slice(what));
   const std::string_view function = ast.slice(ast.ancestor(condition, K::function));
   const bool declared =
       ast[what].kind == K::name && (function.find("*" + name) != std::string_view::npos ||
-                                    function.find("* " + name) != std::string_view::npos);
+                                    function.find("* " + name) != std::string_view::npos ||
+                                    function.find("> " + name) != std::string_view::npos);
   if (name.empty() || declared) return false;
   const std::string_view text = ast.slice(body);
+  for (const char* made : {" = new ", " = std::make_", " = make_", ".reset(new ", ".reset(new("}) {
+    const size_t at = text.find(name + made);
+    if (at != std::string_view::npos && is_whole_identifier(text, at, name.size())) return true;
+  }
   for (const std::string_view before : {"&", "&("}) {
     const size_t at = text.find(std::string(before) + name);
     if (at != std::string_view::npos && is_whole_identifier(text, at + before.size(), name.size()))

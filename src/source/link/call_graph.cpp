@@ -387,10 +387,11 @@ std::vector<FunctionId> CallGraph::resolve(size_t file, std::string_view name, C
     if (last == before) break;
   }
   auto found = by_name_.find(last);
-  if (found == by_name_.end())
-    return form == CallForm::function && files_[file]->language == "python"
-               ? constructors(last, static_cast<uint32_t>(file))
-               : out;
+  if (found == by_name_.end()) {
+    if (form != CallForm::function || files_[file]->language != "python") return out;
+    out = constructors(last, static_cast<uint32_t>(file));
+    return out.empty() && name == last ? called_back(last, given) : out;
+  }
   if (form == CallForm::self_method || form == CallForm::super_method) {
     if (const std::string_view own = own_class(in); !own.empty())
       out = methods(own, last, where_[in].first, form);

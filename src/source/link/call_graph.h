@@ -84,6 +84,7 @@ class CallGraph {
   void keep_taking(uint8_t given, std::vector<FunctionId>& functions, bool own = false) const;
   std::string_view field_class(FunctionId in, std::string_view name) const;
   std::vector<FunctionId> called_object(uint32_t f, const CallFacts& call) const;
+  std::vector<FunctionId> called_back(std::string_view name, uint8_t given) const;
   std::vector<FunctionId> dispatched(uint32_t file, const CallFacts& call) const;
   std::string_view root_class(std::string_view name) const;
   void name_classes();

@@ -9,6 +9,8 @@
 namespace stallscope {
 namespace {
 
+constexpr unsigned kDeepestOwner = 4;  ///< objects that hold objects that hold memory
+
 /// Of an object that is made, not of one that is copied or moved.
 bool is_constructor(const FunctionFacts& f) {
   return !f.class_name.empty() && f.name == f.class_name && !f.copies;
@@ -34,7 +36,7 @@ void add_once(std::vector<SourceLine>& lines, const SourceLine& line) {
 
 }  // namespace
 
-DeviceBuffers::DeviceBuffers(const CallGraph& graph) {
+DeviceBuffers::DeviceBuffers(const CallGraph& graph, std::span<const OwnedObject> owned) {
   std::unordered_map<std::string_view, std::vector<SourceLine>> made, copied, freed;
   std::unordered_set<FunctionId> allocating;
   for (FunctionId id = 0; id < graph.functions(); ++id) {
@@ -47,6 +49,7 @@ DeviceBuffers::DeviceBuffers(const CallGraph& graph) {
       const FunctionFacts& run = graph.function(by);
       if (!is_constructor(run) && !is_destructor(run) && !run.copies) return;
       allocating.insert(by);
+      if (is_constructor(run)) allocating_[run.class_name].push_back(&run);
       std::vector<SourceLine>& lines = (run.copies            ? copied
                                         : is_constructor(run) ? made
                                                               : freed)[run.class_name];
@@ -59,6 +62,24 @@ DeviceBuffers::DeviceBuffers(const CallGraph& graph) {
     for (const uint32_t edge : graph.callers(id)) {
       const FunctionId caller = graph.edges()[edge].from;
       if (f.class_name.empty() || graph.function(caller).class_name == f.class_name) note(caller);
+    }
+  }
+  // Tensor(shape) : storage_(std::make_shared<Storage>(n)): storage within storage
+  bool grows = true;
+  for (unsigned depth = 0; grows && depth < kDeepestOwner; ++depth) {
+    grows = false;
+    for (const OwnedObject& object : owned) {
+      const FunctionFacts& f = graph.function(object.constructor);
+      const bool held = is_one_of(object.class_name, {"device_vector"}) ||
+                        (made.contains(object.class_name) &&
+                         (freed.contains(object.class_name) || !lasts(object.class_name)));
+      if (!held || !is_constructor(f) || f.class_name == object.class_name ||
+          !allocating.insert(object.constructor).second)
+        continue;
+      allocating_[f.class_name].push_back(&f);
+      const FileFacts& file = graph.file(object.constructor);
+      add_once(made[f.class_name], {file.path, f.first_line, f.qualified, file.language});
+      grows = true;
     }
   }
   for (FunctionId id = 0; id < graph.functions(); ++id) {
@@ -86,6 +107,12 @@ const std::vector<SourceLine>* DeviceBuffers::lines_of(std::string_view class_na
                                                        uint8_t given) const {
   const auto found = classes_.find(class_name);
   if (found == classes_.end()) return nullptr;
+  // `Matrix m;` takes memory where the constructor without arguments does
+  const auto takes_none_given = [](const FunctionFacts* f) { return f->required == 0; };
+  const auto makers = allocating_.find(class_name);
+  if (given == 0 &&
+      (makers == allocating_.end() || std::ranges::none_of(makers->second, takes_none_given)))
+    return nullptr;
   const auto idle = idle_.find(class_name);
   const bool takes_none =
       idle != idle_.end() && std::ranges::any_of(idle->second, [&](const FunctionFacts* f) {

@@ -105,6 +105,22 @@ std::vector<FunctionId> CallGraph::called_object(uint32_t f, const CallFacts& ca
   return out;
 }
 
+/// for cb in callbacks: cb(step, metrics): what runs where objects that are called back are called
+/// like functions, of classes whose names say that they are.
+std::vector<FunctionId> CallGraph::called_back(std::string_view name, uint8_t given) const {
+  std::vector<FunctionId> out;
+  const auto found = by_name_.find("__call__");
+  if (found == by_name_.end() || !is_one_of(name, {"cb", "callback", "hook"})) return out;
+  std::ranges::copy_if(found->second, std::back_inserter(out), [&](FunctionId id) {
+    const std::string_view klass = function(id).class_name;
+    return contains_any(klass, {"callback", "hook"}) ||
+           contains_any(root_class(klass), {"callback", "hook"});
+  });
+  keep_taking(given, out, true);
+  if (out.size() > kMostNamed) out.clear();
+  return out;
+}
+
 bool CallGraph::is_only_method(const Edge& edge) const {
   if (!file(edge.to).is_compiled() || !file(edge.from).is_compiled()) return false;
   const FunctionFacts& called = function(edge.to);

@@ -12,6 +12,17 @@ constexpr unsigned kMostValues = 128;    ///< that are looked at for one call
 constexpr size_t kMostClasses = 16;      ///< of what one name may stand for
 constexpr size_t kMostTargets = 32;      ///< methods that one call may run
 
+/// def write(step, **scalars) and write(n, loss=loss): a record of what no other parameter takes,
+/// of the kind of the first that says anything.
+Value rest_of_names(const Edge& edge, const FunctionFacts& to) {
+  for (const auto& [name, value] : edge.call->arguments) {
+    const bool position = name.find_first_not_of("0123456789") == std::string::npos;
+    if (position || std::ranges::find(to.parameters, name) != to.parameters.end()) continue;
+    return value.kind == Kind::device_tensor ? likely(Kind::tensor_dict) : value;
+  }
+  return {};
+}
+
 }  // namespace
 
 Value CallGraph::argument(const Edge& edge, uint32_t parameter) const {
@@ -21,6 +32,7 @@ Value CallGraph::argument(const Edge& edge, uint32_t parameter) const {
                       file(edge.to).language == "python";
   const uint32_t position = method && parameter > 0 ? parameter - 1 : parameter;
   Value out;
+  if (f.parameters[parameter].starts_with("**")) return rest_of_names(edge, f);
   for (const auto& [name, value] : edge.call->arguments) {
     if (name == f.parameters[parameter] || name == std::to_string(position)) out = value;
   }

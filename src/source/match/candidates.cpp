@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "source/match/clause_tests.h"
 #include "source/match/made_functions.h"
+#include "source/match/made_objects.h"
 #include "source/match/options.h"
 #include "source/match/origins.h"
 #include "source/match/place_guards.h"
@@ -59,6 +60,7 @@ class CandidateCollector {
       if (node.kind == K::assign && ast_.grammar == Grammar::cuda) {
         for (uint32_t c : rules_.by_declaration()) declared(rules_.clauses()[c], id);
       }
+      if (ast_.grammar == Grammar::cuda && file_.outline.function_of[id] != 0) made(id);
       if (node.kind == K::decorator) {
         for (uint32_t c : rules_.by_decorator()) decorated(rules_.clauses()[c], id);
       }
@@ -168,6 +170,35 @@ class CandidateCollector {
     if (declares(clause, id) && applies(clause)) consider(clause, id, {}, nullptr);
   }
 
+  /// `new Storage(n)`, and `storage_(n)` in front of a constructor's body: whether its class holds
+  /// memory of the device the link knows.
+  void made(NodeId id) {
+    std::optional<MadeObject> object;
+    if (ast_[id].kind == K::call || ast_[id].kind == K::other) {
+      object = object_made_by(ast_, id);
+    } else if (ast_[id].kind == K::assign && ast_[ast_[id].parent].kind != K::block) {
+      const uint32_t klass = file_.outline.class_of[file_.outline.function_of[id]];
+      if (klass != kNone) object = member_made(ast_, facts_.classes[klass], id);
+    }
+    if (!object || hands_out_memory(object->arguments) ||
+        object->arguments.find("std::move(") != std::string_view::npos)
+      return;
+    for (const uint32_t c : rules_.by_declaration()) {
+      const CompiledClause& clause = rules_.clauses()[c];
+      if (!clause.own_device_buffers || !applies(clause)) continue;
+      const auto [known, added] = made_.try_emplace(object->class_name, 0);
+      if (added) {
+        facts_.dependencies.push_back(
+            {DependencyKind::instance, std::string(object->class_name), 0, 0});
+        known->second = static_cast<uint32_t>(facts_.dependencies.size());
+      }
+      const Value subject = depending_on(known->second);
+      const size_t before = facts_.candidates.size();
+      consider(clause, id, {}, &subject);
+      if (facts_.candidates.size() > before) facts_.candidates.back().given = object->given();
+    }
+  }
+
   void decorated(const CompiledClause& clause, NodeId id) {
     if (decorates(file_, *clause.clause, id) && applies(clause)) consider(clause, id, {}, nullptr);
   }
@@ -263,6 +294,13 @@ class CandidateCollector {
            function.find("_ = std::move(" + text + ")") != std::string_view::npos;
   }
 
+  /// `Scratch s;`: whether a declaration without arguments makes a local object of some class.
+  bool makes_plain_object(NodeId id, NodeId left) const {
+    const Dependency* from = file_.inference.dependency(file_.inference.at(id));
+    return from && from->kind == DependencyKind::instance && declares_local_object(ast_, id) &&
+           !is_kept(ast_[left].text, id) && object_declared(ast_, id).arguments.empty();
+  }
+
   /// Whether a declaration makes a local object of one of these types: `Vector<T> x(n);`, neither
   /// without a size nor from what another call gives.
   bool declares(const CompiledClause& clause, NodeId id) const {
@@ -272,6 +310,9 @@ class CandidateCollector {
       return false;
     const NodeId left = ast_.child(id, Role::left);
     const NodeId first = left == kNoNode ? kNoNode : ast_[left].next;
+    // `Scratch s;` of a class that takes its memory all the same
+    if (first == kNoNode && clause.own_device_buffers)
+      return left != kNoNode && makes_plain_object(id, left);
     if (first == kNoNode || (ast_[first].kind == K::call && ast_[first].next == kNoNode &&
                              ast_.slice(id).find('=') != std::string_view::npos))
       return false;
@@ -279,9 +320,7 @@ class CandidateCollector {
     if (is_kept(ast_[left].text, id)) return false;
     if (clause.own_device_buffers) {
       const Dependency* from = file_.inference.dependency(file_.inference.at(id));
-      // `Buffer b{};` is of no size yet
-      if (ast_[first].first_child == kNoNode && ast_.slice(first).starts_with('{')) return false;
-      // nor `Buffer b(pool, n)` of memory that is handed out
+      // not `Buffer b(pool, n)` of memory that is handed out
       return from && from->kind == DependencyKind::instance &&
              !hands_out_memory(ast_.slice(first)) && file_.inference.is_built_from(left, first);
     }
@@ -333,6 +372,12 @@ class CandidateCollector {
     if (file_.names.uses_jax() &&
         std::ranges::find(wanted.kinds, Kind::batch) != wanted.kinds.end())
       return from->kind == DependencyKind::parameter || from->kind == DependencyKind::derived ||
+             from->kind == DependencyKind::element || from->kind == DependencyKind::entry;
+    // table[i] = loss of an argument, pool[scores > 0] of one
+    if (file_.names.uses_jax() &&
+        std::ranges::find(wanted.kinds, Kind::jax_array) != wanted.kinds.end())
+      return from->by_call() || from->kind == DependencyKind::part ||
+             from->kind == DependencyKind::parameter || from->kind == DependencyKind::derived ||
              from->kind == DependencyKind::element || from->kind == DependencyKind::entry;
     if (!is_about_tensors(wanted)) return false;
     return from->by_call() || from->kind == DependencyKind::part ||
@@ -461,7 +506,8 @@ class CandidateCollector {
       out.also.push_back(line);
     add_lines(ast_, origins_of(file_, id, bindings), out);
     add_lines(ast_, tests_.literals_of(id, clause.clause->args), out);
-    if (clause.own_device_buffers) out.given = given_to_constructor(ast_, id);
+    if (clause.own_device_buffers && ast_[id].kind == K::assign)
+      out.given = object_declared(ast_, id).given();
     for (const auto& [name, bound] : bindings)
       out.metavariables.emplace_back(name, ast_.slice(bound));
     std::ranges::sort(out.metavariables);
@@ -488,6 +534,7 @@ class CandidateCollector {
     }
   }
 
+  std::unordered_map<std::string_view, uint32_t> made_;  ///< dependencies, by their classes
   const FileView& file_;
   const Ast& ast_;
   const RuleSet& rules_;

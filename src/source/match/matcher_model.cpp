@@ -43,9 +43,23 @@ bool is_cut_short(const Ast& ast, NodeId value) {
   if (above == kNoNode || ast[value].role != Role::object) return false;
   if (ast[above].kind == K::subscript) return is_leading_slice(ast, above);
   const NodeId call = ast[above].kind == K::attribute ? ast[above].parent : kNoNode;
-  if (call == kNoNode || ast[call].kind != K::call || ast[above].role != Role::callee ||
-      (ast[above].text != "narrow" && ast[above].text != "slice"))
+  if (call == kNoNode || ast[call].kind != K::call || ast[above].role != Role::callee) return false;
+  // value.index({Slice(None, k)}), value.index({"...", Slice(0, k)})
+  if (ast[above].text == "index") {
+    const NodeId places = ast.child(call, Role::argument);
+    if (places == kNoNode || ast[places].kind != K::list) return false;
+    for (const NodeId place : children(ast, places)) {
+      const NodeId from = ast[place].kind == K::call && callee_name(ast, place) == "Slice"
+                              ? ast.child(place, Role::argument)
+                              : kNoNode;
+      if (from != kNoNode && ast[from].next != kNoNode &&
+          (ast.slice(from) == "0" || ast.slice(from).ends_with("None")) &&
+          !ast.slice(ast[from].next).ends_with("None"))
+        return true;
+    }
     return false;
+  }
+  if (ast[above].text != "narrow" && ast[above].text != "slice") return false;
   const NodeId dimension = ast.child(call, Role::argument);
   const NodeId start = dimension == kNoNode ? kNoNode : ast[dimension].next;
   return start != kNoNode && ast[start].next != kNoNode &&

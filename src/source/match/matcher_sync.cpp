@@ -49,6 +49,12 @@ NodeId record_of(const FileView& file, NodeId value) {
   return made || ast[value].kind == K::dict ? value : kNoNode;
 }
 
+/// {f"train/{k}": v for k, v in metrics.items()}: what each of its entries holds.
+NodeId entry_of_comprehension(const Ast& ast, NodeId value) {
+  const NodeId entry = ast[value].kind == K::comprehension ? ast[value].first_child : kNoNode;
+  return entry != kNoNode && ast[entry].kind == K::pair ? ast.child(entry, Role::value) : kNoNode;
+}
+
 /// Whether the function reads `name` with .item(): where branches meet it may be a number already.
 bool is_read_with_item(const FileView& file, NodeId name) {
   const Ast& ast = file.ast;
@@ -107,13 +113,18 @@ bool is_count(const Ast& ast, NodeId value) {
 }
 
 /// `loss, parts = self.step(batch)`, log(writer, loss), `for k, v in losses.items()` of what
-/// callers hand in: the link knows whether that is a tensor.
+/// callers hand in: the link knows whether that is a tensor. In programs of JAX also
+/// metrics["loss"] and info.loss of such, and what a method gives.
 bool is_known_elsewhere(const FileView& file, NodeId name) {
   const Value& value = file.inference.at(name);
   const Dependency* from = file.inference.dependency(value);
-  if (value.kind != Kind::unknown || file.ast[name].kind != K::name || !from) return false;
+  const NodeKind kind = file.ast[name].kind;
+  const bool jax = file.ast.grammar == Grammar::python && file.names.uses_jax();
+  if (value.kind != Kind::unknown || !from ||
+      (kind != K::name && !(jax && (kind == K::subscript || kind == K::attribute))))
+    return false;
   if (from->kind == DependencyKind::parameter || from->kind == DependencyKind::entry ||
-      from->kind == DependencyKind::element)
+      from->kind == DependencyKind::element || (jax && from->by_call()))
     return file.ast.grammar == Grammar::python;
   if (from->kind != DependencyKind::part) return false;
   const Dependency* whole = file.inference.dependency(depending_on(from->function));
@@ -153,8 +164,9 @@ void find_formatted_tensors(const FileView& file, std::vector<Match>& out) {
       }
     } else if (node.kind == K::binary && node.text == "<<" && ast.grammar == Grammar::cuda) {
       NodeId right = ast.child(id, Role::right);
-      if (right != kNoNode && contains_any(ast.slice(id), {"cout", "cerr", "log"}))
-        report(right, right);
+      // into std::cout, LOG(INFO), a std::ostringstream: no tensor is shifted by a tensor
+      const NodeId left = node.first_child;
+      if (right != kNoNode && !file.inference.at(left).is_device()) report(right, right);
     } else if (node.kind == K::call && formats(file, id)) {
       for (NodeId c : children(ast, id)) {
         if (ast[c].role != Role::argument) continue;
@@ -167,6 +179,11 @@ void find_formatted_tensors(const FileView& file, std::vector<Match>& out) {
             report(at, item);
         };
         const NodeId record = record_of(file, value);
+        const NodeId entry = logged ? entry_of_comprehension(ast, value) : kNoNode;
+        if (entry != kNoNode && file.names.uses_jax()) {
+          consider(value, entry);
+          continue;
+        }
         if (record == kNoNode) {
           consider(value, value);
           continue;

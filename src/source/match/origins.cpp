@@ -107,20 +107,4 @@ NodeId chain_of(const Ast& ast, NodeId id) {
   return at;
 }
 
-uint8_t given_to_constructor(const Ast& ast, NodeId declaration) {
-  const NodeId left = ast.child(declaration, Role::left);
-  const std::string_view text =
-      ast.source.substr(ast[left].last_byte, ast[declaration].last_byte - ast[left].last_byte);
-  int depth = 0;
-  uint8_t count = 1;
-  for (const char c : text) {
-    depth += std::string_view("([{").find(c) != std::string_view::npos   ? 1
-             : std::string_view(")]}").find(c) != std::string_view::npos ? -1
-                                                                         : 0;
-    if (c == ',' && depth == 1 && count < kAnyArguments - 1) ++count;
-    if (c == ';') break;
-  }
-  return count;
-}
-
 }  // namespace stallscope

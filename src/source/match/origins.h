@@ -26,8 +26,4 @@ uint32_t line_of_printing(const Ast& ast, NodeId id);
 /// The outermost expression of x.a().b(): one host block is one finding.
 NodeId chain_of(const Ast& ast, NodeId id);
 
-/// Of `Buffer b(rows, cols);` and `Buffer b{rows, cols};` two, by the text: the grammar takes
-/// `b(n * rows, true)` for the declaration of a function.
-uint8_t given_to_constructor(const Ast& ast, NodeId declaration);
-
 }  // namespace stallscope

@@ -332,6 +332,22 @@ bool PlaceGuards::is_moved_already(NodeId call) const {
   return false;
 }
 
+/// while True: order = permutation(n); for i in order: yield data[i]. What a generator does in a
+/// loop around the one that yields it does once for many batches.
+bool PlaceGuards::is_around_yields(NodeId id) const {
+  const uint32_t loop = file_.outline.loop_of[id];
+  if (loop == kNone || (facts_.functions[file_.outline.function_of[id]].flags & kGenerator) == 0)
+    return false;
+  bool within = false;
+  const NodeId around = file_.outline.loops[loop];
+  for (NodeId at = around; at < ast_[around].end; ++at) {
+    if (ast_[at].kind != K::yield) continue;
+    if (file_.outline.loop_of[at] == loop) return false;
+    within = true;
+  }
+  return within;
+}
+
 uint32_t PlaceGuards::of(NodeId id) const {
   uint32_t guards = 0;
   const FunctionFacts& function = facts_.functions[file_.outline.function_of[id]];
@@ -395,7 +411,7 @@ uint32_t PlaceGuards::of(NodeId id) const {
     guards |= kGuardAsynchronous;
   if (is_unwrapped(id)) guards |= kGuardCheckpoint;
   if (was_read_before(file_, id)) guards |= kGuardCached;
-  if (is_moved_already(id)) guards |= kGuardOutsideStep;
+  if (is_moved_already(id) || is_around_yields(id)) guards |= kGuardOutsideStep;
   return guards;
 }
 

@@ -39,6 +39,7 @@ class PlaceGuards {
   bool is_moved_already(NodeId call) const;
   bool is_timed_once(NodeId id) const;
   bool is_cleaning_up(NodeId id) const;
+  bool is_around_yields(NodeId id) const;
   bool is_beside_backward(NodeId id) const;
   /// Whether a call is of a library that works on the host alone.
   bool is_host_library(NodeId call) const;

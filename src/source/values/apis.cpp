@@ -268,7 +268,10 @@ Value of_torch(std::string_view path, std::string_view name, const CallShape& ca
   // Classes; at::globalContext(), at::hasCUDA(): operators have small letters.
   if (std::ranges::any_of(name, [](char c) { return c >= 'A' && c <= 'Z'; })) return {};
   Value out = likely(kMasks.contains(name) ? Kind::mask : Kind::device_tensor);
-  if (name.ends_with("_like") && call.first.kind == Kind::mask) out.kind = Kind::device_tensor;
+  // zeros_like(mask) is a mask, unless it is asked for of another type
+  if ((name == "zeros_like" || name == "ones_like" || name == "flip" || name == "roll") &&
+      call.first.kind == Kind::mask && !call.has_dtype && (call.count == 1 || name == "roll"))
+    out.kind = Kind::mask;
   // torch.sum(x): where x is, those know who made it
   if (call.count == 1 || call.has_dim) out.dependency = call.first.dependency;
   return out;

@@ -22,6 +22,7 @@ struct CallShape {
   bool has_size = false;       ///< size= or axis=, of NumPy
   bool encodes = false;        ///< return_tensors=, of tokenizers: what they give is on the host
   bool has_dim = false;        ///< dim= or keepdim=, which only tensors' methods take
+  bool has_dtype = false;      ///< dtype=
   bool holds_nothing = false;  ///< torch.empty(0), torch.Tensor(): a size that is zero, or none
   Value first;                 ///< the first argument
   size_t count = 0;            ///< positional arguments

@@ -44,6 +44,7 @@ CallShape Inference::shape_of(NodeId call) {
         shape.has_device = !shape.device_is_cpu && text != "None";
       }
       shape.has_dim |= name == "dim" || name == "keepdim";
+      shape.has_dtype |= name == "dtype";
       shape.has_size |= name == "size" || name == "axis";
       shape.encodes |= name == "return_tensors";
       shape.non_blocking |= name == "non_blocking";

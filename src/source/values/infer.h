@@ -156,6 +156,7 @@ class Inference {
   Value eval_attribute(NodeId id);
   Value eval_call(NodeId id);
   Value call_function(NodeId id, NodeId callee, const CallShape& shape);
+  void take_checked(NodeId call, std::string_view called);
   bool joins_masks(NodeId call, std::string_view path) const;
   std::optional<Value> mapped_tree(NodeId call, std::string_view path,
                                    const CallShape& shape) const;

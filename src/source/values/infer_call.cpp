@@ -71,6 +71,7 @@ Value Inference::eval_call(NodeId id) {
     if (is_one_of(called, {"std::make_tuple", "std::make_pair", "std::tuple"}))
       return shape.first.is_device() ? likely(Kind::tensor_list) : Value{};
     if (method && is_one_of(ast_[callee].text, {"index", "index_put_"})) take_masks(id);
+    if (!method) take_checked(id, called);
   }
   if (path.imported && last_component(path.path) == "partial") {
     // What it fixes by name leaves the others where they were.
@@ -103,9 +104,34 @@ Value Inference::eval_call(NodeId id) {
   return out;
 }
 
+/// TORCH_CHECK(x.device().is_cpu(), ...), CHECK_CPU(x): from there on x is on the host.
+void Inference::take_checked(NodeId call, std::string_view called) {
+  const NodeId argument = ast_.child(call, Role::argument);
+  if (argument == kNoNode || (!called.starts_with("TORCH_CHECK") &&
+                              !is_one_of(called, {"AT_ASSERTM", "AT_CHECK", "CHECK_CPU"})))
+    return;
+  NodeId name = argument;
+  while (ast_[name].kind != K::name && ast_[name].first_child != kNoNode)
+    name = ast_[name].first_child;
+  if (ast_[name].kind != K::name) return;
+  std::string_view asked = ast_.slice(argument);
+  const bool negated = asked.starts_with('!');
+  if (negated) asked.remove_prefix(1);
+  if (!asked.starts_with(ast_[name].text)) return;
+  asked.remove_prefix(ast_[name].text.size());
+  const bool on_host =
+      called == "CHECK_CPU" ? asked.empty()
+      : negated             ? is_one_of(asked, {".is_cuda()", ".device().is_cuda()"})
+                            : is_one_of(asked, {".is_cpu()", ".device().is_cpu()"}) ||
+                      (asked.starts_with(".device().type() == ") && asked.ends_with("kCPU"));
+  if (on_host) assign(name, likely(Kind::host_tensor), kNoNode);
+}
+
 /// torch.cat([inside, outside]) of masks
 bool Inference::joins_masks(NodeId call, std::string_view path) const {
-  if (!is_one_of(path, {"torch.cat", "torch.concat", "torch.stack"})) return false;
+  if (!is_one_of(path,
+                 {"torch.cat", "torch.concat", "torch.stack", "torch.hstack", "torch.vstack"}))
+    return false;
   const NodeId list = ast_.child(call, Role::argument);
   if (list == kNoNode || ast_[list].first_child == kNoNode ||
       (ast_[list].kind != K::list && ast_[list].kind != K::tuple))
@@ -444,8 +470,8 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
     values_[object] = likely(Kind::device_tensor);
   // C++: model->to(torch::kCPU); whose result nobody takes moves a module.
   if (name == "to" && ast_.grammar == Grammar::cuda && receiver.kind == Kind::unknown &&
-      object != kNoNode && (ast_[ast_[id].parent].kind == K::block ||
-                            ast_[ast_[id].parent].kind == K::if_))
+      object != kNoNode &&
+      (ast_[ast_[id].parent].kind == K::block || ast_[ast_[id].parent].kind == K::if_))
     values_[object] = likely(Kind::module);
   // C++: x.index({i, 0}) is a part of x, not the place of something in it.
   const NodeId indices =

@@ -86,6 +86,9 @@ Value Inference::parameter_value(uint32_t function, uint32_t index, NodeId param
       types[index] = klass;
     }
   }
+  // def write(self, step, **scalars); of PyTorch's programs these are options, mostly
+  if (ast_[parameter].text.starts_with("**") && (names_.uses_jax() || !names_.uses("torch")))
+    return depending_on(depend(DependencyKind::parameter, {}, function, index));
   if (ast_[parameter].text.starts_with('*')) return {};
   if (method && is_moved_by_framework(facts, index))
     return likely(Kind::tensor_list, kModuleOutput);

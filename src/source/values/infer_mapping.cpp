@@ -127,6 +127,12 @@ uint32_t Inference::entry_of_given(NodeId subscript) {
   const uint32_t whole = values_[object].dependency;
   const std::string_view key = key_of(ast_, index);
   if (!key.empty()) return depend(DependencyKind::entry, std::string(key), whole, 0);
+  if (names_.uses_jax() || !names_.uses("torch")) {
+    // metrics[self.key], info["q"][0] of what a compiled step may have given
+    if (ast_[index].kind == K::attribute) return depend(DependencyKind::entry, "*", whole, 0);
+    if (ast_[index].kind == K::number && dependency(values_[object])->kind == DependencyKind::entry)
+      return depend(DependencyKind::element, {}, whole, 0);
+  }
   if (!is_given(values_[object])) return 0;
   // out[0] of out = step(x)
   const std::string_view position = ast_.slice(index);
@@ -149,7 +155,8 @@ bool Inference::may_hold_entries(const Value& value) const {
   const Dependency* from = dependency(value);
   return is_given(value) ||
          (from &&
-          (from->kind == DependencyKind::parameter || from->kind == DependencyKind::element) &&
+          (from->kind == DependencyKind::parameter || from->kind == DependencyKind::element ||
+           (from->kind == DependencyKind::entry && !names_.uses("torch"))) &&
           value.kind == Kind::unknown && ast_.grammar == Grammar::python);
 }
 

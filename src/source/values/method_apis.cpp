@@ -20,6 +20,10 @@ const Set kNumberMethods = {
     "is_same",       "nbytes",      "itemsize",       "use_count",   "layout",
     "sym_size",      "sym_sizes",   "empty",          "has_storage", "dtype",
     "device",        "options",     "key_set",        "accessor",    "ndim"};
+/// What these methods give is of the type of what they are called on: a mask of a mask.
+const Set kShapesOnly = {"view",       "unsqueeze", "squeeze", "reshape",   "expand", "flatten",
+                         "clone",      "detach",    "to",      "repeat",    "t",      "permute",
+                         "contiguous", "expand_as", "view_as", "transpose", "flip",   "roll"};
 const Set kTensorOnly = {"backward",
                          "detach",
                          "detach_",
@@ -201,12 +205,7 @@ std::optional<Value> value_of_method(const Value& receiver, std::string_view nam
                    static_cast<uint8_t>(receiver.flags & kParameterLoop), 0};
     Value out = receiver;
     if (out.kind == Kind::parameter || out.kind == Kind::mask) out.kind = Kind::device_tensor;
-    if (receiver.kind == Kind::mask &&
-        (name == "any" || name == "all" || name == "view" || name == "unsqueeze" ||
-         name == "squeeze" || name == "reshape" || name == "expand" || name == "flatten" ||
-         name == "clone" || name == "detach" || name == "to")) {
-      out.kind = Kind::mask;
-    }
+    if (receiver.kind == Kind::mask && kShapesOnly.contains(name)) out.kind = Kind::mask;
     out.flags &= static_cast<uint8_t>(kParameterLoop | kJax);
     return out;
   }
