@@ -95,7 +95,8 @@ bool makes_norm(const Ast& ast, NodeId call) {
   if (ast[call].kind != K::call) return false;
   const std::string_view made = callee_name(ast, call);
   return made.starts_with("BatchNorm") || made.starts_with("SyncBatchNorm") ||
-         made.starts_with("SynchronizedBatchNorm") || made == "Norm2d";
+         made.starts_with("SynchronizedBatchNorm") || made.starts_with("InPlaceABN") ||
+         made == "Norm2d";
 }
 
 /// self.bn(self.conv(x)[:, :, :-4]): what of the result is handed on.

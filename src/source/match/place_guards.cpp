@@ -340,6 +340,11 @@ bool PlaceGuards::is_around_yields(NodeId id) const {
     return false;
   bool within = false;
   const NodeId around = file_.outline.loops[loop];
+  // for images in loader: ... for one in scores: yield one
+  const NodeId over = ast_[around].kind == K::for_ ? ast_.child(around, Role::right) : kNoNode;
+  if (over != kNoNode &&
+      (ast_[over].kind != K::call || !is_one_of(callee_name(ast_, over), {"range", "count"})))
+    return false;
   for (NodeId at = around; at < ast_[around].end; ++at) {
     if (ast_[at].kind != K::yield) continue;
     if (file_.outline.loop_of[at] == loop) return false;
