@@ -109,6 +109,12 @@ std::vector<ObservationKind> all_kinds() {
            {{"duration_ns", "ns: on the device, per used step"},
             {"mean_ns", "ns: per launch"},
             {"fraction", "number: duration_ns over the step time"},
+            {"precision",
+             "text: fp32, tf32, fp16 or bf16, of a product of matrices whose name says it; absent "
+             "of others"},
+            {"cudnn_benchmark",
+             "number: 1 when cuDNN had been told to try its algorithms, 0 when not, of a "
+             "convolution; absent of other kernels, and when unknown"},
             kOperator,
             kOperators}),
       kind("graph-capture", "a line that captured work which a CUDA graph runs",

@@ -6,10 +6,14 @@
 #include <unordered_map>
 
 #include "analyze/constants.h"
+#include "analyze/device_interface.h"
 #include "analyze/launch_figures.h"
 #include "analyze/observation_builder.h"
 #include "analyze/observe_parts.h"
+#include "analyze/operator_groups.h"
+#include "analyze/product_precision.h"
 #include "analyze/statistics.h"
+#include "trace/run_manifest.h"
 
 namespace stallscope {
 namespace {
@@ -104,6 +108,26 @@ void fill_table(const RankContext& context, const SiteTable& sites,
   });
 }
 
+/// implicit_convolve_sgemm, ampere_scudnn_128x64_relu_..., sm90_xmma_fprop_implicit_gemm_...
+bool is_convolution(std::string_view kernel) {
+  constexpr std::string_view kWords[] = {"convol", "scudnn", "fprop", "dgrad", "wgrad", "winograd"};
+  return std::ranges::any_of(
+      kWords, [&](std::string_view word) { return kernel.find(word) != std::string_view::npos; });
+}
+
+/// What a kernel's name and the run's settings say of how it computes on a GPU.
+void add_manner(const Trace& trace, const Group& group, ObservationBuilder& row) {
+  const std::string_view name = trace.text(group.name);
+  const auto benchmark = trace.environment.find(kCudnnBenchmarkFact);
+  if (is_convolution(name)) {
+    if (benchmark != trace.environment.end())
+      row.numbers["cudnn_benchmark"] = benchmark->second == "1" ? 1 : 0;
+  } else if (operator_group(name, "") == OperatorGroup::product) {
+    if (const std::string_view precision = precision_in_name(name); !precision.empty())
+      row.texts["precision"] = precision;
+  }
+}
+
 void add_member(const RankContext& context, const Group& group, ObservationBuilder& row) {
   const Trace& trace = context.trace;
   const DeviceWork& work = *context.work;
@@ -195,6 +219,7 @@ void observe_kernels(const RankContext& context, SiteTable& sites, RankSummary& 
   if (context.used.empty()) return;
 
   const auto steps = static_cast<double>(context.used.size());
+  const bool on_gpu = !device_interface(trace).empty();
   size_t made = 0;
   for (const Group* group : ordered) {
     if (group->used.empty() || group->whole_graph) continue;
@@ -213,6 +238,7 @@ void observe_kernels(const RankContext& context, SiteTable& sites, RankSummary& 
     row.numbers["fraction"] = fraction;
     row.numbers["mean_ns"] = used_ns / static_cast<double>(group->used.size());
     add_member(context, *group, row);
+    if (on_gpu) add_manner(trace, *group, row);
     row.per_step.erase("launch_ns");
     summary.observations.push_back(row.finish(context, sites, "kernel"));
   }

@@ -38,6 +38,10 @@ void add_line(std::string_view line, int64_t pid, Annotations& annotations) {
     annotations.profiles.emplace_back(pid, rest);
   } else if (kind == "rank") {
     add_rank(rest, pid, annotations);
+  } else if (kind == "setting") {
+    const size_t value = rest.find(' ');
+    if (value != std::string_view::npos)
+      annotations.settings.emplace(rest.substr(0, value), rest.substr(value + 1));
   } else if (kind == "left-out") {
     add_once(annotations.left_out, rest);
   }

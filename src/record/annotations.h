@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,9 @@ struct Annotations {
   std::vector<std::pair<int64_t, std::string>> profiles;
   std::vector<ProcessRank> ranks;     ///< 0 <= rank < world_size
   std::vector<std::string> left_out;  ///< what a library lacks, or could not be marked and why
+  /// What libraries had been set to when the processes ended, by the entries of run.json's
+  /// environment; of several processes the first says it.
+  std::map<std::string, std::string> settings;
 };
 
 /// Reads and removes the files of a recording folder. Lines that are not understood are left out.

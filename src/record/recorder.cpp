@@ -150,6 +150,7 @@ void note_annotations(const Annotations& annotations, RunManifest& manifest) {
   manifest.environment["annotate.own_us"] = std::to_string(annotations.own_ns / 1000);
   if (!annotations.left_out.empty())
     manifest.environment["annotate.left_out"] = list(annotations.left_out);
+  manifest.environment.insert(annotations.settings.begin(), annotations.settings.end());
 }
 
 void note_late_begin(Ns delay, Recording& recording) {

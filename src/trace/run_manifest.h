@@ -31,6 +31,9 @@ inline constexpr char kBoundsFact[] = "capture.bounds";
 /// uses them, joined by commas.
 inline constexpr char kGpusFact[] = "node.gpus";
 
+/// The entry of it that says whether cuDNN was told to try its algorithms: 1 or 0.
+inline constexpr char kCudnnBenchmarkFact[] = "torch.cudnn_benchmark";
+
 /// The entry of it that lists installed packages outside the usual folders, joined by colons.
 inline constexpr char kInstalledFact[] = "python.installed";
 

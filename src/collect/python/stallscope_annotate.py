@@ -159,9 +159,19 @@ class Marker:
         lines += ["marked " + name for name in self.marked]
         lines += ["left-out " + name for name in self.left_out]
         lines += ["profile " + path for path in self.profiles if "\n" not in path]
+        lines += ["setting %s %s" % setting for setting in settings()]
         path = os.path.join(FOLDER, "%d.annotated" % os.getpid())
         with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
             file.write("\n".join(lines) + "\n")
+
+
+def settings():
+    """What libraries are set to, as the program left them: entries of run.json's environment."""
+    cudnn = sys.modules.get("torch.backends.cudnn")
+    try:
+        return [] if cudnn is None else [("torch.cudnn_benchmark", int(bool(cudnn.benchmark)))]
+    except Exception:  # a build without it
+        return []
 
 
 def mark_optimizers(mark, module):

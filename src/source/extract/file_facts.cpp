@@ -23,7 +23,7 @@ namespace stallscope {
 namespace {
 
 /// A file that names none of these holds nothing a rule is about.
-constexpr std::array<std::string_view, 45> kFrameworks = {
+constexpr std::array<std::string_view, 46> kFrameworks = {
     "torch",      "jax",        "equinox",      "flax",      "optax",
     "lightning",  "accelerate", "transformers", "deepspeed", "cuda",
     "Cuda",       "CUDA",       "nccl",         "MPI_",      "mpi4py",
@@ -32,7 +32,8 @@ constexpr std::array<std::string_view, 45> kFrameworks = {
     ".to(device", "zero_grad",  "thrust",       "cublas",    "hip_runtime",
     "hipM",       "hipFree",    "hipDevice",    "hipStream", "hipEvent",
     "hipLaunch",  "hipblas",    "Kokkos::",     "AMReX",     "amrex::",
-    "occa::",     "gpuMem",     "gpuStream",    "gpuDevice", "__global__"};
+    "grain.",     "occa::",     "gpuMem",       "gpuStream", "gpuDevice",
+    "__global__"};
 
 /// vendor/libtorch/include/ATen/Tensor.h: LibTorch's own headers, unpacked beside a program, are
 /// not the program's.

@@ -108,6 +108,7 @@ struct LoopFacts {
   bool over_groups = false;  ///< of parameters, which nothing in its head takes one by one
   bool over_optimizers = false;
   bool over_layers = false;   ///< of a network: its head names them
+  bool over_devices = false;  ///< C++: of the machine, likewise
   bool over_batches = false;  ///< runs over what a loader or a collector of rollouts yields
   bool over_loader = false;   ///< and does not just count them
   bool runs_model = false;    ///< calls a model in its body

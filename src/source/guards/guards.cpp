@@ -148,8 +148,9 @@ uint32_t Guards::by_parent(NodeId at, NodeId below) const {
       if (negated && ast_[below].kind == K::else_ &&
           asks_for_flash(ast_, condition, ast_.child(at, Role::consequence)))
         found |= kGuardErrorPath;
-      if ((found & kGuardInterval) != 0 && !is_to_report(ast_.slice(condition)) &&
-          accumulates(below))
+      if ((found & kGuardInterval) != 0 &&
+          (repeats_as_often(condition, below) ||
+           (!is_to_report(ast_.slice(condition)) && accumulates(below))))
         found &= ~kGuardInterval;
       if ((role == Role::consequence || ast_[below].kind == K::else_) && ends_in_error(below))
         found |= kGuardErrorPath;
@@ -377,6 +378,21 @@ bool Guards::takes_jax_step(NodeId callee) const {
   const bool steps =
       is_one_of(name, {"apply_gradients", "apply_updates"}) || names_training_step(name) || updates;
   return steps && ast_.grammar == Grammar::python && holds_text(ast_.source, "jax");
+}
+
+/// `if step % n == 0: for _ in range(n): update(...)`: as often as in each step, only later.
+bool Guards::repeats_as_often(NodeId condition, NodeId branch) const {
+  for (NodeId id = branch; id < ast_[branch].end; ++id) {
+    const NodeId over = ast_[id].kind == K::for_ ? ast_.child(id, Role::right) : kNoNode;
+    if (over == kNoNode || ast_[over].kind != K::call || callee_name(ast_, over) != "range")
+      continue;
+    const NodeId times = ast_.child(over, Role::argument);
+    const std::string_view asked = ast_.slice(condition);
+    if (times == kNoNode || ast_[times].next != kNoNode || ast_[times].kind == K::number) continue;
+    const size_t at = asked.find("% " + std::string(ast_.slice(times)));
+    if (at != std::string_view::npos) return true;
+  }
+  return false;
 }
 
 /// Gradient accumulation looks like a log interval, but what it guards is the step itself.

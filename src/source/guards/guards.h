@@ -44,6 +44,7 @@ class Guards {
   uint32_t of_macro(NodeId at, bool alternative) const;
   uint32_t left_early(NodeId statement) const;
   bool accumulates(NodeId branch) const;
+  bool repeats_as_often(NodeId condition, NodeId branch) const;
   bool takes_jax_step(NodeId callee) const;
   NodeId last_accumulating(NodeId block) const;
   bool asks_whether_made(NodeId callee) const;

@@ -235,7 +235,7 @@ void StepLoops::find_whole_steps(std::span<const EntryPoint> entry_points) {
 bool StepLoops::is_part_of_step(const FileFacts& file, uint32_t loop) {
   const LoopFacts& facts = file.loops[loop];
   return facts.comprehension || facts.over_parameters || facts.over_optimizers ||
-         (facts.over_layers && !facts.over_batches) ||
+         ((facts.over_layers || facts.over_devices) && !facts.over_batches) ||
          (facts.accumulates && facts.parent != kNone && !file.loops[facts.parent].seldom);
 }
 

@@ -120,6 +120,8 @@ class Builder {
     if (ast_.grammar == Grammar::cuda && (counts_iterations(id) || counts_batches(id, loop)))
       loop.optimizer_step = true;
     loop.over_layers = contains_any(head_of(id), {"layer"});
+    loop.over_devices = ast_.grammar == Grammar::cuda &&
+                        contains_any(head_of(id), {"devices", "gpus", "ngpu", "num_gpu", "ndev"});
     loop.over_parameters = runs_over_parameters(ast_, id);
     loop.over_groups = runs_over_groups(ast_, id);
     NodeId over = ast_.child(id, Role::right);
