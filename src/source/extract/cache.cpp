@@ -32,7 +32,7 @@ struct FactsLayout {
       io(v.over_parameters), io(v.over_groups), io(v.over_optimizers), io(v.over_layers),
           io(v.over_devices), io(v.over_batches), io(v.over_loader), io(v.comprehension),
           io(v.runs_model), io(v.validates), io(v.generates), io(v.seldom), io(v.accumulates),
-          io(v.repeats), io(v.replays), io(v.fetches), io(v.plays), io(v.learns);
+          io(v.repeats), io(v.replays), io(v.yields), io(v.fetches), io(v.plays), io(v.learns);
     } else if constexpr (std::is_same_v<Plain, CallFacts>) {
       io(v.name), io(v.form), io(v.function), io(v.loop), io(v.consumer), io(v.line), io(v.guards),
           io(v.given), io(v.receiver), io(v.object), io(v.arguments), io(v.literals),

@@ -73,6 +73,8 @@ class EvidenceCollector {
       } else if (node.kind == K::yield) {
         FunctionFacts& maker = facts_.functions[outline_.function_of[id]];
         maker.flags |= kGenerator | (prefetches(id) ? +kPrefetches : 0u);
+        if (const uint32_t loop = outline_.loop_of[id]; loop != kNone)
+          facts_.loops[loop].yields = true;
       } else if (node.kind == K::name || node.kind == K::attribute) {
         references_.visit(id);
       }

@@ -120,6 +120,7 @@ struct LoopFacts {
   bool repeats = false;      ///< its head counts updates for one pass of the loop around it
   bool replays = false;      ///< and does so on what was just collected, in a function of its own
   bool fetches = false;      ///< takes the next batch in its own body
+  bool yields = false;       ///< in its own body, as a generator
   bool plays = false;        ///< steps an environment in its body
   bool learns = false;       ///< somewhere within, what acts in it is updated
 };

@@ -16,6 +16,7 @@ StepLoops::StepLoops(const CallGraph& graph, std::span<const EntryPoint> entry_p
     : graph_(graph), whole_step_(graph.functions(), 0), by_name_(graph.functions(), 0) {
   find_loops_of_steps();
   find_whole_steps(entry_points);
+  follow_generators();
   follow_callers();
   sum_up();
   const bool collects = find_collections(), plays = find_rollouts();
@@ -262,6 +263,27 @@ bool StepLoops::has_step_loop(FunctionId id) const {
 }
 
 /// The loop around a call of a step is a step loop; without one, the caller is a step too.
+/// for losses in learner.fit(loader): a generator that yields in its loop over steps takes one
+/// whenever the loop around it asks for the next.
+void StepLoops::follow_generators() {
+  for (FunctionId id = 0; id < graph_.functions(); ++id) {
+    const FunctionFacts& f = graph_.function(id);
+    if ((f.flags & kGenerator) == 0 || (f.flags & (kEvalFunction | kTestFunction)) != 0) continue;
+    const size_t in = graph_.file_index(id);
+    const std::vector<LoopFacts>& loops = graph_.files()[in]->loops;
+    bool steps = false;
+    for (uint32_t l = 0; l < loops.size(); ++l)
+      steps |= marks_[in][l] != 0 && loops[l].yields && graph_.id_of(in, loops[l].function) == id;
+    if (!steps) continue;
+    for (const uint32_t e : graph_.callers(id)) {
+      const Edge& edge = graph_.edges()[e];
+      if (edge.call->consumer != kNone && edge.loop == edge.call->consumer &&
+          (graph_.function(edge.from).flags & (kEvalFunction | kTestFunction)) == 0)
+        mark(graph_.file_index(edge.from), edge.loop);
+    }
+  }
+}
+
 void StepLoops::follow_callers() {
   std::vector<FunctionId> work;
   for (FunctionId id = 0; id < graph_.functions(); ++id) {

@@ -30,6 +30,7 @@ class StepLoops {
   void find_whole_steps(std::span<const EntryPoint> entry_points);
   bool warms_up(const Edge& edge) const;
   bool has_step_loop(FunctionId id) const;
+  void follow_generators();
   void follow_callers();
   bool find_collections();
   bool learns_in(FunctionId id, uint32_t loop) const;

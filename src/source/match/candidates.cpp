@@ -386,6 +386,19 @@ class CandidateCollector {
              from->kind == DependencyKind::element || from->kind == DependencyKind::entry));
   }
 
+  /// def pick(x, keep): return x[keep]: callers say whether they hand in a mask, unless it is
+  /// called what counts or names elements.
+  bool may_be_handed_mask(NodeId index, const Value& value, const KindWord& wanted) const {
+    const Dependency* from = file_.inference.dependency(value);
+    const std::string_view name = ast_[index].text;
+    return ast_.grammar == Grammar::python && ast_[index].kind == K::name &&
+           value.kind == Kind::unknown && from && from->kind == DependencyKind::parameter &&
+           std::ranges::find(wanted.kinds, Kind::mask) != wanted.kinds.end() &&
+           (name.size() > 2 || name == "m") && (name == "m" || !is_counter_name(name)) &&
+           !contains_any(name, {"idx", "index", "indices", "key", "name", "ind", "id", "num", "dim",
+                                "pos", "step", "start", "end", "layer", "level", "axis"});
+  }
+
   bool is_of_callers(const Value& value) const {
     const Dependency* from = file_.inference.dependency(value);
     return from && from->kind == DependencyKind::parameter && !value.has(kAttribute);
@@ -417,7 +430,8 @@ class CandidateCollector {
       if (bound == bindings.end()) return;
       const Value& value = file_.inference.at(bound->second);
       ++at;
-      if (open == 0 && !clause.on && is_left_to_link(value, *kind)) {
+      if (open == 0 && !clause.on &&
+          (is_left_to_link(value, *kind) || may_be_handed_mask(bound->second, value, *kind))) {
         open = at;
         subject = value;
         continue;

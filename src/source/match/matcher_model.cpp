@@ -41,6 +41,9 @@ std::map<uint32_t, std::vector<NodeId>> calls_by_function(const FileView& file) 
 bool is_cut_short(const Ast& ast, NodeId value) {
   const NodeId above = ast[value].parent;
   if (above == kNoNode || ast[value].role != Role::object) return false;
+  // of a sort: sorted.values[..., :k]
+  if (ast[above].kind == K::attribute && is_one_of(ast[above].text, {"values", "indices"}))
+    return is_cut_short(ast, above);
   if (ast[above].kind == K::subscript) return is_leading_slice(ast, above);
   const NodeId call = ast[above].kind == K::attribute ? ast[above].parent : kNoNode;
   if (call == kNoNode || ast[call].kind != K::call || ast[above].role != Role::callee) return false;
@@ -167,7 +170,8 @@ void find_eval_with_grad(const FileView& file, std::vector<Match>& out) {
       continue;
     // Of a function of C++ whose name says nothing, what is set to evaluate must be what runs;
     // in Python those who call it mostly took the gradients off.
-    const bool says_it = contains_any(function.name, {"eval", "valid", "test"});
+    const bool says_it = contains_any(function.name, {"eval", "valid", "test"}) ||
+                         has_word(lower(snake_case(function.name)), {"val", "dev", "cv"});
     if (!says_it && ast.grammar != Grammar::cuda) continue;
     std::vector<std::string_view> evaluated;
     NodeId first_run = kNoNode;

@@ -3,6 +3,7 @@
 #include "source/match/reread_arrays.h"
 #include "source/names/mentions.h"
 #include "source/names/roles.h"
+#include "source/syntax/identifier.h"
 #include "source/syntax/words.h"
 
 namespace stallscope {
@@ -24,6 +25,14 @@ bool is_score(std::string_view name) {
 }
 
 }  // namespace
+
+/// Whether `text` holds the name, or one of the tuple of names, that is assigned to.
+bool PlaceGuards::is_named_in(NodeId assigned, std::string_view text) const {
+  for (NodeId at = assigned; at != kNoNode && at < ast_[assigned].end; ++at) {
+    if (ast_[at].kind == K::name && holds_identifier(text, ast_[at].text)) return true;
+  }
+  return false;
+}
 
 std::string_view PlaceGuards::moved_from(NodeId call) const {
   NodeId callee = ast_.child(call, Role::callee);
@@ -238,7 +247,14 @@ bool PlaceGuards::waits_as_told(NodeId id) const {
 
 /// next(batches) of batches = start_pipeline(data, prefetch=2)
 bool PlaceGuards::takes_prefetched(NodeId call) const {
-  if (ast_[call].kind != K::call || callee_name(ast_, call) != "next") return false;
+  if (ast_[call].kind != K::call) return false;
+  // loss = model(x); x = get_batch(); loss.backward(): while the device computes
+  const NodeId statement = ast_[call].parent;
+  const NodeId behind = ast_[statement].kind == K::assign ? ast_[statement].next : kNoNode;
+  if (behind != kNoNode && contains_any(ast_.slice(behind), {".backward("}) &&
+      !is_named_in(ast_.child(statement, Role::left), ast_.slice(behind)))
+    return true;
+  if (callee_name(ast_, call) != "next") return false;
   const NodeId from = ast_.child(call, Role::argument);
   if (from == kNoNode || ast_[from].kind != K::name) return false;
   const NodeId made =

@@ -35,6 +35,7 @@ class PlaceGuards {
   bool is_written_out(NodeId id) const;
   bool waits_as_told(NodeId id) const;
   bool takes_prefetched(NodeId call) const;
+  bool is_named_in(NodeId assigned, std::string_view text) const;
   bool is_unwrapped(NodeId call) const;
   bool is_moved_already(NodeId call) const;
   bool is_timed_once(NodeId id) const;

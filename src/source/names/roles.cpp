@@ -106,7 +106,7 @@ uint32_t role_flags(std::string_view name, bool of_module, bool method) {
                              "__getstate__",
                              "__getitem__",
                              "__del__",
-                             "register",
+                             "register_",
                              "_register",
                              "convert",
                              "_convert",

@@ -172,6 +172,7 @@ class Inference {
   bool may_name_device(NodeId argument) const;
   CallShape shape_of(NodeId call);
   bool is_called_mask(NodeId id, unsigned hops = 4) const;
+  bool holds_places(NodeId name) const;
   bool selects(NodeId index, const Value& container, NodeId subscript) const;
   void take_masks(NodeId call);
   Value eval_subscript(NodeId id);

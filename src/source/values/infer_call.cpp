@@ -43,6 +43,13 @@ bool is_used_as_tensor(const Ast& ast, NodeId id) {
              std::string_view::npos;
 }
 
+/// (labels == 3) & (found == 3)
+bool joins_comparisons(const Ast& ast, NodeId id) {
+  const NodeId left = ast.child(id, Role::left), right = ast.child(id, Role::right);
+  return ast[id].kind == K::binary && is_one_of(ast[id].text, {"&", "|"}) && left != kNoNode &&
+         right != kNoNode && ast[left].kind == K::compare && ast[right].kind == K::compare;
+}
+
 }  // namespace
 
 Value Inference::eval_call(NodeId id) {
@@ -534,7 +541,7 @@ Value Inference::call_method(NodeId id, NodeId callee, const Value& receiver,
     return likely(Kind::device_tensor);
   // (labels != ignored).sum(): of what Python compares only arrays give that.
   const bool compared =
-      object != kNoNode && (ast_[object].kind == K::compare ||
+      object != kNoNode && (ast_[object].kind == K::compare || joins_comparisons(ast_, object) ||
                             (ast_[object].kind == K::name && is_comparison(ast_[object].text, id)));
   if (receiver.kind == Kind::unknown && compared && (name == "sum" || name == "mean") &&
       names_.uses("torch") && !names_.uses("numpy") && !names_.uses("pandas"))

@@ -97,7 +97,8 @@ Value Inference::eval(NodeId id) {
   return values_[id] = typed(id, out);
 }
 
-/// tree_map(lambda t: t.to(device), batch): the lambda is given parts of the batch beside it.
+/// tree_map(lambda t: t.to(device), batch), map(lambda t: t.to(device), (x, y)): the lambda is
+/// given parts of the batch beside it.
 void Inference::run_lambda(NodeId id) {
   const NodeId body = ast_.child(id, Role::body), all = ast_.child(id, Role::parameters);
   if (body == kNoNode) return;
@@ -106,7 +107,8 @@ void Inference::run_lambda(NodeId id) {
   const bool given = ast_.grammar == Grammar::python && only != kNoNode &&
                      ast_[only].next == kNoNode && ast_[ast_[id].parent].kind == K::call &&
                      ast_[id].role == Role::argument && beside != kNoNode &&
-                     ast_[beside].kind == K::name;
+                     (ast_[beside].kind == K::name || ast_[beside].kind == K::tuple ||
+                      ast_[beside].kind == K::list);
   const Value batch = given ? eval(beside) : Value{};
   if (batch.kind != Kind::batch) {
     ast_[body].kind == K::block ? statements(body) : void(eval(body));

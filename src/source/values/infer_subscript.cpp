@@ -114,13 +114,23 @@ bool Inference::is_called_mask(NodeId id, unsigned hops) const {
          is_called_mask(ast_.child(callee, Role::object), hops - 1);
 }
 
+/// valid = target.ge(0).nonzero()[0]: whether this function made an index of places, whatever it is
+/// called.
+bool Inference::holds_places(NodeId name) const {
+  const NodeId made =
+      ast_[name].kind == K::name ? definition(function_, ast_[name].text, name) : kNoNode;
+  return made != kNoNode &&
+         contains_any(ast_.slice(made), {".nonzero(", ".argsort(", "randint(", "randperm(",
+                                         ".topk(", "arange(", "multinomial(", "argwhere("});
+}
+
 /// x[mask], x[~padding], x[batch.train_mask]: whether what an index is called, or how it was made,
 /// says that it selects.
 bool Inference::selects(NodeId index, const Value& container, NodeId subscript) const {
   const Node& node = ast_[index];
   const bool open = container.kind == Kind::unknown;
   if (node.kind == K::unary) return is_reversed(index);
-  if (is_called_mask(index)) return true;
+  if (is_called_mask(index)) return !holds_places(index);
   if (node.kind == K::compare && container.is_device()) return !is_identity_test(node.text);
   if (node.kind != K::name)
     return open && (asks_itself(ast_, subscript, index) || asks_in_brackets(index));

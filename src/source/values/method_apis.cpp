@@ -145,7 +145,9 @@ std::optional<Value> value_of_method(const Value& receiver, std::string_view nam
   if ((name == "type" || name == "key") && call.count == 0) return proven(Kind::text);
   if (name == "keys") return likely(Kind::list);
   if (name == "load_state_dict") return likely(Kind::other);
-  if (kNumberMethods.contains(name)) return proven(Kind::number);
+  // grid.query(points) is the program's own, event.query() CUDA's
+  if (kNumberMethods.contains(name) && (name != "query" || call.count == 0))
+    return proven(Kind::number);
   // graph.num_nodes(), block.number_of_edges(kind): a count. Tensors have no such methods.
   if ((name.starts_with("num_") || name.starts_with("number_of_")) && receiver.kind != Kind::module)
     return likely(Kind::number);
