@@ -294,6 +294,17 @@ class CandidateCollector {
            function.find("_ = std::move(" + text + ")") != std::string_view::npos;
   }
 
+  /// std::shared_ptr<Buffer>, std::vector<unique_ptr<Buffer>>, not a program's
+  /// dev_shared_ptr<float>
+  static bool names_pointer(std::string_view type) {
+    for (const std::string_view pointer : {"shared_ptr<", "unique_ptr<"}) {
+      const size_t at = type.find(pointer);
+      if (at != std::string_view::npos && (at == 0 || !is_identifier_char(type[at - 1])))
+        return true;
+    }
+    return false;
+  }
+
   /// `Scratch s;`: whether a declaration without arguments makes a local object of some class.
   bool makes_plain_object(NodeId id, NodeId left) const {
     const Dependency* from = file_.inference.dependency(file_.inference.at(id));
@@ -312,11 +323,13 @@ class CandidateCollector {
     const NodeId first = left == kNoNode ? kNoNode : ast_[left].next;
     // `Scratch s;` of a class that takes its memory all the same
     if (first == kNoNode && clause.own_device_buffers)
-      return left != kNoNode && makes_plain_object(id, left);
+      return left != kNoNode && !names_pointer(node.text) && makes_plain_object(id, left);
     if (first == kNoNode || (ast_[first].kind == K::call && ast_[first].next == kNoNode &&
                              ast_.slice(id).find('=') != std::string_view::npos))
       return false;
     if (!declares_local_object(ast_, id)) return false;
+    // not `std::vector<std::unique_ptr<Buffer>> all(n);`
+    if (clause.own_device_buffers && names_pointer(node.text)) return false;
     if (is_kept(ast_[left].text, id)) return false;
     if (clause.own_device_buffers) {
       const Dependency* from = file_.inference.dependency(file_.inference.at(id));

@@ -165,14 +165,15 @@ void find_eval_with_grad(const FileView& file, std::vector<Match>& out) {
     const NodeId node = file.outline.functions[f];
     NodeId whole = ast[ast[node].parent].kind == K::other ? ast[node].parent : node;
     std::string_view text = ast.slice(whole);
-    if (contains_any(text, {"no_grad", "inference_mode", "set_grad_enabled", "nogradguard",
-                            "inferencemode", "backward", "volatile", "jax"}))
-      continue;
+    if (!holds_text(text, "eval()")) continue;
     // Of a function of C++ whose name says nothing, what is set to evaluate must be what runs;
     // in Python those who call it mostly took the gradients off.
     const bool says_it = contains_any(function.name, {"eval", "valid", "test"}) ||
                          has_word(lower(snake_case(function.name)), {"val", "dev", "cv"});
     if (!says_it && ast.grammar != Grammar::cuda) continue;
+    if (contains_any(text, {"no_grad", "inference_mode", "set_grad_enabled", "nogradguard",
+                            "inferencemode", "backward", "volatile", "jax"}))
+      continue;
     std::vector<std::string_view> evaluated;
     NodeId first_run = kNoNode;
     for (NodeId id = node; id < ast[node].end; ++id) {

@@ -50,11 +50,12 @@ class Pattern {
   /// For a call of a fixed name: that name; else empty.
   std::string_view anchor_call() const { return anchor_call_; }
 
-  /// Whether it may match at a node of the anchor's kind, by what stands on its right-hand side:
-  /// most patterns of assignments differ there, and most assignments match none.
+  /// Whether it may match at a node of the anchor's kind, by what stands on its right-hand side, or
+  /// what elements are taken of: most patterns of assignments and of elements differ there, and
+  /// most code matches none.
   bool may_match(const Ast& code, const Names& names, NodeId node) const {
     if (right_ == NodeKind::other) return true;
-    const NodeId right = code.child(node, Role::right);
+    const NodeId right = code.child(node, right_role_);
     if (code[right].kind != right_) return false;
     if (!right_text_.empty()) return code[right].text == right_text_;
     if (!right_path_.empty()) {
@@ -88,6 +89,7 @@ class Pattern {
   std::shared_ptr<const Ast> ast_;
   std::vector<NodeId> roots_;
   std::string_view anchor_call_;
+  Role right_role_ = Role::right;     ///< of a subscript the object that elements are taken of
   NodeKind right_ = NodeKind::other;  ///< of the first statement's right-hand side; other: any
   std::string_view right_call_;       ///< where that calls a plain name, or a method
   std::string_view right_path_;       ///< where that calls a dotted name: its last part

@@ -34,22 +34,19 @@ bool path_has_word(std::string_view path, const std::array<std::string_view, N>&
 }
 
 /// Shows, serves, converts or prepares data: no part of training, nor of evaluation in it.
-constexpr std::array<std::string_view, 71> kBesideWords = {
-    "play",          "calculator",    "calculators",  "translate",     "beam",
-    "infer",         "serve",         "viewer",       "hub",           "vis",
-    "viz",           "visualization", "visualizer",   "visualizers",   "visualize",
-    "plot",          "plots",         "plotting",     "demo",          "demos",
-    "tokenizer",     "tokenizers",    "tokenization", "dataset",       "datasets",
-    "data",          "dataloader",    "dataloading",  "processor",     "processing",
-    "sampler",       "samplers",      "preprocess",   "preprocessing", "convert",
-    "converter",     "converters",    "conversion",   "export",        "exporters",
-    "onnx",          "inference",     "generate",     "generation",    "cli",
-    "deploy",        "deployment",    "serving",      "server",        "api",
-    "webui",         "gui",           "app",          "gradio",        "serialize",
-    "serialization", "notebooks",     "docs",         "install",       "setup",
-    "download",      "debug",         "tutorials",    "postprocess",   "postprocessing",
-    "merge",         "tensorrt",      "pipeline",     "pipelines",     "trt",
-    "openvino"};
+constexpr std::array<std::string_view, 72> kBesideWords = {
+    "play",       "calculator",  "calculators",   "translate",  "beam",          "infer",
+    "serve",      "viewer",      "hub",           "vis",        "viz",           "visualization",
+    "visualizer", "visualizers", "visualize",     "plot",       "plots",         "plotting",
+    "plotter",    "demo",        "demos",         "tokenizer",  "tokenizers",    "tokenization",
+    "dataset",    "datasets",    "data",          "dataloader", "dataloading",   "processor",
+    "processing", "sampler",     "samplers",      "preprocess", "preprocessing", "convert",
+    "converter",  "converters",  "conversion",    "export",     "exporters",     "onnx",
+    "inference",  "generate",    "generation",    "cli",        "deploy",        "deployment",
+    "serving",    "server",      "api",           "webui",      "gui",           "app",
+    "gradio",     "serialize",   "serialization", "notebooks",  "docs",          "install",
+    "setup",      "download",    "debug",         "tutorials",  "postprocess",   "postprocessing",
+    "merge",      "tensorrt",    "pipeline",      "pipelines",  "trt",           "openvino"};
 /// Of these, where batches are made and moved.
 constexpr std::array<std::string_view, 10> kDataWords = {
     "dataset", "datasets",  "data",       "dataloader", "dataloading",
@@ -145,7 +142,8 @@ bool is_evaluation_script(std::string_view path) {
 bool is_evaluation_place(std::string_view path) {
   const std::string_view folder = path.substr(0, path.rfind('/') + 1);
   return is_evaluation_script(path) ||
-         contains_any("/" + std::string(folder), {"/eval/", "/evaluation/", "/evaluations/"});
+         contains_any("/" + std::string(folder),
+                      {"/eval/", "/evaluation/", "/evaluations/", "/analysis/"});
 }
 
 bool is_example_path(std::string_view path) {

@@ -112,7 +112,10 @@ Value Inference::parameter_value(uint32_t function, uint32_t index, NodeId param
   if ((facts.flags & kForward) != 0 && index >= 1 && facts.name == "backward" &&
       ast_.grammar == Grammar::python)
     return likely(Kind::device_tensor);
-  if ((facts.flags & kForward) != 0 && index >= 1 && wanted) {
+  // a network of NumPy's alone is on the host
+  const bool of_numpy = ast_.grammar == Grammar::python && names_.uses("numpy") &&
+                        !names_.uses("torch") && !names_.uses_jax() && !names_.uses("cupy");
+  if ((facts.flags & kForward) != 0 && index >= 1 && wanted && !of_numpy) {
     std::string_view name = ast_[parameter].text;
     if (name == "x" ||
         (!contains_any(name, {"batch"}) && !is_count_name(name) &&

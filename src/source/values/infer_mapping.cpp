@@ -127,12 +127,13 @@ uint32_t Inference::entry_of_given(NodeId subscript) {
   const uint32_t whole = values_[object].dependency;
   const std::string_view key = key_of(ast_, index);
   if (!key.empty()) return depend(DependencyKind::entry, std::string(key), whole, 0);
-  if (names_.uses_jax() || !names_.uses("torch")) {
-    // metrics[self.key], info["q"][0] of what a compiled step may have given
-    if (ast_[index].kind == K::attribute) return depend(DependencyKind::entry, "*", whole, 0);
-    if (ast_[index].kind == K::number && dependency(values_[object])->kind == DependencyKind::entry)
-      return depend(DependencyKind::element, {}, whole, 0);
-  }
+  // metrics[self.key], info["q"][0] of what a compiled step may have given
+  const bool by_attribute = ast_[index].kind == K::attribute;
+  const bool of_entry =
+      ast_[index].kind == K::number && dependency(values_[object])->kind == DependencyKind::entry;
+  if ((by_attribute || of_entry) && (names_.uses_jax() || !names_.uses("torch")))
+    return by_attribute ? depend(DependencyKind::entry, "*", whole, 0)
+                        : depend(DependencyKind::element, {}, whole, 0);
   if (!is_given(values_[object])) return 0;
   // out[0] of out = step(x)
   const std::string_view position = ast_.slice(index);
