@@ -120,7 +120,7 @@ void add_manner(const Trace& trace, const Group& group, ObservationBuilder& row)
   const std::string_view name = trace.text(group.name);
   const auto benchmark = trace.environment.find(kCudnnBenchmarkFact);
   if (is_convolution(name)) {
-    if (benchmark != trace.environment.end())
+    if (benchmark != trace.environment.end() && benchmark->second != "mixed")
       row.numbers["cudnn_benchmark"] = benchmark->second == "1" ? 1 : 0;
   } else if (operator_group(name, "") == OperatorGroup::product) {
     if (const std::string_view precision = precision_in_name(name); !precision.empty())

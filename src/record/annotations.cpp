@@ -40,8 +40,10 @@ void add_line(std::string_view line, int64_t pid, Annotations& annotations) {
     add_rank(rest, pid, annotations);
   } else if (kind == "setting") {
     const size_t value = rest.find(' ');
-    if (value != std::string_view::npos)
-      annotations.settings.emplace(rest.substr(0, value), rest.substr(value + 1));
+    if (value == std::string_view::npos) return;
+    const std::string_view set_to = rest.substr(value + 1);
+    const auto [known, added] = annotations.settings.emplace(rest.substr(0, value), set_to);
+    if (!added && known->second != set_to) known->second = "mixed";
   } else if (kind == "left-out") {
     add_once(annotations.left_out, rest);
   }

@@ -29,7 +29,7 @@ struct Annotations {
   std::vector<ProcessRank> ranks;     ///< 0 <= rank < world_size
   std::vector<std::string> left_out;  ///< what a library lacks, or could not be marked and why
   /// What libraries had been set to when the processes ended, by the entries of run.json's
-  /// environment; of several processes the first says it.
+  /// environment; "mixed" where not all were set alike, as torchrun's own process is not.
   std::map<std::string, std::string> settings;
 };
 

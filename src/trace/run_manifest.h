@@ -31,7 +31,7 @@ inline constexpr char kBoundsFact[] = "capture.bounds";
 /// uses them, joined by commas.
 inline constexpr char kGpusFact[] = "node.gpus";
 
-/// The entry of it that says whether cuDNN was told to try its algorithms: 1 or 0.
+/// The entry of it that says whether cuDNN was told to try its algorithms: 1, 0, or mixed.
 inline constexpr char kCudnnBenchmarkFact[] = "torch.cudnn_benchmark";
 
 /// The entry of it that lists installed packages outside the usual folders, joined by colons.

@@ -77,7 +77,9 @@ def test_phases_of_a_pytorch_program_without_ranges(tool, tmp_path, workers):
     assert names.count("torch.save checkpoint") == 1
     rank, = [rank for rank in tool.report(out)["ranks"] if rank["stepMarker"]]
     assert (rank["stepMarker"], rank["stepsUsed"] + rank["stepsDiscarded"]) == ("optimizer.step", 20)
-    annotations = tool.report(out)["annotations"]
+    report = tool.report(out)
+    assert report["environment"]["torch.cudnn_benchmark"] == "0"  # what PyTorch begins with
+    annotations = report["annotations"]
     assert {"backward", "optimizer.step", "torch.save checkpoint"} <= set(annotations["marked"])
     assert annotations["calls"] >= 60
     # Each mark takes its time, and no millisecond of it.

@@ -20,8 +20,11 @@ TEST_CASE("files of marked processes are summed and taken away") {
   const fs::path folder = fs::temp_directory_path() / ("annotated-" + std::to_string(getpid()));
   fs::create_directories(folder);
   REQUIRE(write_file((folder / "1.annotated").string(),
-                     "announcements 5\nmarked backward\nmarked gc\nleft-out x (why)\nrank 1 2\n"));
-  REQUIRE(write_file((folder / "2.annotated").string(), "announcements 7\nmarked gc\nrank 2 2\nrank -1 3\nrank 1\nrank\n\x01\nbad"));
+                     "announcements 5\nmarked backward\nmarked gc\nleft-out x (why)\nrank 1 2\n"
+                     "setting torch.cudnn_benchmark 1\n"));
+  REQUIRE(write_file((folder / "2.annotated").string(),
+                     "announcements 7\nmarked gc\nrank 2 2\nrank -1 3\nrank 1\nrank\n\x01\nbad\n"
+                     "setting torch.cudnn_benchmark 0\nsetting torch.other\nsetting a b c\n"));
   REQUIRE(write_file((folder / "1.ssg").string(), ""));
   const Annotations annotations = take_annotations(folder.string());
   CHECK(annotations.processes == 2);
@@ -32,6 +35,9 @@ TEST_CASE("files of marked processes are summed and taken away") {
   CHECK(annotations.ranks[0].pid == 1);
   CHECK(annotations.ranks[0].rank == 1);
   CHECK(annotations.ranks[0].world_size == 2);
+  // What has no value is left out.
+  CHECK(annotations.settings ==
+        std::map<std::string, std::string>{{"torch.cudnn_benchmark", "mixed"}, {"a", "b c"}});
   CHECK(fs::exists(folder / "1.ssg"));
   CHECK_FALSE(fs::exists(folder / "1.annotated"));
   fs::remove_all(folder);

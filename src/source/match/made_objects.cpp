@@ -6,6 +6,7 @@
 #include "source/names/names.h"
 #include "source/names/roles.h"
 #include "source/syntax/words.h"
+#include "source/values/apis.h"
 
 namespace stallscope {
 namespace {
@@ -20,14 +21,6 @@ std::string_view bracketed(std::string_view text) {
   const size_t close = text.find_last_of(")}");
   return open < close && close != std::string_view::npos ? text.substr(open, close - open + 1)
                                                          : std::string_view();
-}
-
-/// std::make_unique<app::Storage>
-std::string_view class_in_brackets(std::string_view callee) {
-  const size_t open = callee.find('<'), close = callee.rfind('>');
-  if (open == std::string_view::npos || close == std::string_view::npos || close < open) return {};
-  const std::string_view type = callee.substr(open + 1, close - open - 1);
-  return type.ends_with(']') ? std::string_view() : declared_class(type);
 }
 
 }  // namespace
@@ -61,10 +54,8 @@ std::optional<MadeObject> object_made_by(const Ast& ast, NodeId expression) {
   if (callee == kNoNode) return {};
   const std::string_view called = ast.slice(callee);
   const std::string_view arguments = bracketed(text.substr(std::min(called.size(), text.size())));
-  if (is_one_of(ast[callee].text, {"make_unique", "make_shared", "make_intrusive"})) {
-    const std::string_view name = class_in_brackets(called);
-    return name.empty() ? std::optional<MadeObject>() : MadeObject{name, arguments};
-  }
+  if (const std::string_view name = made_class(ast, callee); !name.empty())
+    return MadeObject{name, arguments};
   if (ast[callee].kind != K::name || !is_class_like(ast[callee].text)) return {};
   return MadeObject{ast[callee].text, arguments};
 }

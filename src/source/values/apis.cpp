@@ -279,6 +279,17 @@ Value of_torch(std::string_view path, std::string_view name, const CallShape& ca
 
 }  // namespace
 
+std::string_view made_class(const Ast& ast, NodeId callee) {
+  if (ast.grammar != Grammar::cuda ||
+      !is_one_of(ast[callee].text, {"make_unique", "make_shared", "make_intrusive"}))
+    return {};
+  std::string_view type = ast.slice(callee);
+  const size_t open = type.find('<'), close = type.rfind('>');
+  if (open == std::string_view::npos || close == std::string_view::npos) return {};
+  type = type.substr(open + 1, close - open - 1);
+  return type.ends_with(']') ? std::string_view() : declared_class(type);
+}
+
 bool is_cpu(std::string_view argument) {
   while (argument.ends_with(')')) argument.remove_suffix(1);
   // torch.device("cuda" if use_cuda else "cpu")

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "source/facts/value.h"
+#include "source/syntax/ast.h"
 
 namespace stallscope {
 
@@ -32,6 +33,10 @@ struct CallShape {
 bool gives_gradients(std::string_view path);
 /// jax.jit and its kin: whether `path` gives the function that it is handed, compiled.
 bool compiles_function(std::string_view path);
+
+/// C++: "Trainer" of std::make_unique<app::Trainer>, whose object the result points to; empty of
+/// other callees.
+std::string_view made_class(const Ast& ast, NodeId callee);
 
 /// Whether what `path` makes is a loss of PyTorch, which gives a tensor: torch.nn.L1Loss.
 bool is_loss_of_torch(std::string_view path);

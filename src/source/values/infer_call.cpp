@@ -13,18 +13,6 @@ namespace {
 
 using K = NodeKind;
 
-/// C++: "Trainer" of std::make_unique<app::Trainer>, whose object the result points to.
-std::string_view made_class(const Ast& ast, NodeId callee) {
-  if (ast.grammar != Grammar::cuda ||
-      !is_one_of(ast[callee].text, {"make_unique", "make_shared", "make_intrusive"}))
-    return {};
-  std::string_view type = ast.slice(callee);
-  const size_t open = type.find('<'), close = type.rfind('>');
-  if (open == std::string_view::npos || close == std::string_view::npos) return {};
-  type = type.substr(open + 1, close - open - 1);
-  return type.ends_with(']') ? std::string_view() : declared_class(type);
-}
-
 bool is_module_like_class(const FileFacts& facts, uint32_t klass) {
   return facts.classes[klass].is_module;
 }
