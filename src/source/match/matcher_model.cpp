@@ -166,8 +166,8 @@ void find_eval_with_grad(const FileView& file, std::vector<Match>& out) {
     NodeId whole = ast[ast[node].parent].kind == K::other ? ast[node].parent : node;
     std::string_view text = ast.slice(whole);
     if (!holds_text(text, "eval()")) continue;
-    // Of a function of C++ whose name says nothing, what is set to evaluate must be what runs;
-    // in Python those who call it mostly took the gradients off.
+    // Of a function of C++ what is set to evaluate may be what runs, whatever the function is
+    // called; in Python those who call it mostly took the gradients off.
     const bool says_it = contains_any(function.name, {"eval", "valid", "test"}) ||
                          has_word(lower(snake_case(function.name)), {"val", "dev", "cv"});
     if (!says_it && ast.grammar != Grammar::cuda) continue;
@@ -186,7 +186,8 @@ void find_eval_with_grad(const FileView& file, std::vector<Match>& out) {
       const std::string_view runs = object != kNoNode && ast[callee].text == "forward"
                                         ? ast.slice(object)
                                         : ast.slice(callee);
-      const bool known = !says_it && std::ranges::find(evaluated, runs) != evaluated.end();
+      const bool known =
+          ast.grammar == Grammar::cuda && std::ranges::find(evaluated, runs) != evaluated.end();
       const bool likely_it = says_it && file.inference.at(id).has(kModuleOutput) &&
                              contains_any(ast.slice(callee), {"model", "net"});
       if (known || likely_it) first_run = id;
