@@ -158,7 +158,10 @@ class CandidateCollector {
   /// Patterns that start from nodes of this kind; of each clause the first that matches.
   void by_kind(NodeId id) {
     uint32_t done = kNone;
-    for (const auto& [c, p] : rules_.by_kind(ast_.grammar, ast_[id].kind)) {
+    const NodeKind kind = ast_[id].kind;
+    if (!rules_.starts_from(ast_.grammar, kind)) return;
+    const NodeId right = ast_.child(id, Pattern::right_role(kind));
+    for (const auto& [c, p] : rules_.by_kind(ast_.grammar, kind, ast_[right].kind)) {
       if (c == done) continue;
       const CompiledClause& clause = rules_.clauses()[c];
       const Pattern& pattern = clause.patterns[static_cast<size_t>(ast_.grammar)][p];

@@ -118,8 +118,7 @@ Result<Pattern> Pattern::compile(std::string_view text, Grammar grammar) {
 /// What the right-hand side of the first statement must be, or what elements are taken of, if it is
 /// one thing. The operands of sums and products may change places.
 void Pattern::find_right(const Ast& ast) {
-  if (ast[roots_[0]].kind == K::subscript) right_role_ = Role::object;
-  const NodeId right = ast.child(roots_[0], right_role_);
+  const NodeId right = ast.child(roots_[0], right_role(ast[roots_[0]].kind));
   if (right == kNoNode || commutes(ast[roots_[0]]) || is_metavariable(ast[right]) ||
       ast[right].kind == K::ellipsis)
     return;

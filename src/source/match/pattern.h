@@ -50,12 +50,19 @@ class Pattern {
   /// For a call of a fixed name: that name; else empty.
   std::string_view anchor_call() const { return anchor_call_; }
 
+  /// The kind of what stands on its right-hand side, or of what elements are taken of; `other` when
+  /// that may be anything. Where to look for it at nodes of the anchor's kind.
+  NodeKind right_kind() const { return right_; }
+  static Role right_role(NodeKind anchor) {
+    return anchor == NodeKind::subscript ? Role::object : Role::right;
+  }
+
   /// Whether it may match at a node of the anchor's kind, by what stands on its right-hand side, or
   /// what elements are taken of: most patterns of assignments and of elements differ there, and
   /// most code matches none.
   bool may_match(const Ast& code, const Names& names, NodeId node) const {
     if (right_ == NodeKind::other) return true;
-    const NodeId right = code.child(node, right_role_);
+    const NodeId right = code.child(node, right_role(anchor()));
     if (code[right].kind != right_) return false;
     if (!right_text_.empty()) return code[right].text == right_text_;
     if (!right_path_.empty()) {
@@ -89,7 +96,6 @@ class Pattern {
   std::shared_ptr<const Ast> ast_;
   std::vector<NodeId> roots_;
   std::string_view anchor_call_;
-  Role right_role_ = Role::right;     ///< of a subscript the object that elements are taken of
   NodeKind right_ = NodeKind::other;  ///< of the first statement's right-hand side; other: any
   std::string_view right_call_;       ///< where that calls a plain name, or a method
   std::string_view right_path_;       ///< where that calls a dotted name: its last part

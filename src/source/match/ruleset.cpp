@@ -186,10 +186,17 @@ void RuleSet::dispatch(uint32_t index) {
     for (uint32_t p = 0; p < clause.patterns[of].size(); ++p) {
       const Pattern& pattern = clause.patterns[of][p];
       const std::string_view name = pattern.anchor_call();
-      if (!name.empty())
+      if (!name.empty()) {
         once(by_call_[std::string(name)]);
-      else
-        by_kind_[of][static_cast<size_t>(pattern.anchor())].push_back({index, p});
+        continue;
+      }
+      auto& by_right = by_kind_[of][static_cast<size_t>(pattern.anchor())];
+      by_right.resize(kKinds);
+      for (size_t right = 0; right < kKinds; ++right) {
+        if (pattern.right_kind() == NodeKind::other ||
+            static_cast<size_t>(pattern.right_kind()) == right)
+          by_right[right].push_back({index, p});
+      }
     }
   }
   if (clause.matcher) once(by_matcher_);

@@ -73,10 +73,15 @@ class RuleSet {
   struct KindPattern {
     uint32_t clause, pattern;
   };
-  /// Patterns of a grammar to try at nodes of a kind that no call's name leads to; those of one
-  /// clause stand together.
-  const std::vector<KindPattern>& by_kind(Grammar grammar, NodeKind kind) const {
-    return by_kind_[static_cast<size_t>(grammar)][static_cast<size_t>(kind)];
+  /// Whether any pattern of a grammar starts from nodes of a kind that no call's name leads to.
+  bool starts_from(Grammar grammar, NodeKind kind) const {
+    return !by_kind_[static_cast<size_t>(grammar)][static_cast<size_t>(kind)].empty();
+  }
+  /// Those of them to try where something of the kind `right` stands on the right-hand side, or is
+  /// what elements are taken of; those of one clause stand together.
+  const std::vector<KindPattern>& by_kind(Grammar grammar, NodeKind kind, NodeKind right) const {
+    return by_kind_[static_cast<size_t>(grammar)][static_cast<size_t>(kind)]
+                   [static_cast<size_t>(right)];
   }
   /// Clauses about declarations of C++, and about decorators of Python.
   const std::vector<uint32_t>& by_declaration() const { return declaring_; }
@@ -104,7 +109,9 @@ class RuleSet {
   };
   std::unordered_map<std::string, std::vector<uint32_t>, NameHash, std::equal_to<>> by_call_;
   std::vector<uint32_t> any_call_, by_matcher_, declaring_, decorating_;
-  std::vector<KindPattern> by_kind_[2][64];  ///< by grammar, then by kind
+  static constexpr size_t kKinds = 64;
+  /// By grammar, by kind, and by the kind on the right; empty where no pattern starts.
+  std::vector<std::vector<KindPattern>> by_kind_[2][kKinds];
   std::string digest_;
 };
 
