@@ -122,11 +122,30 @@ Value value_of_type(std::string_view type) {
   return {};
 }
 
+namespace {
+
+constexpr std::array<std::string_view, 2> kPointers = {"unique_ptr<", "shared_ptr<"};
+
+/// Where `pointer` stands in a type, which may be a program's own dev_shared_ptr<float>: npos then.
+size_t pointer_in(std::string_view type, std::string_view pointer) {
+  const size_t at = type.find(pointer);
+  return at == 0 || at == std::string_view::npos || !is_identifier_char(type[at - 1])
+             ? at
+             : std::string_view::npos;
+}
+
+}  // namespace
+
+bool names_pointer(std::string_view type) {
+  return std::ranges::any_of(kPointers, [&](std::string_view pointer) {
+    return pointer_in(type, pointer) != std::string_view::npos;
+  });
+}
+
 std::string_view declared_class(std::string_view type) {
-  for (std::string_view pointer : {"unique_ptr<", "shared_ptr<"}) {
-    const size_t at = type.find(pointer);
-    // Not a program's own dev_shared_ptr<float>.
-    if (at == std::string_view::npos || (at != 0 && is_identifier_char(type[at - 1]))) continue;
+  for (std::string_view pointer : kPointers) {
+    const size_t at = pointer_in(type, pointer);
+    if (at == std::string_view::npos) continue;
     type.remove_prefix(at + pointer.size());
     type = type.substr(0, type.rfind('>'));
   }

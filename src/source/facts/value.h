@@ -79,6 +79,9 @@ Value element_of(const Value& container);
 /// What a declared type says: "torch.Tensor", "Optional[Tensor]", "int", "const at::Tensor&".
 Value value_of_type(std::string_view type);
 
+/// Whether a type of C++ names a smart pointer of the standard library: std::shared_ptr<Buffer>,
+/// std::vector<unique_ptr<Buffer>>.
+bool names_pointer(std::string_view type);
 /// The class that a declaration of C++ names, "Layer" of "const nn::Layer<T>&" and of
 /// "std::unique_ptr<Layer>"; empty for auto, numbers and what belongs to std or PyTorch.
 std::string_view declared_class(std::string_view type);

@@ -165,7 +165,7 @@ class CandidateCollector {
       if (c == done) continue;
       const CompiledClause& clause = rules_.clauses()[c];
       const Pattern& pattern = clause.patterns[static_cast<size_t>(ast_.grammar)][p];
-      if (pattern.may_match(ast_, file_.names, id) && matches(clause, pattern, id)) done = c;
+      if (pattern.may_match(ast_, file_.names, right) && matches(clause, pattern, id)) done = c;
     }
   }
 
@@ -297,17 +297,6 @@ class CandidateCollector {
            function.find("_ = std::move(" + text + ")") != std::string_view::npos;
   }
 
-  /// std::shared_ptr<Buffer>, std::vector<unique_ptr<Buffer>>, not a program's
-  /// dev_shared_ptr<float>
-  static bool names_pointer(std::string_view type) {
-    for (const std::string_view pointer : {"shared_ptr<", "unique_ptr<"}) {
-      const size_t at = type.find(pointer);
-      if (at != std::string_view::npos && (at == 0 || !is_identifier_char(type[at - 1])))
-        return true;
-    }
-    return false;
-  }
-
   /// `Scratch s;`: whether a declaration without arguments makes a local object of some class.
   bool makes_plain_object(NodeId id, NodeId left) const {
     const Dependency* from = file_.inference.dependency(file_.inference.at(id));
@@ -384,22 +373,21 @@ class CandidateCollector {
     if (ast_.grammar != Grammar::python || value.kind != Kind::unknown || !from ||
         wanted.flags != 0)
       return false;
+    const bool given = from->by_call() || from->kind == DependencyKind::part;
+    const bool handed =
+        from->kind == DependencyKind::parameter || from->kind == DependencyKind::derived ||
+        from->kind == DependencyKind::element || from->kind == DependencyKind::entry;
     // to_arrays(batch) of a program of JAX: jnp.array(data["x"])
     if (file_.names.uses_jax() &&
         std::ranges::find(wanted.kinds, Kind::batch) != wanted.kinds.end())
-      return from->kind == DependencyKind::parameter || from->kind == DependencyKind::derived ||
-             from->kind == DependencyKind::element || from->kind == DependencyKind::entry;
+      return handed;
     // table[i] = loss of an argument, pool[scores > 0] of one
     if (file_.names.uses_jax() &&
         std::ranges::find(wanted.kinds, Kind::jax_array) != wanted.kinds.end())
-      return from->by_call() || from->kind == DependencyKind::part ||
-             from->kind == DependencyKind::parameter || from->kind == DependencyKind::derived ||
-             from->kind == DependencyKind::element || from->kind == DependencyKind::entry;
+      return given || handed;
     if (!is_about_tensors(wanted)) return false;
-    return from->by_call() || from->kind == DependencyKind::part ||
-           (std::ranges::find(wanted.kinds, Kind::device_tensor) != wanted.kinds.end() &&
-            (from->kind == DependencyKind::parameter || from->kind == DependencyKind::derived ||
-             from->kind == DependencyKind::element || from->kind == DependencyKind::entry));
+    return given ||
+           (handed && std::ranges::find(wanted.kinds, Kind::device_tensor) != wanted.kinds.end());
   }
 
   /// def pick(x, keep): return x[keep]: callers say whether they hand in a mask, unless it is

@@ -57,13 +57,9 @@ class Pattern {
     return anchor == NodeKind::subscript ? Role::object : Role::right;
   }
 
-  /// Whether it may match at a node of the anchor's kind, by what stands on its right-hand side, or
-  /// what elements are taken of: most patterns of assignments and of elements differ there, and
-  /// most code matches none.
-  bool may_match(const Ast& code, const Names& names, NodeId node) const {
-    if (right_ == NodeKind::other) return true;
-    const NodeId right = code.child(node, right_role(anchor()));
-    if (code[right].kind != right_) return false;
+  /// Whether it may match by `right`, of the kind that stands there: most patterns of assignments
+  /// and of elements differ there, and most code matches none.
+  bool may_match(const Ast& code, const Names& names, NodeId right) const {
     if (!right_text_.empty()) return code[right].text == right_text_;
     if (!right_path_.empty()) {
       const NodeId callee = code.child(right, Role::callee);
